@@ -1,0 +1,54 @@
+# Everything goes through .venv, which the first target that needs it creates.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+# Tests and benchmarks on real data need a folder with the data sets; without it they skip.
+ifneq ($(wildcard ../shared/data),)
+export SPANSVM_DATA ?= $(abspath ../shared/data)
+endif
+
+# Small matrices everywhere: BLAS threads only get in each other's way.
+export OPENBLAS_NUM_THREADS ?= 1
+
+.PHONY: help demo test lint theory bench clean
+
+help:
+	@echo "make demo    install, train a weighted SVM, show every estimate of its error"
+	@echo "make test    install what the tests need and run them"
+	@echo "make lint    ruff and mypy"
+	@echo "make theory  the theorems on thousands of random problems (about ten minutes)"
+	@echo "make bench   speed as ratios to LibSVM and to a general QP solver (some minutes)"
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+$(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/.installed-dev: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --editable ".[dev]"
+	@touch $@ $(VENV)/.installed
+
+demo: $(VENV)/.installed
+	$(BIN)/python -m spansvm.demo
+
+test: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -n 2
+
+theory: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -n 2 -m theory
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.installed-dev
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

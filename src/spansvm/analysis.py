@@ -1,0 +1,231 @@
+"""``analyze``: every estimate of the paper for a fitted SVC, and what they are made of."""
+
+from __future__ import annotations
+
+import html
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.svm import SVC
+
+from . import criteria
+from .criteria import SolvedModel
+from .dual import Mask, read_svc
+from .qp import Array
+from .span import box_span_squared
+
+__all__ = ["SpanAnalysis", "analyze"]
+
+#: The estimates in the order in which they are shown: attribute, name, what it is.
+ESTIMATES = (
+    ("span_rule", "span-rule", "the leave-one-out error, predicted (Corollary 1)"),
+    ("span_count_bound", "span count bound", "at most this (Lemma 2, counted)"),
+    ("span_bound", "span bound", "at most this (Theorem 1)"),
+    ("xi_alpha_bound", "xi-alpha bound", "at most this (Joachims)"),
+    ("sv_count_bound", "support vectors", "at most this (share of support vectors)"),
+    ("jaakkola_haussler_bound", "Jaakkola-Haussler", "at most this, without intercept"),
+    ("opper_winther_estimate", "Opper-Winther", "span-rule without intercept"),
+    ("radius_margin_bound", "radius-margin", "at most this, for hard margins"),
+)
+
+
+def analyze(
+    svc: SVC, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None
+) -> SpanAnalysis:
+    """Every estimate of the leave-one-out error of a fitted SVC, from that one model.
+
+    Parameters
+    ----------
+    svc : sklearn.svm.SVC
+        A fitted model of two classes: any kernel, with or without class and sample
+        weights.
+    X : array-like or sparse matrix of shape (l, d), or of shape (l, l) if precomputed
+        The training data.
+    y : array-like of shape (l,)
+        The training labels.
+    sample_weight : array-like of shape (l,), optional
+        The sample weights that were passed to ``fit``, if any.
+
+    Returns
+    -------
+    SpanAnalysis
+        Print it for a table.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.svm import SVC
+    >>> from spansvm import analyze
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> analysis = analyze(SVC(C=10).fit(X, y), X, y)
+    >>> round(analysis.span_rule, 4)
+    0.0773
+    >>> analysis.loo_decision.shape
+    (569,)
+    """
+    if not isinstance(svc, SVC):
+        hint = ""
+        if hasattr(svc, "steps"):
+            hint = " Of a pipeline, analyse the last step on the transformed data: analyze(pipe[-1], pipe[:-1].transform(X), y)."
+        raise TypeError(f"analyze needs a fitted sklearn.svm.SVC; got {type(svc).__name__}.{hint}")
+    solution, K, kernel = read_svc(svc, X, y, sample_weight)
+    return SpanAnalysis(SolvedModel(K, solution, kernel_range=kernel.range))
+
+
+class SpanAnalysis:
+    """A trained weighted SVM with the spans of its support vectors and all estimates.
+
+    Made by :func:`analyze`.  Everything is computed when it is first asked for.
+    Arrays run over the training rows; ``C_i = 0`` counts as not being there.
+
+    Attributes
+    ----------
+    alpha, C : ndarray of shape (l,)
+        Lagrange multipliers and their upper bounds, the weights of the instances.
+    in_bound, bounded : ndarray of bool of shape (l,)
+        Support vectors with ``0 < alpha < C``, and with ``alpha = C``.
+    converged : bool
+        Whether the model is a solution; if not, take nothing here for granted.
+    """
+
+    def __init__(self, model: SolvedModel) -> None:
+        self._model = model
+        solution = model.solution
+        self.alpha: Array = solution.alpha
+        self.C: Array = solution.C
+        self.in_bound: Mask = solution.in_bound
+        self.bounded: Mask = solution.bounded
+        self.converged: bool = solution.converged
+
+    @property
+    def span(self) -> Array:
+        """``S_p`` without the box (Theorem 2); 0 for instances that are no support vectors."""
+        return np.sqrt(self._model.leave_one_out.span_squared)
+
+    @cached_property
+    def box_span(self) -> Array:
+        """``S_p`` within the box (eq. SVMSpan); infinity where Lambda_p is empty, 0 for non-support vectors."""
+        solution = self._model.solution
+        spans = np.zeros(self.alpha.size)
+        spans[self.in_bound] = self._model.in_bound_box_span
+        bounded = np.flatnonzero(self.bounded)
+        spans[bounded] = np.sqrt(box_span_squared(self._model.K, solution, bounded))
+        return spans
+
+    @property
+    def span_exists(self) -> Mask:
+        """Lemma 1: for which support vectors the set Lambda_p is non-empty."""
+        return self._model.span_exists
+
+    @property
+    def trusted(self) -> Mask:
+        """Support vectors whose leave-one-out value is exact.
+
+        For these the assumption of Theorem 2 holds: without the vector, the moved
+        multipliers stay strictly inside their boxes and no other instance changes side.
+        """
+        return self._model.trusted
+
+    @property
+    def loo_decision(self) -> Array:
+        """``f^p(x_p)``: the decision value of every instance, had it been left out (eq. theorem4)."""
+        return self._model.leave_one_out.decision
+
+    @cached_property
+    def span_rule(self) -> float:
+        """The leave-one-out error predicted by the span-rule (Corollary 1)."""
+        return criteria.span_rule(self._model)
+
+    @cached_property
+    def span_bound(self) -> float:
+        """The span bound (Theorem 1); may exceed 1."""
+        return criteria.span_bound(self._model)
+
+    @cached_property
+    def span_count_bound(self) -> float:
+        """The counted form of Lemma 2; never above the share of support vectors."""
+        return criteria.span_count_bound(self._model)
+
+    @cached_property
+    def xi_alpha_bound(self) -> float:
+        """The xi-alpha bound (eq. xialpha_rule_fsvm)."""
+        return criteria.xi_alpha_bound(self._model)
+
+    @cached_property
+    def sv_count_bound(self) -> float:
+        """The share of support vectors (eq. sv_count_bound)."""
+        return criteria.sv_count_bound(self._model)
+
+    @cached_property
+    def jaakkola_haussler_bound(self) -> float:
+        """The bound of Jaakkola and Haussler, for machines without intercept."""
+        return criteria.jaakkola_haussler_bound(self._model)
+
+    @cached_property
+    def opper_winther_estimate(self) -> float:
+        """The estimate of Opper and Winther, for machines without intercept."""
+        return criteria.opper_winther_estimate(self._model)
+
+    @cached_property
+    def radius_margin_bound(self) -> float:
+        """The radius-margin bound, for hard margins; may exceed 1."""
+        return criteria.radius_margin_bound(self._model)
+
+    @property
+    def s_span(self) -> float:
+        """``S``: the largest span of the in-bound vectors that have one (eq. SSpan)."""
+        return self._model.s_span
+
+    @property
+    def diameter(self) -> float:
+        """``D``: diameter of the smallest ball in feature space that encloses the training set."""
+        return self._model.diameter
+
+    @property
+    def n_empty(self) -> int:
+        """``k``: how many in-bound vectors have an empty Lambda_p."""
+        return self._model.n_empty
+
+    def _counts(self) -> list[tuple[str, str]]:
+        support = self.in_bound | self.bounded
+        return [
+            ("instances", f"{self._model.solution.n_instances}"),
+            (
+                "support vectors",
+                f"{support.sum()} ({self.in_bound.sum()} in-bound, {self.bounded.sum()} bounded)",
+            ),
+            ("empty Lambda_p", f"{self.n_empty}"),
+            ("S-span, diameter D", f"{self.s_span:.4g}, {self.diameter:.4g}"),
+            ("rule exact for", f"{self.trusted.sum()} of {support.sum()} support vectors"),
+        ]
+
+    def __str__(self) -> str:
+        lines = [
+            f"{label:<20}{value:>9.4f}   {meaning}"
+            for attribute, label, meaning in ESTIMATES
+            for value in (getattr(self, attribute),)
+        ]
+        lines.append("")
+        lines += [f"{label:<20} {value}" for label, value in self._counts()]
+        if not self.converged:
+            lines.append("The model is not a converged solution: these figures may be far off.")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"SpanAnalysis of {self._model.solution.n_instances} instances\n{self}"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{html.escape(label)}</td><td>{getattr(self, attribute):.4f}</td>"
+            f'<td style="text-align:left">{html.escape(meaning)}</td></tr>'
+            for attribute, label, meaning in ESTIMATES
+        )
+        counts = "".join(
+            f'<tr><td>{html.escape(label)}</td><td colspan="2" style="text-align:left">'
+            f"{html.escape(value)}</td></tr>"
+            for label, value in self._counts()
+        )
+        note = "" if self.converged else "<caption>not a converged solution</caption>"
+        return f"<table>{note}<tbody>{rows}{counts}</tbody></table>"

@@ -1,0 +1,234 @@
+"""Estimates and bounds of the leave-one-out error, one small function each.
+
+All are functions of one :class:`SolvedModel`, a trained weighted SVM with the
+quantities that several of them share, each computed when first asked for.
+:data:`CRITERIA` is the table from the names of the methods to the functions.
+
+``theta(t)``, the step function of the paper, counts ``t >= 0``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from .ball import enclosing_radius
+from .dual import DualSolution, Mask
+from .qp import Array
+from .span import (
+    LeaveOneOut,
+    box_span_squared,
+    opper_winther_shift,
+    removals,
+    span_exists,
+    span_leave_one_out,
+)
+from ._linalg import symmetric_view
+
+__all__ = [
+    "CRITERIA",
+    "SolvedModel",
+    "jaakkola_haussler_bound",
+    "opper_winther_estimate",
+    "radius_margin_bound",
+    "span_bound",
+    "span_count_bound",
+    "span_rule",
+    "sv_count_bound",
+    "xi_alpha_bound",
+]
+
+
+class SolvedModel:
+    """A trained weighted SVM and what the estimates share: spans, Lemma 1, the ball.
+
+    Parameters
+    ----------
+    K : ndarray of shape (l, l)
+        Gram matrix of the training instances.
+    solution : DualSolution
+        The model trained on it.
+    kernel_range : tuple of float, optional
+        Bounds of the kernel over all possible pairs, where known: (0, 1) for RBF.
+        Otherwise the smallest and largest entry of `K` are taken.
+    radius : float, optional
+        Radius of the smallest ball that encloses the training set, if it is known already:
+        it depends on `K` alone and can serve many models.
+    """
+
+    def __init__(
+        self,
+        K: npt.ArrayLike,
+        solution: DualSolution,
+        *,
+        kernel_range: tuple[float, float] | None = None,
+        radius: float | None = None,
+    ) -> None:
+        self.K = symmetric_view(K)
+        self.solution = solution
+        self._kernel_range = kernel_range
+        self._radius = radius
+
+    @cached_property
+    def leave_one_out(self) -> LeaveOneOut:
+        """Spans without the box and leave-one-out decision values (Theorem 2)."""
+        return span_leave_one_out(self.K, self.solution)
+
+    @cached_property
+    def span_exists(self) -> Mask:
+        """Lemma 1: for which support vectors Lambda_p is non-empty."""
+        return span_exists(self.solution)
+
+    @cached_property
+    def in_bound_box_span(self) -> Array:
+        """``S_p`` within the box, for the in-bound vectors in order; infinity where Lambda_p is empty."""
+        inside = np.flatnonzero(self.solution.in_bound)
+        return np.sqrt(box_span_squared(self.K, self.solution, inside))
+
+    @property
+    def s_span(self) -> float:
+        """``S``: the largest span of the in-bound vectors that have one (eq. SSpan); 0 if none has."""
+        spans = self.in_bound_box_span
+        return float(spans[np.isfinite(spans)].max(initial=0.0))
+
+    @property
+    def n_empty(self) -> int:
+        """``k``: how many in-bound vectors have an empty Lambda_p."""
+        return int((self.solution.in_bound & ~self.span_exists).sum())
+
+    @cached_property
+    def radius(self) -> float:
+        """Radius of the smallest ball that encloses the training set."""
+        if self._radius is not None:
+            return self._radius
+        present = self.solution.present
+        return enclosing_radius(self.K if present.all() else self.K[np.ix_(present, present)])
+
+    @property
+    def diameter(self) -> float:
+        """``D``: diameter of the smallest ball that encloses the training set."""
+        return 2.0 * self.radius
+
+    @cached_property
+    def kernel_spread(self) -> float:
+        """``R_Delta^2``: no two kernel values differ by more than this."""
+        if self._kernel_range is not None:
+            return self._kernel_range[1] - self._kernel_range[0]
+        present = self.solution.present
+        values = self.K if present.all() else self.K[np.ix_(present, present)]
+        return float(values.max()) - float(values.min())
+
+    @cached_property
+    def trusted(self) -> Mask:
+        """Support vectors for whose removal the assumption of Theorem 2 holds."""
+        mask = np.zeros(self.solution.y.size, dtype=np.bool_)
+        for removal in removals(self.K, self.solution):
+            mask[removal.row] = removal.exact
+        return mask
+
+
+def span_rule(model: SolvedModel) -> float:
+    """Corollary 1: the share of instances with ``alpha_p S_p^2 >= y_p f(x_p)``."""
+    solution = model.solution
+    wrong = solution.y * model.leave_one_out.decision <= 0.0
+    return _share(model, int((wrong & solution.support).sum()))
+
+
+def span_bound(model: SolvedModel, *, ball: str = "diameter") -> float:
+    """Theorem 1: ``(S sum max(D, 1/sqrt(C_p)) alpha_p + k + m) / l``.
+
+    Parameters
+    ----------
+    model : SolvedModel
+    ball : {"diameter", "radius"}, default="diameter"
+        What ``D`` is.  The theorem needs the diameter; the cells printed in the paper come
+        out with the radius.  With the radius the result is not a bound.
+    """
+    inside, reach = _reach(model, ball)
+    spans = model.in_bound_box_span
+    counted = float((reach * model.solution.alpha[inside])[np.isfinite(spans)].sum())
+    return _share(model, model.s_span * counted + model.n_empty + _n_bounded(model))
+
+
+def span_count_bound(model: SolvedModel) -> float:
+    """Lemma 2, counted: the in-bound vectors with ``alpha_p S_p max(D, 1/sqrt(C_p)) >= 1``, + k + m.
+
+    Only these, those with empty Lambda_p and the bounded vectors can be leave-one-out
+    errors.  Never above Theorem 1's bound nor above the share of support vectors.
+    """
+    inside, reach = _reach(model, "diameter")
+    products = model.solution.alpha[inside] * model.in_bound_box_span * reach
+    return _share(model, int((products >= 1.0).sum()) + _n_bounded(model))
+
+
+def xi_alpha_bound(model: SolvedModel) -> float:
+    """Eq. xialpha_rule_fsvm: the share of instances with ``2 alpha_p R_Delta^2 + xi_p >= 1``."""
+    solution = model.solution
+    products = 2.0 * solution.alpha * model.kernel_spread + solution.slack
+    return _share(model, int((products >= 1.0).sum()))
+
+
+def sv_count_bound(model: SolvedModel) -> float:
+    """Eq. sv_count_bound: the share of support vectors."""
+    return _share(model, int(model.solution.support.sum()))
+
+
+def jaakkola_haussler_bound(model: SolvedModel) -> float:
+    """Share of support vectors with ``alpha_p K(x_p, x_p) >= y_p f(x_p)``.
+
+    A bound for hard margins without intercept, used as an estimate here.
+    """
+    solution = model.solution
+    shift = solution.alpha * model.K.diagonal()
+    return _share(model, int(((shift >= solution.y * solution.decision) & solution.support).sum()))
+
+
+def opper_winther_estimate(model: SolvedModel) -> float:
+    """Share of support vectors with ``alpha_p / (K_SV^-1)_pp >= 1``.
+
+    The span-rule without the intercept.  In the formula every support vector is
+    in-bound; a bounded one moves by ``alpha_p (K_pp - k_p' K_II^-1 k_p)`` against its own
+    margin ``y_p f(x_p)``, which is the same expression where the margin is 1.
+    """
+    solution = model.solution
+    shift = solution.alpha * opper_winther_shift(model.K, solution)
+    margin = np.where(solution.in_bound, 1.0, solution.y * solution.decision)
+    return _share(model, int(((shift >= margin) & solution.support).sum()))
+
+
+def radius_margin_bound(model: SolvedModel) -> float:
+    """``D^2 ||w||^2 / (4 l)``; a bound for hard margins without intercept, else an estimate."""
+    return _share(model, model.radius**2 * model.solution.norm_squared)
+
+
+def _reach(model: SolvedModel, ball: str) -> tuple[Mask, Array]:
+    """The in-bound vectors, and ``max(D, 1/sqrt(C_p))`` for each of them."""
+    if ball not in ("diameter", "radius"):
+        raise ValueError(f"ball must be 'diameter' or 'radius'; got {ball!r}.")
+    inside = model.solution.in_bound
+    size = model.diameter if ball == "diameter" else model.radius
+    return inside, np.maximum(size, 1.0 / np.sqrt(model.solution.C[inside]))
+
+
+def _n_bounded(model: SolvedModel) -> int:
+    return int(model.solution.bounded.sum())
+
+
+def _share(model: SolvedModel, count: float) -> float:
+    return float(count) / model.solution.n_instances
+
+
+#: The methods by which a model can be judged, from one training; smaller is better.
+CRITERIA: dict[str, Callable[[SolvedModel], float]] = {
+    "span_rule": span_rule,
+    "span_bound": span_bound,
+    "span_count": span_count_bound,
+    "xi_alpha": xi_alpha_bound,
+    "sv_count": sv_count_bound,
+    "jaakkola_haussler": jaakkola_haussler_bound,
+    "opper_winther": opper_winther_estimate,
+    "radius_margin": radius_margin_bound,
+}

@@ -1,0 +1,376 @@
+"""A trained weighted SVM seen from its dual: train one, or read one from a fitted SVC.
+
+Training is eq. fsvm_dual_obj with the signs of the labels moved into the variables,
+``beta_i = y_i alpha_i``:
+
+    minimise  1/2 beta'K beta - y'beta   subject to   sum(beta) = 0,
+              beta_i between 0 and y_i C_i
+
+so that the gradient ``K beta - y`` is the decision value without intercept, less the
+label.  ``C_i = 0`` removes an instance.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import SVC
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
+
+from .kernels import Kernel, resolve_kernel
+from .qp import Array, default_max_iter, gradient, refine, solve_qp
+from ._linalg import symmetric_view
+
+__all__ = ["DualSolution", "box", "read_svc", "train_dual"]
+
+Mask = npt.NDArray[np.bool_]
+
+#: A model whose KKT conditions fail by more than this was fitted on something else.
+_SUSPICIOUS_GAP = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class DualSolution:
+    """Solution of the dual of a weighted SVM on ``l`` training instances.
+
+    Attributes
+    ----------
+    alpha : ndarray of shape (l,)
+        Lagrange multipliers; exactly 0 or exactly ``C`` at the bounds.
+    C : ndarray of shape (l,)
+        Upper bound of every multiplier: the weight of the instance.
+    y : ndarray of shape (l,)
+        Labels, -1.0 or +1.0.
+    intercept : float
+        ``b``; the middle of its interval where no support vector is in-bound.
+    decision : ndarray of shape (l,)
+        ``f(x_i)`` for every training instance.
+    gap : float
+        How far the KKT conditions are from holding, in units of the decision value.
+    converged : bool
+        Whether the solver reached its tolerance.
+    iterations : int
+        Two-variable steps of the solver.
+    indefinite : bool
+        Whether the solver met negative curvature: the kernel is not positive semidefinite.
+    """
+
+    alpha: Array
+    C: Array
+    y: Array
+    intercept: float
+    decision: Array
+    gap: float
+    converged: bool
+    iterations: int
+    indefinite: bool = False
+
+    @cached_property
+    def in_bound(self) -> Mask:
+        """Support vectors strictly inside their box, ``0 < alpha < C``: the paper's first n*."""
+        return (self.alpha > 0) & (self.alpha < self.C)
+
+    @cached_property
+    def bounded(self) -> Mask:
+        """Support vectors at their bound, ``alpha = C > 0``."""
+        return (self.alpha >= self.C) & (self.C > 0)
+
+    @cached_property
+    def support(self) -> Mask:
+        """All support vectors, ``alpha > 0``."""
+        return self.alpha > 0
+
+    @cached_property
+    def present(self) -> Mask:
+        """Instances that take part in training, ``C > 0``."""
+        return self.C > 0
+
+    @property
+    def n_instances(self) -> int:
+        """``l``: how many instances take part in training."""
+        return int(self.present.sum())
+
+    @property
+    def beta(self) -> Array:
+        """Signed multipliers ``y alpha``."""
+        return self.y * self.alpha
+
+    @property
+    def gradient(self) -> Array:
+        """Gradient of the signed dual, ``K beta - y``."""
+        return self.decision - self.intercept - self.y
+
+    @property
+    def slack(self) -> Array:
+        """The slack variables ``xi_i = max(0, 1 - y_i f(x_i))``; 0 for absent instances."""
+        return np.where(self.present, np.maximum(0.0, 1.0 - self.y * self.decision), 0.0)
+
+    @property
+    def norm_squared(self) -> float:
+        """``||w||^2 = beta'K beta``."""
+        return float(self.beta @ (self.decision - self.intercept))
+
+    @property
+    def objective(self) -> float:
+        """Value of the dual, ``sum(alpha) - ||w||^2 / 2``."""
+        return float(self.alpha.sum() - 0.5 * self.norm_squared)
+
+
+def box(y: Array, C: Array) -> tuple[Array, Array]:
+    """Bounds of the signed multipliers ``y alpha`` for ``0 <= alpha <= C``."""
+    return np.minimum(0.0, y * C), np.maximum(0.0, y * C)
+
+
+def train_dual(
+    K: npt.ArrayLike,
+    y: npt.ArrayLike,
+    C: npt.ArrayLike,
+    *,
+    alpha0: npt.ArrayLike | None = None,
+    tol: float = 1e-3,
+    max_iter: int | None = None,
+) -> DualSolution:
+    """Train a weighted SVM on a Gram matrix.
+
+    Parameters
+    ----------
+    K : array-like of shape (l, l)
+        Gram matrix, float64 or float32.
+    y : array-like of shape (l,)
+        Labels, -1 and +1.
+    C : float or array-like of shape (l,)
+        Weight of every instance, at least 0; 0 leaves the instance out.
+    alpha0 : array-like of shape (l,), optional
+        Multipliers to start from, such as those of a similar problem.
+    tol : float, default=1e-3
+        Largest violation of the KKT conditions, as in LibSVM.
+    max_iter : int, optional
+        Limit on the solver's iterations.
+
+    Returns
+    -------
+    DualSolution
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the limit is reached, or rounding ends the descent before the tolerance.
+    UserWarning
+        If the kernel matrix turns out not to be positive semidefinite.
+    """
+    K = symmetric_view(K)
+    y = check_labels(y)
+    C = check_weights(C, y.size, name="C")
+    check_both_classes(y, C)
+    if K.shape != (y.size, y.size):
+        raise ValueError(
+            f"K must be square with one row for each of the {y.size} labels in y; "
+            f"its shape is {K.shape}."
+        )
+    lo, hi = box(y, C)
+    if alpha0 is None:
+        limit = default_max_iter(y.size) if max_iter is None else max_iter
+        result = refine(K, np.zeros(y.size), -y, -y, lo, hi, tol=tol, max_iter=limit)
+    else:
+        start = y * np.asarray(alpha0, dtype=np.float64)
+        result = solve_qp(K, -y, lo, hi, x0=start, tol=tol, max_iter=max_iter)
+    if not result.converged:
+        warnings.warn(
+            f"The solver stopped after {result.iterations} iterations with the KKT conditions "
+            f"violated by {result.gap:.2g} (tol={tol:g}). Scale the features, or raise tol or "
+            "max_iter.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    if result.indefinite:
+        warn_indefinite(stacklevel=3)
+    intercept = find_intercept(result.x, result.gradient, lo, hi)
+    return DualSolution(
+        alpha=np.abs(result.x),
+        C=C,
+        y=y,
+        intercept=intercept,
+        decision=result.gradient + y + intercept,
+        gap=result.gap,
+        converged=result.converged,
+        iterations=result.iterations,
+        indefinite=result.indefinite,
+    )
+
+
+def read_svc(
+    svc: SVC, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None
+) -> tuple[DualSolution, np.ndarray, Kernel]:
+    """Read the dual solution of a fitted two-class :class:`sklearn.svm.SVC`.
+
+    Parameters
+    ----------
+    svc : SVC
+        A fitted model.
+    X, y, sample_weight
+        What it was fitted on.
+
+    Returns
+    -------
+    solution : DualSolution
+    K : ndarray of shape (l, l)
+        Gram matrix of the training instances.
+    kernel : Kernel
+        The kernel, with ``gamma`` as a number.
+    """
+    check_is_fitted(svc)
+    if len(svc.classes_) != 2:
+        raise ValueError(
+            f"The model has {len(svc.classes_)} classes; the span is defined for two. "
+            "Analyse the models of the pairs of classes one by one."
+        )
+    X = check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
+    if X.shape != svc.shape_fit_:
+        raise ValueError(
+            f"X must be the data that the model was fitted on, of shape {svc.shape_fit_}; "
+            f"its shape is {X.shape}."
+        )
+    signs = encode_labels(y, svc.classes_, X.shape[0])
+    weight = check_weights(
+        1.0 if sample_weight is None else sample_weight, X.shape[0], name="sample_weight"
+    )
+    # In this order LibSVM computes its bounds: bounded multipliers equal them to the bit.
+    C = weight * (svc.C * svc.class_weight_[(signs > 0).astype(int)])
+
+    # SVC drops the rows of zero weight before training, and its support_ counts without them.
+    support = np.flatnonzero(weight > 0)[svc.support_]
+    _check_same_rows(svc, X, support)
+    coefficients = svc.dual_coef_
+    beta = np.zeros(signs.size)
+    beta[support] = (
+        coefficients.toarray() if sparse.issparse(coefficients) else coefficients
+    ).ravel()
+    alpha = signs * beta
+    if (alpha < 0).any():
+        raise ValueError("y must be the labels that the model was fitted on; some have the other sign.")
+    if (alpha > C * (1 + 1e-9)).any():
+        raise ValueError(
+            "sample_weight must be the weights that the model was fitted with: some of its dual "
+            "coefficients exceed the bounds that these weights allow."
+        )
+
+    kernel = resolve_kernel(
+        svc.kernel, X, gamma=svc.gamma, degree=svc.degree, coef0=svc.coef0
+    )
+    K = symmetric_view(kernel(X))
+    g = gradient(K, beta, -signs)
+    lo, hi = box(signs, C)
+    gap = max(float(kkt_gap(beta, g, lo, hi)), 0.0)
+    if svc.fit_status_ == 0 and gap > _SUSPICIOUS_GAP:
+        warnings.warn(
+            f"The model violates the KKT conditions on these data by {gap:.2g}, far more than its "
+            f"tol={svc.tol:g}: are X, y and sample_weight what it was fitted on?",
+            UserWarning,
+            stacklevel=3,
+        )
+    intercept = float(svc.intercept_[0])
+    solution = DualSolution(
+        alpha=np.minimum(alpha, C),
+        C=C,
+        y=signs,
+        intercept=intercept,
+        decision=g + signs + intercept,
+        gap=gap,
+        converged=bool(svc.fit_status_ == 0 and gap <= _SUSPICIOUS_GAP),
+        iterations=int(np.sum(svc.n_iter_)),
+    )
+    return solution, K, kernel
+
+
+def find_intercept(beta: Array, g: Array, lo: Array, hi: Array) -> float:
+    """``b``: the mean of ``-gradient`` over the in-bound vectors, else the middle of its interval."""
+    free = (beta > lo) & (beta < hi)
+    if free.any():
+        return float(-g[free].mean())
+    least = -g[beta < hi].min(initial=np.inf)
+    most = -g[beta > lo].max(initial=-np.inf)
+    if np.isinf(least):
+        return float(most)
+    if np.isinf(most):
+        return float(least)
+    return float(0.5 * (least + most))
+
+
+def kkt_gap(beta: Array, g: Array, lo: Array, hi: Array) -> float:
+    """By how much the KKT conditions of the signed dual are violated (negative: not at all)."""
+    return float(g[beta > lo].max(initial=-np.inf) - g[beta < hi].min(initial=np.inf))
+
+
+def check_labels(y: npt.ArrayLike) -> Array:
+    """Labels -1 and +1 as floats; ValueError for anything else."""
+    labels = np.asarray(y)
+    if labels.ndim != 1 or not np.isin(labels, (-1, 1)).all():
+        raise ValueError("y must be a one-dimensional array of the labels -1 and +1.")
+    return labels.astype(np.float64)
+
+
+def encode_labels(y: npt.ArrayLike, classes: np.ndarray, n: int) -> Array:
+    """Labels as -1.0 for ``classes[0]`` and +1.0 for ``classes[1]``."""
+    labels = np.asarray(y)
+    if labels.shape != (n,):
+        raise ValueError(f"y must have one label for each of the {n} rows of X; its shape is {labels.shape}.")
+    positive = labels == classes[1]
+    if not (positive | (labels == classes[0])).all():
+        strange = labels[~(positive | (labels == classes[0]))][0]
+        raise ValueError(f"y contains the label {strange!r}; the model knows {list(classes)}.")
+    return np.where(positive, 1.0, -1.0)
+
+
+def check_weights(weights: npt.ArrayLike, n: int, *, name: str) -> Array:
+    """`n` finite weights of at least 0 as floats; a single number stands for all."""
+    values = np.asarray(weights, dtype=np.float64)
+    if values.ndim == 0:
+        values = np.full(n, float(values))
+    if values.shape != (n,):
+        raise ValueError(f"{name} must have one value for each of the {n} instances; its shape is {values.shape}.")
+    if not np.isfinite(values).all():
+        raise ValueError(f"{name} must be finite: it contains NaN or infinity.")
+    if (values < 0).any():
+        raise ValueError(f"{name} must not be negative; its smallest value is {values.min():g}.")
+    return values
+
+
+def check_both_classes(y: Array, C: Array) -> None:
+    """ValueError unless both labels occur among the instances of positive weight."""
+    present = y[C > 0]
+    if present.size == 0 or present.min() == present.max():
+        left = "no instance" if present.size == 0 else f"only the class {present[0]:+.0f}"
+        raise ValueError(f"Two classes are needed: among the instances of positive weight there is {left}.")
+
+
+def warn_indefinite(stacklevel: int) -> None:
+    """Say that the spans of this model are not distances."""
+    warnings.warn(
+        "The kernel matrix is not positive semidefinite: the solution is a stationary point and "
+        "the span is not a distance. Take the estimates as heuristics.",
+        UserWarning,
+        stacklevel=stacklevel + 1,
+    )
+
+
+def _check_same_rows(svc: SVC, X: Any, support: np.ndarray) -> None:
+    if svc.kernel == "precomputed" or callable(svc.kernel):
+        return  # the model does not keep the rows themselves
+    expected, rows = svc.support_vectors_, X[support]
+    if sparse.issparse(rows) or sparse.issparse(expected):
+        same = abs(sparse.csr_array(expected) - sparse.csr_array(rows)).nnz == 0
+    else:
+        same = np.array_equal(expected, rows)
+    if not same:
+        raise ValueError(
+            "X and sample_weight must be what the model was fitted on: its support vectors "
+            "are not the rows of X at its support indices."
+        )

@@ -1,0 +1,197 @@
+"""The one quadratic program of the library, and its solver.
+
+    minimise  1/2 x'Kx + c'x   subject to   sum(x) = total,  lo <= x <= hi
+
+Three problems of the paper have this form: the dual of a weighted SVM (with the
+signs of the labels moved into ``x``), the span of a support vector within its box
+(eq. Sp_calc), and the smallest ball that encloses the training set.  Nothing here
+knows of support vectors; the compiled loops are in ``_descent``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ._descent import INDEFINITE, STALLED, add_rows, descend, restore_sum
+from ._linalg import symmetric_view
+
+__all__ = ["QPResult", "solve_qp"]
+
+Array = npt.NDArray[np.float64]
+
+#: Pairs whose curvature is below this fraction of the largest diagonal entry count as flat.
+_FLAT = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-9}
+
+#: How often a solution is checked with a fresh gradient before rounding is accepted as it is.
+_FRESH_STARTS = 5
+
+#: Sum constraints that miss by less than this fraction of the box are rounding.
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class QPResult:
+    """Solution of a quadratic program.
+
+    Attributes
+    ----------
+    x : ndarray of shape (n,)
+        The minimiser; variables at a bound equal it exactly.
+    gradient : ndarray of shape (n,)
+        ``Kx + c`` at the solution.
+    gap : float
+        How far the KKT conditions are from holding: the largest difference between the
+        gradient of a variable that may fall and that of one that may grow, at least 0.
+    converged : bool
+        Whether ``gap <= tol``.
+    iterations : int
+        Two-variable steps taken.
+    indefinite : bool
+        Whether negative curvature was met: then `x` is a stationary point only.
+    """
+
+    x: Array
+    gradient: Array
+    gap: float
+    converged: bool
+    iterations: int
+    indefinite: bool
+
+    def objective(self, c: Array) -> float:
+        """``1/2 x'Kx + c'x``, without another product with ``K``."""
+        return float(0.5 * (self.x @ (self.gradient + c)))
+
+
+def default_max_iter(n: int) -> int:
+    """The iteration limit that is used where the caller gives none."""
+    return max(10_000_000, 100 * n)
+
+
+def solve_qp(
+    K: npt.ArrayLike,
+    c: npt.ArrayLike,
+    lo: npt.ArrayLike,
+    hi: npt.ArrayLike,
+    total: float = 0.0,
+    *,
+    x0: npt.ArrayLike | None = None,
+    tol: float = 1e-3,
+    max_iter: int | None = None,
+) -> QPResult:
+    """Minimise ``1/2 x'Kx + c'x`` over the box ``lo <= x <= hi`` with ``sum(x) = total``.
+
+    Parameters
+    ----------
+    K : array-like of shape (n, n)
+        Symmetric matrix, float64 or float32 (anything else is converted); may be read-only
+        or memory-mapped.  It should be positive semidefinite: if it is not, the result
+        is a stationary point and says so.
+    c, lo, hi : array-like of shape (n,)
+        Linear term and finite bounds.
+    total : float, default=0.0
+        What the variables sum to.
+    x0 : array-like of shape (n,), optional
+        Where to start; it is first moved into the box and onto the sum.  By default the
+        point of the box that is nearest to zero.
+    tol : float, default=1e-3
+        Largest KKT gap of a solution.
+    max_iter : int, optional
+        Limit on the two-variable steps; ``max(10**7, 100 n)`` by default.
+
+    Returns
+    -------
+    QPResult
+    """
+    K = symmetric_view(K)
+    c, lo, hi = (np.ascontiguousarray(a, dtype=np.float64) for a in (c, lo, hi))
+    n = c.size
+    _check_problem(K, c, lo, hi, total, tol)
+    max_iter = default_max_iter(n) if max_iter is None else max_iter
+    if n == 0:
+        return QPResult(c.copy(), c.copy(), 0.0, True, 0, False)
+
+    start = np.zeros(n) if x0 is None else np.asarray(x0, dtype=np.float64)
+    if start.shape != (n,) or not np.isfinite(start).all():
+        raise ValueError(f"x0 must be {n} finite numbers.")
+    x = np.clip(start, lo, hi)
+    g = gradient(K, x, c)
+    restore_sum(K, x, g, lo, hi, float(total))
+    return refine(K, x, g, c, lo, hi, tol=tol, max_iter=max_iter)
+
+
+def refine(
+    K: np.ndarray,
+    x: Array,
+    g: Array,
+    c: Array,
+    lo: Array,
+    hi: Array,
+    *,
+    tol: float,
+    max_iter: int,
+) -> QPResult:
+    """Solve from a feasible `x` whose gradient `g` is known; both are overwritten.
+
+    For callers that solve many related problems on one matrix: nothing is checked but
+    the result.  `K` must come from ``symmetric_view``.
+    """
+    diag = K.diagonal().astype(np.float64)
+    scale = max(float(np.abs(diag).max()), np.finfo(np.float64).tiny)
+    flat = _FLAT[K.dtype] * scale
+    flags = np.zeros(2, dtype=np.bool_)
+    iterations = 0
+    for _ in range(_FRESH_STARTS):
+        flags[STALLED] = False
+        used, gap = descend(K, diag, x, g, lo, hi, tol, max_iter - iterations, flat, flags)
+        iterations += used
+        # Each step rounds the gradient a little: where that could matter, take a fresh one.
+        drift = np.finfo(np.float64).eps * scale * float(np.abs(x).max()) * np.sqrt(used)
+        if gap > tol or drift <= 0.01 * tol:
+            break
+        g[:] = gradient(K, x, c)
+    if not np.isfinite(g).all():
+        raise ValueError("K must be finite: it contains NaN, infinity or numbers that overflow.")
+    return QPResult(
+        x=x,
+        gradient=g,
+        gap=max(float(gap), 0.0),
+        converged=bool(gap <= tol),
+        iterations=iterations,
+        indefinite=bool(flags[INDEFINITE]),
+    )
+
+
+def gradient(K: np.ndarray, x: Array, c: Array) -> Array:
+    """``Kx + c``, at the cost of the rows where `x` is not zero."""
+    g = c.copy()
+    rows = np.flatnonzero(x)
+    add_rows(g, K, rows, x[rows])
+    return g
+
+
+def _check_problem(
+    K: np.ndarray, c: Array, lo: Array, hi: Array, total: float, tol: float
+) -> None:
+    n = c.size
+    if K.ndim != 2 or K.shape != (n, n):
+        raise ValueError(f"K must be a square matrix of the size of c, {n}; its shape is {K.shape}.")
+    for name, array in (("c", c), ("lo", lo), ("hi", hi)):
+        if array.shape != (n,):
+            raise ValueError(f"{name} must have shape ({n},); its shape is {array.shape}.")
+        if not np.isfinite(array).all():
+            raise ValueError(f"{name} must be finite: it contains NaN or infinity.")
+    if (lo > hi).any():
+        first = int(np.flatnonzero(lo > hi)[0])
+        raise ValueError(f"lo must not exceed hi: lo[{first}] = {lo[first]} > {hi[first]}.")
+    if not tol > 0:
+        raise ValueError(f"tol must be positive; it is {tol}.")
+    least, most = float(lo.sum()), float(hi.sum())
+    slack = _ROUNDING * (float(np.abs(lo).sum() + np.abs(hi).sum()) + abs(total))
+    if not least - slack <= total <= most + slack:
+        raise ValueError(
+            f"total = {total} cannot be reached: within the bounds the sum is "
+            f"from {least} to {most}."
+        )
