@@ -1,4 +1,6 @@
-"""The compiled engine behind :mod:`spansvm.qp`: descent on ``1/2 x'Kx + c'x, sum(x) = s, lo <= x <= hi``.
+"""The compiled engine of :mod:`spansvm.qp`.
+
+Descent on ``1/2 x'Kx + c'x`` with ``sum(x) = s`` and ``lo <= x <= hi``.
 
 Three ways of going down, each used where it is cheapest:
 
@@ -250,20 +252,22 @@ def _walk(P, direction, room_up, room_down):
 def projected_inverse(K, index):
     """Inverse of the bordered system ``[[K_ff, 1], [1', 0]]`` without its border.
 
-    With ``u = K_ff^-1 1`` that is ``K_ff^-1 - uu' / sum(u)``.  Returns the matrix and
-    whether the (slightly ridged) block was positive definite.
+    With ``u = K_ff^-1 1`` that is ``K_ff^-1 - uu' / sum(u)``.  A number added to all entries
+    of K cancels; it keeps K_ff regular where only moves with ``sum = 0`` must be.
+    Returns the matrix and whether the (slightly ridged) block was positive definite.
     """
     size = index.size
     P = np.empty((size, size))
     trace = 0.0
     for a in range(size):
+        trace += K[index[a], index[a]]
+    shift = trace / size
+    for a in range(size):
         row = K[index[a]]
         for b in range(a + 1):
-            P[a, b] = row[index[b]]
-        trace += P[a, a]
-    for a in range(size):
-        P[a, a] += _RIDGE * trace / size
-    if not cholesky(P):
+            P[a, b] = row[index[b]] + shift
+        P[a, a] += _RIDGE * shift
+    if not (shift > 0.0 and cholesky(P)):
         return P, False
     cholesky_inverse(P)
     u = np.empty(size)
@@ -290,11 +294,11 @@ def _balance(move, alive):
 
 @njit(nogil=True, cache=True)
 def _newton(K, x, g, lo, hi, free):
-    """Move to the minimum over the free variables, or as far as the box allows; False if of no use."""
+    """Move to the minimum over the free variables, or as far as the box allows."""
     size = free.size
     P, definite = projected_inverse(K, free)
     if not definite:
-        return False
+        return
     direction = np.zeros(size)
     room_up = np.empty(size)
     room_down = np.empty(size)
@@ -312,7 +316,7 @@ def _newton(K, x, g, lo, hi, free):
         slope += g[free[a]] * move[a]
         curvature += change[free[a]] * move[a]
     if not slope < 0.0:
-        return False
+        return
     # The ridge and rounding leave the step a little off; a step that is far off is shortened.
     fraction = 1.0
     if curvature > 0.0 and -slope < 0.999 * curvature:
@@ -325,7 +329,6 @@ def _newton(K, x, g, lo, hi, free):
             x[i] = min(max(x[i] + fraction * move[a], lo[i]), hi[i])
     for t in range(x.size):
         g[t] += fraction * change[t]
-    return True
 
 
 @njit(nogil=True, cache=True)

@@ -16,7 +16,6 @@ from numba import njit, types
 from numba.extending import get_cython_function_address
 
 
-
 class _Memory:
     """The memory of an array, for NumPy's array interface; keeps the array alive."""
 
@@ -55,14 +54,18 @@ def _external(module: str, name: str, *arguments: types.Type) -> types.ExternalF
 
 
 _dpotrf = _external("cython_lapack", "dpotrf", _CHR, _I32, _F64, _I32, _I32)
-_dpotrs = _external("cython_lapack", "dpotrs", _CHR, _I32, _I32, _F64, _I32, _F64, _I32, _I32)
 _dpotri = _external("cython_lapack", "dpotri", _CHR, _I32, _F64, _I32, _I32)
-_dtrtri = _external("cython_lapack", "dtrtri", _CHR, _CHR, _I32, _F64, _I32, _I32)
-_dtrtrs = _external(
-    "cython_lapack", "dtrtrs", _CHR, _CHR, _CHR, _I32, _I32, _F64, _I32, _F64, _I32, _I32
+_dtrsm = _external(
+    "cython_blas", "dtrsm", _CHR, _CHR, _CHR, _CHR, _I32, _I32, _F64, _F64, _I32, _F64, _I32
+)
+_dtrmm = _external(
+    "cython_blas", "dtrmm", _CHR, _CHR, _CHR, _CHR, _I32, _I32, _F64, _F64, _I32, _F64, _I32
 )
 
-_UPPER, _TRANSPOSE, _NON_UNIT = ord("U"), ord("T"), ord("N")
+_UPPER, _LEFT, _RIGHT, _PLAIN, _TRANSPOSED, _NON_UNIT = (ord(c) for c in "ULRNTN")
+
+#: Triangles of at most this size are inverted by plain loops.
+_SMALL_TRIANGLE = 32
 
 
 @njit(nogil=True, cache=True)
@@ -77,44 +80,11 @@ def _char(value):
 
 @njit(nogil=True, cache=True)
 def cholesky(matrix):
-    """Overwrite the lower triangle of `matrix` with L, ``matrix = L L'``; False if not positive definite."""
+    """Overwrite the lower triangle of `matrix` with L, ``matrix = L L'``; False if not definite."""
     n = _int(matrix.shape[0])
     info = _int(0)
     _dpotrf(_char(_UPPER).ctypes, n.ctypes, matrix.ctypes, n.ctypes, info.ctypes)
     return info[0] == 0
-
-
-@njit(nogil=True, cache=True)
-def cholesky_solve(factor, rows):
-    """Overwrite each row of `rows` with its solution of ``L L' x = row``."""
-    n = _int(factor.shape[0])
-    info = _int(0)
-    _dpotrs(
-        _char(_UPPER).ctypes, n.ctypes, _int(rows.shape[0]).ctypes,
-        factor.ctypes, n.ctypes, rows.ctypes, n.ctypes, info.ctypes,
-    )  # fmt: skip
-
-
-@njit(nogil=True, cache=True)
-def lower_solve(factor, rows):
-    """Overwrite each row of `rows` with its solution of ``L x = row``."""
-    n = _int(factor.shape[0])
-    info = _int(0)
-    _dtrtrs(
-        _char(_UPPER).ctypes, _char(_TRANSPOSE).ctypes, _char(_NON_UNIT).ctypes,
-        n.ctypes, _int(rows.shape[0]).ctypes,
-        factor.ctypes, n.ctypes, rows.ctypes, n.ctypes, info.ctypes,
-    )  # fmt: skip
-
-
-@njit(nogil=True, cache=True)
-def lower_inverse(factor):
-    """Overwrite the lower triangle of `factor` with its inverse."""
-    n = _int(factor.shape[0])
-    info = _int(0)
-    _dtrtri(
-        _char(_UPPER).ctypes, _char(_NON_UNIT).ctypes, n.ctypes, factor.ctypes, n.ctypes, info.ctypes
-    )
 
 
 @njit(nogil=True, cache=True)
@@ -127,3 +97,52 @@ def cholesky_inverse(factor):
     for row in range(size):
         for column in range(row):
             factor[column, row] = factor[row, column]
+
+
+@njit(nogil=True, cache=True)
+def lower_solve(factor, columns, transposed):
+    """Overwrite each column of `columns` with its solution of ``L x = column`` (or ``L' x``)."""
+    n, m = columns.shape
+    if m == 0:
+        return
+    _dtrsm(
+        _char(_RIGHT).ctypes, _char(_UPPER).ctypes,
+        _char(_TRANSPOSED if transposed else _PLAIN).ctypes, _char(_NON_UNIT).ctypes,
+        _int(m).ctypes, _int(n).ctypes, np.ones(1).ctypes,
+        factor.ctypes, _int(n).ctypes, columns.ctypes, _int(m).ctypes,
+    )  # fmt: skip
+
+
+@njit(nogil=True, cache=True)
+def lower_inverse(factor):
+    """Overwrite the lower triangle of `factor` with its inverse.
+
+    Block by block: the rows of a block become ``-C^-1 B A^-1`` of what is above (A), left
+    (B) and on the diagonal (C).  LAPACK's own routine is several times slower on one thread.
+    """
+    n = factor.shape[0]
+    one, minus = np.ones(1), -np.ones(1)
+    for start in range(0, n, _SMALL_TRIANGLE):
+        stop = min(start + _SMALL_TRIANGLE, n)
+        corner = factor[start:, start:]
+        left = factor[start:, :]
+        if start > 0:
+            # In column order `left` is B' (start x block): B' <- A^-T B', then B' <- -B' C^-T.
+            _dtrmm(
+                _char(_LEFT).ctypes, _char(_UPPER).ctypes, _char(_PLAIN).ctypes,
+                _char(_NON_UNIT).ctypes, _int(start).ctypes, _int(stop - start).ctypes,
+                one.ctypes, factor.ctypes, _int(n).ctypes, left.ctypes, _int(n).ctypes,
+            )  # fmt: skip
+            _dtrsm(
+                _char(_RIGHT).ctypes, _char(_UPPER).ctypes, _char(_PLAIN).ctypes,
+                _char(_NON_UNIT).ctypes, _int(start).ctypes, _int(stop - start).ctypes,
+                minus.ctypes, corner.ctypes, _int(n).ctypes, left.ctypes, _int(n).ctypes,
+            )  # fmt: skip
+        for row in range(start, stop):
+            own = 1.0 / factor[row, row]
+            for column in range(start, row):
+                total = 0.0
+                for k in range(column, row):
+                    total += factor[row, k] * factor[k, column]
+                factor[row, column] = -own * total
+            factor[row, row] = own

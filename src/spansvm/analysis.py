@@ -70,8 +70,8 @@ def analyze(
         if hasattr(svc, "steps"):
             hint = " Of a pipeline, analyse the last step on the transformed data: analyze(pipe[-1], pipe[:-1].transform(X), y)."
         raise TypeError(f"analyze needs a fitted sklearn.svm.SVC; got {type(svc).__name__}.{hint}")
-    solution, K, kernel = read_svc(svc, X, y, sample_weight)
-    return SpanAnalysis(SolvedModel(K, solution, kernel_range=kernel.range))
+    solution, gram = read_svc(svc, X, y, sample_weight)
+    return SpanAnalysis(SolvedModel(gram, solution))
 
 
 class SpanAnalysis:
@@ -111,7 +111,7 @@ class SpanAnalysis:
         spans = np.zeros(self.alpha.size)
         spans[self.in_bound] = self._model.in_bound_box_span
         bounded = np.flatnonzero(self.bounded)
-        spans[bounded] = np.sqrt(box_span_squared(self._model.K, solution, bounded))
+        spans[bounded] = np.sqrt(box_span_squared(self._model.gram, solution, bounded))
         return spans
 
     @property

@@ -15,8 +15,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from .ball import enclosing_radius
 from .dual import DualSolution, Mask
+from .gram import Gram, as_gram
 from .qp import Array
 from .span import (
     LeaveOneOut,
@@ -26,7 +26,6 @@ from .span import (
     span_exists,
     span_leave_one_out,
 )
-from ._linalg import symmetric_view
 
 __all__ = [
     "CRITERIA",
@@ -47,35 +46,20 @@ class SolvedModel:
 
     Parameters
     ----------
-    K : ndarray of shape (l, l)
+    K : Gram or array-like of shape (l, l)
         Gram matrix of the training instances.
     solution : DualSolution
         The model trained on it.
-    kernel_range : tuple of float, optional
-        Bounds of the kernel over all possible pairs, where known: (0, 1) for RBF.
-        Otherwise the smallest and largest entry of `K` are taken.
-    radius : float, optional
-        Radius of the smallest ball that encloses the training set, if it is known already:
-        it depends on `K` alone and can serve many models.
     """
 
-    def __init__(
-        self,
-        K: npt.ArrayLike,
-        solution: DualSolution,
-        *,
-        kernel_range: tuple[float, float] | None = None,
-        radius: float | None = None,
-    ) -> None:
-        self.K = symmetric_view(K)
+    def __init__(self, K: Gram | npt.ArrayLike, solution: DualSolution) -> None:
+        self.gram = as_gram(K)
         self.solution = solution
-        self._kernel_range = kernel_range
-        self._radius = radius
 
     @cached_property
     def leave_one_out(self) -> LeaveOneOut:
         """Spans without the box and leave-one-out decision values (Theorem 2)."""
-        return span_leave_one_out(self.K, self.solution)
+        return span_leave_one_out(self.gram, self.solution)
 
     @cached_property
     def span_exists(self) -> Mask:
@@ -86,7 +70,7 @@ class SolvedModel:
     def in_bound_box_span(self) -> Array:
         """``S_p`` within the box, for the in-bound vectors in order; infinity where Lambda_p is empty."""
         inside = np.flatnonzero(self.solution.in_bound)
-        return np.sqrt(box_span_squared(self.K, self.solution, inside))
+        return np.sqrt(box_span_squared(self.gram, self.solution, inside))
 
     @property
     def s_span(self) -> float:
@@ -100,12 +84,14 @@ class SolvedModel:
         return int((self.solution.in_bound & ~self.span_exists).sum())
 
     @cached_property
+    def training_gram(self) -> Gram:
+        """Gram matrix of the instances that take part in training."""
+        return self.gram.subset(self.solution.present)
+
+    @property
     def radius(self) -> float:
         """Radius of the smallest ball that encloses the training set."""
-        if self._radius is not None:
-            return self._radius
-        present = self.solution.present
-        return enclosing_radius(self.K if present.all() else self.K[np.ix_(present, present)])
+        return self.training_gram.radius
 
     @property
     def diameter(self) -> float:
@@ -113,19 +99,10 @@ class SolvedModel:
         return 2.0 * self.radius
 
     @cached_property
-    def kernel_spread(self) -> float:
-        """``R_Delta^2``: no two kernel values differ by more than this."""
-        if self._kernel_range is not None:
-            return self._kernel_range[1] - self._kernel_range[0]
-        present = self.solution.present
-        values = self.K if present.all() else self.K[np.ix_(present, present)]
-        return float(values.max()) - float(values.min())
-
-    @cached_property
     def trusted(self) -> Mask:
         """Support vectors for whose removal the assumption of Theorem 2 holds."""
         mask = np.zeros(self.solution.y.size, dtype=np.bool_)
-        for removal in removals(self.K, self.solution):
+        for removal in removals(self.gram, self.solution):
             mask[removal.row] = removal.exact
         return mask
 
@@ -167,7 +144,7 @@ def span_count_bound(model: SolvedModel) -> float:
 def xi_alpha_bound(model: SolvedModel) -> float:
     """Eq. xialpha_rule_fsvm: the share of instances with ``2 alpha_p R_Delta^2 + xi_p >= 1``."""
     solution = model.solution
-    products = 2.0 * solution.alpha * model.kernel_spread + solution.slack
+    products = 2.0 * solution.alpha * model.training_gram.spread + solution.slack
     return _share(model, int((products >= 1.0).sum()))
 
 
@@ -182,7 +159,7 @@ def jaakkola_haussler_bound(model: SolvedModel) -> float:
     A bound for hard margins without intercept, used as an estimate here.
     """
     solution = model.solution
-    shift = solution.alpha * model.K.diagonal()
+    shift = solution.alpha * model.gram.diagonal
     return _share(model, int(((shift >= solution.y * solution.decision) & solution.support).sum()))
 
 
@@ -194,7 +171,7 @@ def opper_winther_estimate(model: SolvedModel) -> float:
     margin ``y_p f(x_p)``, which is the same expression where the margin is 1.
     """
     solution = model.solution
-    shift = solution.alpha * opper_winther_shift(model.K, solution)
+    shift = solution.alpha * opper_winther_shift(model.gram, solution)
     margin = np.where(solution.in_bound, 1.0, solution.y * solution.decision)
     return _share(model, int(((shift >= margin) & solution.support).sum()))
 

@@ -25,9 +25,9 @@ from sklearn.svm import SVC
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from .kernels import Kernel, resolve_kernel
+from .gram import Gram, as_gram
+from .kernels import resolve_kernel
 from .qp import Array, default_max_iter, gradient, refine, solve_qp
-from ._linalg import symmetric_view
 
 __all__ = ["DualSolution", "box", "read_svc", "train_dual"]
 
@@ -130,7 +130,7 @@ def box(y: Array, C: Array) -> tuple[Array, Array]:
 
 
 def train_dual(
-    K: npt.ArrayLike,
+    K: Gram | npt.ArrayLike,
     y: npt.ArrayLike,
     C: npt.ArrayLike,
     *,
@@ -142,7 +142,7 @@ def train_dual(
 
     Parameters
     ----------
-    K : array-like of shape (l, l)
+    K : Gram or array-like of shape (l, l)
         Gram matrix, float64 or float32.
     y : array-like of shape (l,)
         Labels, -1 and +1.
@@ -166,22 +166,21 @@ def train_dual(
     UserWarning
         If the kernel matrix turns out not to be positive semidefinite.
     """
-    K = symmetric_view(K)
+    gram = as_gram(K)
     y = check_labels(y)
     C = check_weights(C, y.size, name="C")
     check_both_classes(y, C)
-    if K.shape != (y.size, y.size):
-        raise ValueError(
-            f"K must be square with one row for each of the {y.size} labels in y; "
-            f"its shape is {K.shape}."
-        )
+    if len(gram) != y.size:
+        raise ValueError(f"K has {len(gram)} rows, but there are {y.size} labels in y.")
     lo, hi = box(y, C)
     if alpha0 is None:
         limit = default_max_iter(y.size) if max_iter is None else max_iter
-        result = refine(K, np.zeros(y.size), -y, -y, lo, hi, tol=tol, max_iter=limit)
+        result = refine(
+            gram.values, gram.diagonal, np.zeros(y.size), -y, -y, lo, hi, tol=tol, max_iter=limit
+        )
     else:
         start = y * np.asarray(alpha0, dtype=np.float64)
-        result = solve_qp(K, -y, lo, hi, x0=start, tol=tol, max_iter=max_iter)
+        result = solve_qp(gram.values, -y, lo, hi, x0=start, tol=tol, max_iter=max_iter)
     if not result.converged:
         warnings.warn(
             f"The solver stopped after {result.iterations} iterations with the KKT conditions "
@@ -208,7 +207,7 @@ def train_dual(
 
 def read_svc(
     svc: SVC, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None
-) -> tuple[DualSolution, np.ndarray, Kernel]:
+) -> tuple[DualSolution, Gram]:
     """Read the dual solution of a fitted two-class :class:`sklearn.svm.SVC`.
 
     Parameters
@@ -221,10 +220,8 @@ def read_svc(
     Returns
     -------
     solution : DualSolution
-    K : ndarray of shape (l, l)
+    gram : Gram
         Gram matrix of the training instances.
-    kernel : Kernel
-        The kernel, with ``gamma`` as a number.
     """
     check_is_fitted(svc)
     if len(svc.classes_) != 2:
@@ -255,18 +252,18 @@ def read_svc(
     ).ravel()
     alpha = signs * beta
     if (alpha < 0).any():
-        raise ValueError("y must be the labels that the model was fitted on; some have the other sign.")
+        raise ValueError(
+            "y must be the labels that the model was fitted on; some have the other sign."
+        )
     if (alpha > C * (1 + 1e-9)).any():
         raise ValueError(
             "sample_weight must be the weights that the model was fitted with: some of its dual "
             "coefficients exceed the bounds that these weights allow."
         )
 
-    kernel = resolve_kernel(
-        svc.kernel, X, gamma=svc.gamma, degree=svc.degree, coef0=svc.coef0
-    )
-    K = symmetric_view(kernel(X))
-    g = gradient(K, beta, -signs)
+    kernel = resolve_kernel(svc.kernel, X, gamma=svc.gamma, degree=svc.degree, coef0=svc.coef0)
+    gram = Gram(kernel(X), kernel_range=kernel.range)
+    g = gradient(gram.values, beta, -signs)
     lo, hi = box(signs, C)
     gap = max(float(kkt_gap(beta, g, lo, hi)), 0.0)
     if svc.fit_status_ == 0 and gap > _SUSPICIOUS_GAP:
@@ -287,7 +284,7 @@ def read_svc(
         converged=bool(svc.fit_status_ == 0 and gap <= _SUSPICIOUS_GAP),
         iterations=int(np.sum(svc.n_iter_)),
     )
-    return solution, K, kernel
+    return solution, gram
 
 
 def find_intercept(beta: Array, g: Array, lo: Array, hi: Array) -> float:
@@ -321,7 +318,9 @@ def encode_labels(y: npt.ArrayLike, classes: np.ndarray, n: int) -> Array:
     """Labels as -1.0 for ``classes[0]`` and +1.0 for ``classes[1]``."""
     labels = np.asarray(y)
     if labels.shape != (n,):
-        raise ValueError(f"y must have one label for each of the {n} rows of X; its shape is {labels.shape}.")
+        raise ValueError(
+            f"y must have one label for each of the {n} rows of X; its shape is {labels.shape}."
+        )
     positive = labels == classes[1]
     if not (positive | (labels == classes[0])).all():
         strange = labels[~(positive | (labels == classes[0]))][0]
@@ -335,7 +334,9 @@ def check_weights(weights: npt.ArrayLike, n: int, *, name: str) -> Array:
     if values.ndim == 0:
         values = np.full(n, float(values))
     if values.shape != (n,):
-        raise ValueError(f"{name} must have one value for each of the {n} instances; its shape is {values.shape}.")
+        raise ValueError(
+            f"{name} must have one value for each of the {n} instances; its shape is {values.shape}."
+        )
     if not np.isfinite(values).all():
         raise ValueError(f"{name} must be finite: it contains NaN or infinity.")
     if (values < 0).any():
@@ -348,7 +349,9 @@ def check_both_classes(y: Array, C: Array) -> None:
     present = y[C > 0]
     if present.size == 0 or present.min() == present.max():
         left = "no instance" if present.size == 0 else f"only the class {present[0]:+.0f}"
-        raise ValueError(f"Two classes are needed: among the instances of positive weight there is {left}.")
+        raise ValueError(
+            f"Two classes are needed: among the instances of positive weight there is {left}."
+        )
 
 
 def warn_indefinite(stacklevel: int) -> None:

@@ -104,7 +104,9 @@ def resolve_kernel(
     coef0 : float, default=0.0
     """
     if not callable(kernel) and kernel not in KERNELS:
-        raise ValueError(f"kernel must be one of {', '.join(KERNELS)} or a callable; got {kernel!r}.")
+        raise ValueError(
+            f"kernel must be one of {', '.join(KERNELS)} or a callable; got {kernel!r}."
+        )
     if not isinstance(degree, Integral) or degree < 0:
         raise ValueError(f"degree must be a whole number of at least 0; got {degree!r}.")
     if not np.isfinite(coef0):

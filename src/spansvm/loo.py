@@ -16,16 +16,15 @@ from sklearn.utils import check_array
 from sklearn.utils.class_weight import compute_class_weight
 
 from ._descent import restore_sum
-from ._linalg import symmetric_view
 from .dual import (
     DualSolution,
     box,
-    check_both_classes,
     check_weights,
     encode_labels,
     find_intercept,
     train_dual,
 )
+from .gram import Gram, as_gram
 from .kernels import resolve_kernel
 from .qp import Array, default_max_iter, refine
 from .span import removals
@@ -92,18 +91,18 @@ def exact_loo(
     kernel = resolve_kernel(
         estimator.kernel, X, gamma=estimator.gamma, degree=estimator.degree, coef0=estimator.coef0
     )
-    K = kernel(X)
-    solution = train_dual(K, signs, C, tol=_TOLERANCE)
-    return exact_loo_decision(K, solution)
+    gram = Gram(kernel(X), kernel_range=kernel.range)
+    return exact_loo_decision(gram, train_dual(gram, signs, C, tol=_TOLERANCE))
 
 
-def exact_loo_decision(K: npt.ArrayLike, solution: DualSolution) -> Array:
+def exact_loo_decision(K: Gram | npt.ArrayLike, solution: DualSolution) -> Array:
     """Exact leave-one-out decision values of a model trained on the Gram matrix `K`.
 
     `solution` should be tight (``tol=1e-6`` or less): instances that are no support
     vectors keep its decision values, and the retrained models start from it.
     """
-    K = symmetric_view(K)
+    gram = as_gram(K)
+    K = gram.values
     y, C = solution.y, solution.C
     lo, hi = box(y, C)
     decision = solution.decision.copy()
@@ -112,7 +111,7 @@ def exact_loo_decision(K: npt.ArrayLike, solution: DualSolution) -> Array:
         for sign in (-1.0, 1.0)
         if (solution.present & (y == sign)).sum() == 1
     }
-    for removal in removals(K, solution):
+    for removal in removals(gram, solution):
         p = removal.row
         if p in alone:
             decision[p] = -y[p]
@@ -126,7 +125,15 @@ def exact_loo_decision(K: npt.ArrayLike, solution: DualSolution) -> Array:
             g = g + (boxed - x)[moved] @ K[moved]
             restore_sum(K, boxed, g, lo, hi, 0.0)
             result = refine(
-                K, boxed, g, -y, lo, hi, tol=_TOLERANCE, max_iter=default_max_iter(y.size)
+                K,
+                gram.diagonal,
+                boxed,
+                g,
+                -y,
+                lo,
+                hi,
+                tol=_TOLERANCE,
+                max_iter=default_max_iter(y.size),
             )
             x, g = result.x, result.gradient
         decision[p] = y[p] + g[p] + find_intercept(x, g, lo, hi)

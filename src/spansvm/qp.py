@@ -119,11 +119,13 @@ def solve_qp(
     x = np.clip(start, lo, hi)
     g = gradient(K, x, c)
     restore_sum(K, x, g, lo, hi, float(total))
-    return refine(K, x, g, c, lo, hi, tol=tol, max_iter=max_iter)
+    diagonal = K.diagonal().astype(np.float64)
+    return refine(K, diagonal, x, g, c, lo, hi, tol=tol, max_iter=max_iter)
 
 
 def refine(
     K: np.ndarray,
+    diagonal: Array,
     x: Array,
     g: Array,
     c: Array,
@@ -136,16 +138,15 @@ def refine(
     """Solve from a feasible `x` whose gradient `g` is known; both are overwritten.
 
     For callers that solve many related problems on one matrix: nothing is checked but
-    the result.  `K` must come from ``symmetric_view``.
+    the result.  `K` must come from ``symmetric_view``; `diagonal` is its own.
     """
-    diag = K.diagonal().astype(np.float64)
-    scale = max(float(np.abs(diag).max()), np.finfo(np.float64).tiny)
+    scale = max(float(np.abs(diagonal).max()), np.finfo(np.float64).tiny)
     flat = _FLAT[K.dtype] * scale
     flags = np.zeros(2, dtype=np.bool_)
     iterations = 0
     for _ in range(_FRESH_STARTS):
         flags[STALLED] = False
-        used, gap = descend(K, diag, x, g, lo, hi, tol, max_iter - iterations, flat, flags)
+        used, gap = descend(K, diagonal, x, g, lo, hi, tol, max_iter - iterations, flat, flags)
         iterations += used
         # Each step rounds the gradient a little: where that could matter, take a fresh one.
         drift = np.finfo(np.float64).eps * scale * float(np.abs(x).max()) * np.sqrt(used)
@@ -172,12 +173,12 @@ def gradient(K: np.ndarray, x: Array, c: Array) -> Array:
     return g
 
 
-def _check_problem(
-    K: np.ndarray, c: Array, lo: Array, hi: Array, total: float, tol: float
-) -> None:
+def _check_problem(K: np.ndarray, c: Array, lo: Array, hi: Array, total: float, tol: float) -> None:
     n = c.size
     if K.ndim != 2 or K.shape != (n, n):
-        raise ValueError(f"K must be a square matrix of the size of c, {n}; its shape is {K.shape}.")
+        raise ValueError(
+            f"K must be a square matrix of the size of c, {n}; its shape is {K.shape}."
+        )
     for name, array in (("c", c), ("lo", lo), ("hi", hi)):
         if array.shape != (n,):
             raise ValueError(f"{name} must have shape ({n},); its shape is {array.shape}.")

@@ -1,18 +1,13 @@
 """The span of a support vector: with its box (eq. SVMSpan) and without (Theorem 2).
 
-Write I for the in-bound vectors.  Without the box, ``S_p`` is the distance of ``x_p``
-from the affine hull of the other in-bound vectors.  With ``K_II = L L'``,
-``u = K_II^-1 1`` and ``s = sum(u)`` all of them follow from one factor:
-
-    in-bound p:  S_p^2 = 1 / ((K_II^-1)_pp - u_p^2 / s)
-    bounded  p:  S_p^2 = K_pp - |L^-1 k_p|^2 + (1 - u'k_p)^2 / s,   k_p = K[I, p]
-
-and the leave-one-out decision value is ``f(x_p) - y_p alpha_p S_p^2`` (eq. theorem4).
+Without the box, ``S_p`` is the distance of ``x_p`` from the affine hull of the other
+in-bound vectors, and the leave-one-out decision value is
+``f^p(x_p) = f(x_p) - y_p alpha_p S_p^2`` (eq. theorem4).
 
 Where removing ``x_p`` leaves no in-bound vector (n* = 0, or n* = 1 and p is it), the
 sum constraint forces one other multiplier to move: the one whose gradient asks for it
-most.  That vector takes the place of I, and the intercept is the one that it fixes.
-Where ``x_p`` is alone in its class, what remains is one class, and ``f^p = -y_p``.
+most.  That vector takes the place of the hull, and it fixes the intercept.  Where
+``x_p`` is alone in its class, what remains is one class, and ``f^p = -y_p``.
 """
 
 from __future__ import annotations
@@ -22,16 +17,24 @@ from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
-from scipy import linalg
 
-from ._linalg import cholesky, lower_inverse, lower_solve
+from ._hull import AffineHull, block, hull_distances, positive, regularised_inverse
 from .dual import DualSolution, Mask, box, warn_indefinite
+from .gram import Gram
 from .qp import Array, solve_qp
 
-__all__ = ["LeaveOneOut", "box_span_squared", "removals", "span_exists", "span_leave_one_out"]
+__all__ = [
+    "LeaveOneOut",
+    "Removal",
+    "box_span_squared",
+    "opper_winther_shift",
+    "removals",
+    "span_exists",
+    "span_leave_one_out",
+]
 
-#: Ridges on K_II that are tried in turn, as fractions of its mean diagonal.
-_RIDGES = {np.dtype(np.float64): (1e-10, 1e-7), np.dtype(np.float32): (1e-6, 1e-4)}
+#: A prediction is exact if it meets the KKT conditions as well as the model does, or to this.
+_EXACT = 1e-8
 
 #: Sums of weights that differ by less than this fraction are equal.
 _ROUNDING = 1e-12
@@ -59,119 +62,71 @@ class LeaveOneOut:
     decision: Array
 
 
-def span_leave_one_out(K: np.ndarray, solution: DualSolution) -> LeaveOneOut:
+def span_leave_one_out(gram: Gram, solution: DualSolution) -> LeaveOneOut:
     """Spans without the box, and the leave-one-out decision values that follow (Theorem 2)."""
-    squared = np.zeros(solution.y.size)
     inside = np.flatnonzero(solution.in_bound)
     bounded = np.flatnonzero(solution.bounded)
-    if inside.size:
-        _fill_spans(K, inside, bounded, squared)
-    decision = solution.decision - solution.beta * squared
-    if inside.size < 2:
-        _one_sided(K, solution, inside if inside.size else bounded, squared, decision)
-    for sign in (-1.0, 1.0):
-        members = np.flatnonzero(solution.present & (solution.y == sign))
-        if members.size == 1:
-            decision[members] = -sign
+    squared = np.zeros(solution.y.size)
+    K = gram.values
+    if inside.size and not hull_distances(K, gram.diagonal, inside, bounded, squared):
+        warn_indefinite(stacklevel=2)
+        AffineHull(K, inside).distances(K, bounded, squared)
+    decision = _decisions(
+        K,
+        solution.alpha,
+        solution.C,
+        solution.y,
+        solution.decision,
+        solution.intercept,
+        inside if inside.size else bounded,
+        inside.size,
+        squared,
+    )
     return LeaveOneOut(squared, decision)
 
 
-def _fill_spans(K: np.ndarray, inside: np.ndarray, bounded: np.ndarray, squared: Array) -> None:
-    for ridge in _RIDGES[K.dtype]:
-        if _spans_by_cholesky(K, inside, bounded, ridge, squared):
-            return
-    warn_indefinite(stacklevel=3)
-    inverse = _clipped_inverse(K, inside)
-    u = inverse.sum(axis=1)
-    s = _positive(u.sum())
-    squared[inside] = 1.0 / _positive(np.diagonal(inverse) - u**2 / s)
-    rows = K[np.ix_(bounded, inside)].astype(np.float64)
-    residual = K[bounded, bounded] - np.einsum("pi,pi->p", rows @ inverse, rows)
-    squared[bounded] = np.maximum(residual + (1.0 - rows @ u) ** 2 / s, 0.0)
+@njit(nogil=True, cache=True)
+def _decisions(K, alpha, C, y, decision, intercept, rows, n_in_bound, squared):
+    """Leave-one-out decision values; fills in the spans that no hull defines."""
+    result = np.empty(y.size)
+    for i in range(y.size):
+        result[i] = decision[i] - y[i] * alpha[i] * squared[i]
+    if n_in_bound < 2:
+        apart = rows[0] if n_in_bound == 1 else -1
+        for sign in (-1.0, 1.0):
+            e = _entering(alpha, C, y, decision, sign, apart)
+            for k in range(rows.size):
+                p = rows[k]
+                if y[p] != sign or e < 0:
+                    continue
+                squared[p] = max(K[p, p] + K[e, e] - 2.0 * K[p, e], 0.0)
+                # The intercept moves until the entering vector lies on its margin.
+                fixed = y[e] - decision[e]
+                result[p] = decision[p] + fixed - sign * alpha[p] * squared[p]
+    for sign in (-1.0, 1.0):
+        count, last = 0, -1
+        for i in range(y.size):
+            if y[i] == sign and C[i] > 0.0:
+                count, last = count + 1, i
+        if count == 1:
+            result[last] = -sign
+    return result
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
-def _spans_by_cholesky(K, inside, bounded, ridge, squared):
-    """Fill `squared` for both kinds of support vectors; False if K_II is not positive definite."""
-    n = inside.size
-    factor = np.empty((n, n))
-    trace = 0.0
-    for a in range(n):
-        row = K[inside[a]]
-        for b in range(a + 1):
-            factor[a, b] = row[inside[b]]
-        trace += factor[a, a]
-    for a in range(n):
-        factor[a, a] += ridge * trace / n
-    if not cholesky(factor):
-        return False
+@njit(nogil=True, cache=True)
+def _entering(alpha, C, y, decision, sign, apart):
+    """The vector that takes over what a removed vector of label `sign` gave to the sum.
 
-    ones = np.ones((1, n))
-    lower_solve(factor, ones)
-    z = ones[0]  # L^-1 1, so that u = L^-T z and s = z'z
-    s = 0.0
-    for a in range(n):
-        s += z[a] * z[a]
-
-    rows = np.empty((bounded.size, n))
-    for p in range(bounded.size):
-        row = K[bounded[p]]
-        for a in range(n):
-            rows[p, a] = row[inside[a]]
-    lower_solve(factor, rows)
-    for p in range(bounded.size):
-        length, along = 0.0, 0.0
-        for a in range(n):
-            length += rows[p, a] * rows[p, a]
-            along += rows[p, a] * z[a]
-        i = bounded[p]
-        squared[i] = max(K[i, i] - length + (1.0 - along) ** 2 / s, 0.0)
-
-    lower_inverse(factor)
-    diagonal = np.zeros(n)
-    u = np.zeros(n)
-    for a in range(n):
-        row = factor[a]
-        for b in range(a + 1):
-            diagonal[b] += row[b] * row[b]
-            u[b] += row[b] * z[a]
-    for a in range(n):
-        squared[inside[a]] = 1.0 / max(diagonal[a] - u[a] * u[a] / s, _TINY)
-    return True
-
-
-_TINY = float(np.finfo(np.float64).tiny)
-
-
-def _positive(values: Array) -> Array:
-    return np.maximum(values, _TINY)
-
-
-def _clipped_inverse(K: np.ndarray, inside: np.ndarray) -> Array:
-    """Inverse of K_II with its eigenvalues raised to the ridge: for indefinite kernels."""
-    block = K[np.ix_(inside, inside)].astype(np.float64)
-    values, vectors = linalg.eigh(block)
-    least = _RIDGES[K.dtype][0] * max(np.abs(values).max(), _TINY)
-    return (vectors / np.maximum(values, least)) @ vectors.T
-
-
-def _one_sided(
-    K: np.ndarray, solution: DualSolution, rows: np.ndarray, squared: Array, decision: Array
-) -> None:
-    """Spans of the vectors in `rows` whose removal leaves no in-bound vector."""
-    beta, g = solution.beta, solution.gradient
-    lo, hi = box(solution.y, solution.C)
-    for p in rows:
-        # What p gives up, another takes: the vector that asks most to move that way.
-        movable = beta < hi if beta[p] > 0 else beta > lo
-        movable[p] = False
-        asks = np.where(movable, -g if beta[p] > 0 else g, -np.inf)
-        entering = int(np.argmax(asks))
-        if not movable[entering]:
-            continue  # p is alone in its class
-        distance = float(K[p, p]) + float(K[entering, entering]) - 2.0 * float(K[p, entering])
-        squared[p] = max(distance, 0.0)
-        decision[p] = solution.y[p] + g[p] - g[entering] - beta[p] * squared[p]
+    Its signed multiplier must be free to move by `sign`; of those vectors it is the one
+    that violates, or is closest to violating, its margin in that direction.
+    """
+    best, index = -np.inf, -1
+    for i in range(y.size):
+        movable = alpha[i] < C[i] if y[i] == sign else alpha[i] > 0.0
+        asks = sign * (y[i] - decision[i])
+        if movable and i != apart and asks > best:
+            best, index = asks, i
+    return index
 
 
 def span_exists(solution: DualSolution) -> Mask:
@@ -194,25 +149,26 @@ def span_exists(solution: DualSolution) -> Mask:
     return exists & (inside.sum() > inside)
 
 
-def box_span_squared(K: np.ndarray, solution: DualSolution, rows: np.ndarray) -> Array:
+def box_span_squared(gram: Gram, solution: DualSolution, rows: np.ndarray) -> Array:
     """``S_p^2`` within the box (eq. Sp_calc) for the support vectors in `rows`.
 
     Infinity where Lambda_p is empty: the minimum over nothing.  Where the solution
     without the box satisfies the box it is the answer; the rest are small quadratic
     programs over the in-bound vectors.
     """
-    exists = span_exists(solution)
+    result = np.full(rows.size, np.inf)
+    existing = np.flatnonzero(span_exists(solution)[rows])
+    if existing.size == 0:
+        return result
     inside = np.flatnonzero(solution.in_bound)
     beta = solution.beta
     lo, hi = (bound[inside] - beta[inside] for bound in box(solution.y, solution.C))
-    block = np.ascontiguousarray(K[np.ix_(inside, inside)], dtype=np.float64)
-    scale = max(float(np.abs(K.diagonal()).max()), _TINY)
-    result = np.full(len(rows), np.inf)
-    weights = _unboxed_weights(K, solution, inside, rows[exists[rows]])
-    for position, p in enumerate(rows):
-        if not exists[p]:
-            continue
-        start = next(weights)
+    K, own_product = gram.values, gram.diagonal
+    inner = block(K, inside, inside)
+    scale = float(positive(np.abs(own_product).max()))
+    weights = AffineHull(K, inside).weights(K, rows[existing])
+    for position, start in zip(existing, weights, strict=True):
+        p = rows[position]
         # beta_i + beta_p lambda_i stays in its box; p itself has no part in its own span.
         ends = np.stack((lo, hi)) / beta[p]
         least, most = ends.min(axis=0), ends.max(axis=0)
@@ -220,10 +176,10 @@ def box_span_squared(K: np.ndarray, solution: DualSolution, rows: np.ndarray) ->
         least[own] = most[own] = start[own] = 0.0
         column = K[inside, p].astype(np.float64)
         if (start >= least).all() and (start <= most).all():
-            value = float(K[p, p]) - 2.0 * start @ column + start @ block @ start
+            value = own_product[p] - 2.0 * start @ column + start @ inner @ start
         else:
             program = solve_qp(
-                block,
+                inner,
                 -column,
                 least,
                 most,
@@ -231,59 +187,25 @@ def box_span_squared(K: np.ndarray, solution: DualSolution, rows: np.ndarray) ->
                 x0=start,
                 tol=_BOX_TOLERANCE * scale,
             )
-            value = float(K[p, p]) + 2.0 * program.objective(-column)
+            value = own_product[p] + 2.0 * program.objective(-column)
         result[position] = max(value, 0.0)
     return result
 
 
-def _unboxed_weights(
-    K: np.ndarray, solution: DualSolution, inside: np.ndarray, rows: np.ndarray
-) -> Iterator[Array]:
-    """For each p in `rows` the lambda, over the in-bound vectors, of its span without the box.
-
-    The entry of an in-bound p itself is -1, as in eq. Sp_calc.
-    """
-    if rows.size == 0 or inside.size == 0:
-        return
-    inverse = _inverse(K, inside)
-    u = inverse.sum(axis=1)
-    s = _positive(u.sum())
-    projected = inverse - np.outer(u, u) / s
-    position = {int(i): a for a, i in enumerate(inside)}
-    for p in rows:
-        if int(p) in position:
-            column = projected[position[int(p)]]
-            yield -column / _positive(column[position[int(p)]])
-        else:
-            values = K[p, inside].astype(np.float64)
-            yield inverse @ values + u * ((1.0 - u @ values) / s)
-
-
-def _inverse(K: np.ndarray, inside: np.ndarray) -> Array:
-    block = K[np.ix_(inside, inside)].astype(np.float64)
-    identity = np.eye(inside.size)
-    for ridge in _RIDGES[K.dtype]:
-        try:
-            factor = linalg.cho_factor(block + ridge * np.trace(block) / inside.size * identity)
-        except linalg.LinAlgError:
-            continue
-        return linalg.cho_solve(factor, identity)
-    return _clipped_inverse(K, inside)
-
-
-def opper_winther_shift(K: np.ndarray, solution: DualSolution) -> Array:
+def opper_winther_shift(gram: Gram, solution: DualSolution) -> Array:
     """How far a unit of ``alpha_p`` moves ``f(x_p)`` if the intercept stays as it is.
 
     ``1 / (K_II^-1)_pp`` for in-bound vectors, ``K_pp - k_p' K_II^-1 k_p`` for bounded ones:
     the squared span without the condition that the lambda sum to one.
     """
+    K = gram.values
     shift = np.zeros(solution.y.size)
     inside = np.flatnonzero(solution.in_bound)
     bounded = np.flatnonzero(solution.bounded)
-    inverse = _inverse(K, inside)
-    shift[inside] = 1.0 / _positive(np.diagonal(inverse))
-    rows = K[np.ix_(bounded, inside)].astype(np.float64)
-    residual = K[bounded, bounded] - np.einsum("pi,pi->p", rows @ inverse, rows)
+    inverse, _ = regularised_inverse(block(K, inside, inside), K.dtype)
+    shift[inside] = 1.0 / positive(np.diagonal(inverse))
+    rows = block(K, bounded, inside)
+    residual = gram.diagonal[bounded] - np.einsum("pi,pi->p", rows @ inverse, rows)
     shift[bounded] = np.maximum(residual, 0.0)
     return shift
 
@@ -310,41 +232,41 @@ class Removal:
     exact: bool
 
 
-def removals(K: np.ndarray, solution: DualSolution) -> Iterator[Removal]:
+def removals(gram: Gram, solution: DualSolution) -> Iterator[Removal]:
     """The predicted model for the removal of every support vector in turn.
 
     A prediction is exact where the moved multipliers stay strictly inside their boxes
     and no other instance changes side of its margin.  Nothing is predicted, the
     multiplier is merely taken away, where no in-bound vector is left to move.
     """
+    K = gram.values
     beta, g, y = solution.beta, solution.gradient, solution.y
     lo, hi = box(y, solution.C)
     inside = np.flatnonzero(solution.in_bound)
     support = np.flatnonzero(solution.support)
     outside = solution.present & ~solution.in_bound
+    slack = max(solution.gap, _EXACT)
     rows = support[inside.size > solution.in_bound[support]]
-    moving = K[inside].astype(np.float64)
+    if rows.size:
+        hull = AffineHull(K, inside)
+        moving = K[inside].astype(np.float64)
     block_rows = max(1, _BLOCK_NUMBERS // y.size)
-    weights = _unboxed_weights(K, solution, inside, rows)
     for start in range(0, rows.size, block_rows):
-        block = rows[start : start + block_rows]
-        moves = np.array([beta[p] * next(weights) for p in block])
-        gradients = g + moves @ moving
-        for p, move, moved_g in zip(block, moves, gradients, strict=True):
+        part = rows[start : start + block_rows]
+        moves = beta[part, None] * hull.weights(K, part)
+        for p, move, moved_g in zip(part, moves, g + moves @ moving, strict=True):
             moved = beta.copy()
             moved[inside] += move
             if not solution.in_bound[p]:
                 moved_g -= beta[p] * K[p]
             moved[p] = 0.0
             others = inside[inside != p]
-            b = -moved_g[others].mean()
-            side = y * (moved_g + b)  # y f^p - 1
+            side = y * (moved_g - moved_g[others].mean())  # y f^p - 1
             inside_box = (moved[others] > lo[others]) & (moved[others] < hi[others])
-            keeps_side = np.where(
-                solution.bounded, side <= solution.gap, side >= -solution.gap
-            ) | ~outside
+            on_margin = np.abs(side[others]) <= slack
+            keeps_side = np.where(solution.bounded, side <= slack, side >= -slack) | ~outside
             keeps_side[p] = True
-            exact = bool(inside_box.all() and keeps_side.all())
+            exact = bool(inside_box.all() and on_margin.all() and keeps_side.all())
             yield Removal(int(p), moved, moved_g, exact)
     for p in np.setdiff1d(support, rows):
         moved = beta.copy()

@@ -1,0 +1,92 @@
+"""The Gram matrix of a training set, with what it alone decides.
+
+Many models are trained on one Gram matrix.  Its diagonal, the ball that encloses the
+points and the spread of its entries are the same for all of them, and are computed
+once, when first asked for.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from ._linalg import symmetric_view
+from .qp import Array, solve_qp
+
+__all__ = ["Gram", "as_gram"]
+
+#: KKT gap of the enclosing ball, as a fraction of the largest squared norm.
+_TOLERANCE = 1e-9
+
+
+class Gram:
+    """A Gram matrix and what follows from it.
+
+    Parameters
+    ----------
+    values : array-like of shape (l, l)
+        The matrix, symmetric; float32 is kept, anything else becomes float64.
+    kernel_range : tuple of float, optional
+        Bounds of the kernel over all possible pairs, where known: (0, 1) for RBF.
+
+    Attributes
+    ----------
+    values : ndarray of shape (l, l)
+    """
+
+    def __init__(
+        self, values: npt.ArrayLike, *, kernel_range: tuple[float, float] | None = None
+    ) -> None:
+        self.values = symmetric_view(values)
+        if self.values.ndim != 2 or self.values.shape[0] != self.values.shape[1]:
+            raise ValueError(f"K must be a square matrix; its shape is {self.values.shape}.")
+        self._kernel_range = kernel_range
+
+    def __len__(self) -> int:
+        return self.values.shape[0]
+
+    @cached_property
+    def diagonal(self) -> Array:
+        """``K(x_i, x_i)``."""
+        return self.values.diagonal().astype(np.float64)
+
+    @cached_property
+    def spread(self) -> float:
+        """``R_Delta^2``: no two kernel values differ by more than this (eq. xialpha_rule_fsvm).
+
+        The length of `kernel_range` where that is known, else the largest less the
+        smallest entry.
+        """
+        if self._kernel_range is not None:
+            return self._kernel_range[1] - self._kernel_range[0]
+        return float(self.values.max()) - float(self.values.min())
+
+    @cached_property
+    def radius(self) -> float:
+        """Radius of the smallest ball that encloses all points.
+
+        The ball solves ``max sum_i x_i K_ii - x'Kx`` over the simplex.  What is returned is
+        the distance from the centre found to the farthest point, so that the ball truly
+        encloses all points, whatever the solver's tolerance.
+        """
+        c = -0.5 * self.diagonal
+        n = c.size
+        scale = max(float(np.abs(self.diagonal).max()), np.finfo(np.float64).tiny)
+        ball = solve_qp(self.values, c, np.zeros(n), np.ones(n), 1.0, tol=_TOLERANCE * scale)
+        # |x_i - centre|^2 = K_ii - 2 (K x)_i + x'Kx, and the gradient is Kx - diagonal / 2.
+        inner = ball.gradient - c
+        farthest = float((self.diagonal - 2.0 * inner).max() + ball.x @ inner)
+        return float(np.sqrt(max(farthest, 0.0)))
+
+    def subset(self, rows: npt.NDArray[np.bool_]) -> Gram:
+        """The Gram matrix of some of the points; this one, if it is all of them."""
+        if rows.all():
+            return self
+        return Gram(self.values[np.ix_(rows, rows)], kernel_range=self._kernel_range)
+
+
+def as_gram(K: Gram | npt.ArrayLike) -> Gram:
+    """`K` as a :class:`Gram`."""
+    return K if isinstance(K, Gram) else Gram(K)
