@@ -227,10 +227,9 @@ class AffineHull:
         """
         squared[self.inside] = 1.0 / positive(np.diagonal(self.projected))
         values = block(K, others, self.inside) + self.shift
-        residual = (
-            K[others, others] + self.shift - np.einsum("pi,pi->p", values @ self.inverse, values)
-        )
-        squared[others] = np.maximum(residual + (1.0 - values @ self.u) ** 2 / self.s, 0.0)
+        length = np.einsum("pi,pi->p", values @ self.inverse, values)
+        offset = (1.0 - values @ self.u) ** 2 / self.s
+        squared[others] = np.maximum(K[others, others] + self.shift - length + offset, 0.0)
 
 
 def block(K: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> Array:

@@ -68,7 +68,10 @@ def analyze(
     if not isinstance(svc, SVC):
         hint = ""
         if hasattr(svc, "steps"):
-            hint = " Of a pipeline, analyse the last step on the transformed data: analyze(pipe[-1], pipe[:-1].transform(X), y)."
+            hint = (
+                " Of a pipeline, analyse the last step on what it was fitted on: "
+                "analyze(pipe[-1], pipe[:-1].transform(X), y)."
+            )
         raise TypeError(f"analyze needs a fitted sklearn.svm.SVC; got {type(svc).__name__}.{hint}")
     solution, gram = read_svc(svc, X, y, sample_weight)
     return SpanAnalysis(SolvedModel(gram, solution))
@@ -106,7 +109,10 @@ class SpanAnalysis:
 
     @cached_property
     def box_span(self) -> Array:
-        """``S_p`` within the box (eq. SVMSpan); infinity where Lambda_p is empty, 0 for non-support vectors."""
+        """``S_p`` within the box (eq. SVMSpan).
+
+        Infinity where Lambda_p is empty, 0 for instances that are no support vectors.
+        """
         solution = self._model.solution
         spans = np.zeros(self.alpha.size)
         spans[self.in_bound] = self._model.in_bound_box_span
@@ -130,7 +136,7 @@ class SpanAnalysis:
 
     @property
     def loo_decision(self) -> Array:
-        """``f^p(x_p)``: the decision value of every instance, had it been left out (eq. theorem4)."""
+        """``f^p(x_p)``: the decision value of every instance, had it been left out."""
         return self._model.leave_one_out.decision
 
     @cached_property

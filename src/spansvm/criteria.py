@@ -68,13 +68,13 @@ class SolvedModel:
 
     @cached_property
     def in_bound_box_span(self) -> Array:
-        """``S_p`` within the box, for the in-bound vectors in order; infinity where Lambda_p is empty."""
+        """``S_p`` within the box for the in-bound vectors; infinity where Lambda_p is empty."""
         inside = np.flatnonzero(self.solution.in_bound)
         return np.sqrt(box_span_squared(self.gram, self.solution, inside))
 
     @property
     def s_span(self) -> float:
-        """``S``: the largest span of the in-bound vectors that have one (eq. SSpan); 0 if none has."""
+        """``S``: the largest span of the in-bound vectors that have one (eq. SSpan), or 0."""
         spans = self.in_bound_box_span
         return float(spans[np.isfinite(spans)].max(initial=0.0))
 
@@ -109,9 +109,7 @@ class SolvedModel:
 
 def span_rule(model: SolvedModel) -> float:
     """Corollary 1: the share of instances with ``alpha_p S_p^2 >= y_p f(x_p)``."""
-    solution = model.solution
-    wrong = solution.y * model.leave_one_out.decision <= 0.0
-    return _share(model, int((wrong & solution.support).sum()))
+    return _share(model, model.leave_one_out.errors)
 
 
 def span_bound(model: SolvedModel, *, ball: str = "diameter") -> float:
@@ -131,7 +129,7 @@ def span_bound(model: SolvedModel, *, ball: str = "diameter") -> float:
 
 
 def span_count_bound(model: SolvedModel) -> float:
-    """Lemma 2, counted: the in-bound vectors with ``alpha_p S_p max(D, 1/sqrt(C_p)) >= 1``, + k + m.
+    """Lemma 2, counted: in-bound vectors with ``alpha_p S_p max(D, 1/sqrt(C_p)) >= 1``, + k + m.
 
     Only these, those with empty Lambda_p and the bounded vectors can be leave-one-out
     errors.  Never above Theorem 1's bound nor above the share of support vectors.

@@ -26,7 +26,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from .gram import Gram, as_gram
-from .kernels import resolve_kernel
+from .kernels import dense, resolve_kernel
 from .qp import Array, default_max_iter, gradient, refine, solve_qp
 
 __all__ = ["DualSolution", "box", "read_svc", "train_dual"]
@@ -93,10 +93,10 @@ class DualSolution:
         """Instances that take part in training, ``C > 0``."""
         return self.C > 0
 
-    @property
+    @cached_property
     def n_instances(self) -> int:
         """``l``: how many instances take part in training."""
-        return int(self.present.sum())
+        return int(np.count_nonzero(self.C))
 
     @property
     def beta(self) -> Array:
@@ -245,16 +245,11 @@ def read_svc(
     # SVC drops the rows of zero weight before training, and its support_ counts without them.
     support = np.flatnonzero(weight > 0)[svc.support_]
     _check_same_rows(svc, X, support)
-    coefficients = svc.dual_coef_
     beta = np.zeros(signs.size)
-    beta[support] = (
-        coefficients.toarray() if sparse.issparse(coefficients) else coefficients
-    ).ravel()
+    beta[support] = dense(svc.dual_coef_).ravel()
     alpha = signs * beta
     if (alpha < 0).any():
-        raise ValueError(
-            "y must be the labels that the model was fitted on; some have the other sign."
-        )
+        raise ValueError("y must be the labels that the model was fitted on; some differ.")
     if (alpha > C * (1 + 1e-9)).any():
         raise ValueError(
             "sample_weight must be the weights that the model was fitted with: some of its dual "
@@ -288,7 +283,7 @@ def read_svc(
 
 
 def find_intercept(beta: Array, g: Array, lo: Array, hi: Array) -> float:
-    """``b``: the mean of ``-gradient`` over the in-bound vectors, else the middle of its interval."""
+    """``b``: the mean of ``-gradient`` over the in-bound vectors, or the middle of its interval."""
     free = (beta > lo) & (beta < hi)
     if free.any():
         return float(-g[free].mean())
@@ -335,7 +330,7 @@ def check_weights(weights: npt.ArrayLike, n: int, *, name: str) -> Array:
         values = np.full(n, float(values))
     if values.shape != (n,):
         raise ValueError(
-            f"{name} must have one value for each of the {n} instances; its shape is {values.shape}."
+            f"{name} must have one value for each of {n} instances; its shape is {values.shape}."
         )
     if not np.isfinite(values).all():
         raise ValueError(f"{name} must be finite: it contains NaN or infinity.")

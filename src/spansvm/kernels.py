@@ -48,7 +48,7 @@ class Kernel:
         For ``"precomputed"``, `X` holds the values already and is returned as it is.
         """
         if self.name == "precomputed":
-            return X.toarray() if sparse.issparse(X) else np.asarray(X)
+            return dense(X)
         if callable(self.name):
             return np.asarray(self.name(X, X if Y is None else Y), dtype=np.float64)
         Z = X if Y is None else Y
@@ -122,10 +122,7 @@ def _resolve_gamma(gamma: str | float, X: Any) -> float:
         if gamma == "auto":
             return 1.0 / X.shape[1]
         if gamma == "scale":
-            if sparse.issparse(X):
-                variance = X.multiply(X).mean() - X.mean() ** 2
-            else:
-                variance = X.var()
+            variance = _squares(X).mean() - X.mean() ** 2 if sparse.issparse(X) else X.var()
             # scikit-learn's answer for constant features, so that models stay the same.
             return 1.0 / (X.shape[1] * variance) if variance != 0 else 1.0
     elif isinstance(gamma, Real) and gamma >= 0 and np.isfinite(gamma):
@@ -146,16 +143,23 @@ def _power(base: np.ndarray, exponent: int) -> np.ndarray:
     return result
 
 
+def dense(X: Any) -> np.ndarray:
+    """`X` as an array, whether it is sparse or not."""
+    return X.toarray() if sparse.issparse(X) else np.asarray(X)
+
+
+def _squares(X: Any) -> Any:
+    return X.multiply(X)
+
+
 def _inner_products(X: Any, Y: Any) -> np.ndarray:
     if sparse.issparse(X) or sparse.issparse(Y):
-        product = X @ Y.T
-        dense = product.toarray() if sparse.issparse(product) else np.asarray(product)
-        return np.ascontiguousarray(dense, dtype=np.float64)
+        return np.ascontiguousarray(dense(X @ Y.T), dtype=np.float64)
     return np.asarray(X, dtype=np.float64) @ np.asarray(Y, dtype=np.float64).T
 
 
 def _squared_norms(X: Any) -> np.ndarray:
     if sparse.issparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+        return np.asarray(_squares(X).sum(axis=1), dtype=np.float64).ravel()
     X = np.asarray(X, dtype=np.float64)
     return np.einsum("ij,ij->i", X, X)

@@ -56,10 +56,13 @@ class LeaveOneOut:
         ``S_p^2`` without the box; 0 for instances that are no support vectors.
     decision : ndarray of shape (l,)
         ``f^p(x_p)``: the decision value of the model trained without the instance.
+    errors : int
+        How many support vectors are on the wrong side, ``y_p f^p(x_p) <= 0``.
     """
 
     span_squared: Array
     decision: Array
+    errors: int
 
 
 def span_leave_one_out(gram: Gram, solution: DualSolution) -> LeaveOneOut:
@@ -71,7 +74,7 @@ def span_leave_one_out(gram: Gram, solution: DualSolution) -> LeaveOneOut:
     if inside.size and not hull_distances(K, gram.diagonal, inside, bounded, squared):
         warn_indefinite(stacklevel=2)
         AffineHull(K, inside).distances(K, bounded, squared)
-    decision = _decisions(
+    decision, errors = _decisions(
         K,
         solution.alpha,
         solution.C,
@@ -82,7 +85,7 @@ def span_leave_one_out(gram: Gram, solution: DualSolution) -> LeaveOneOut:
         inside.size,
         squared,
     )
-    return LeaveOneOut(squared, decision)
+    return LeaveOneOut(squared, decision, errors)
 
 
 @njit(nogil=True, cache=True)
@@ -110,7 +113,10 @@ def _decisions(K, alpha, C, y, decision, intercept, rows, n_in_bound, squared):
                 count, last = count + 1, i
         if count == 1:
             result[last] = -sign
-    return result
+    errors = 0
+    for i in range(y.size):
+        errors += alpha[i] > 0.0 and y[i] * result[i] <= 0.0
+    return result, errors
 
 
 @njit(nogil=True, cache=True)
