@@ -187,13 +187,15 @@ class AffineHull:
     ----------
     inverse, projected : ndarray of shape (n, n)
         ``K_II^-1`` of the shifted Gram matrix, and ``K_II^-1 - uu' / s``.
+    ridge : float
+        What had to be added to the diagonal before; infinity if the kernel is indefinite.
     """
 
     def __init__(self, K: np.ndarray, inside: np.ndarray) -> None:
         self.inside = inside
         self.shift = float(np.abs(K[inside, inside]).mean(dtype=np.float64))
         self.gram = block(K, inside, inside) + self.shift
-        self.inverse, self.regular = regularised_inverse(self.gram, K.dtype)
+        self.inverse, self.ridge = regularised_inverse(self.gram, K.dtype)
         self.u = self.inverse.sum(axis=1)
         self.s = float(positive(self.u.sum()))
         self.projected = self.inverse - np.outer(self.u, self.u) / self.s
@@ -212,7 +214,7 @@ class AffineHull:
         steps = self.projected[position]
         pivots = positive(steps[np.arange(own.size), position])[:, None]
         weights[own] = -steps / pivots
-        if not self.regular:
+        if self.ridge > 0.0:
             # Solve once more for what the ridge left over; p itself stays at -1.
             values[own] = 0.0
             correction = (values - weights @ self.gram) @ self.projected
@@ -242,8 +244,8 @@ def positive(values: Array | float) -> Array:
     return np.maximum(values, _TINY)
 
 
-def regularised_inverse(gram: Array, dtype: np.dtype) -> tuple[Array, bool]:
-    """Inverse of a Gram matrix, and whether it is its own: neither ridged nor clipped."""
+def regularised_inverse(gram: Array, dtype: np.dtype) -> tuple[Array, float]:
+    """Inverse of a Gram matrix, and the ridge it took; infinity if eigenvalues were clipped."""
     scale = np.diagonal(gram).mean() if gram.size else 1.0
     identity = np.eye(gram.shape[0])
     _, regular, ridge, large_ridge = _LIMITS[dtype]
@@ -254,7 +256,7 @@ def regularised_inverse(gram: Array, dtype: np.dtype) -> tuple[Array, bool]:
             continue
         if added == 0.0 and (np.diagonal(factor) ** 2).min(initial=np.inf) < regular * scale:
             continue
-        return linalg.cho_solve((factor, True), identity), added == 0.0
+        return linalg.cho_solve((factor, True), identity), added
     values, vectors = linalg.eigh(gram)
     least = _CLIP * max(float(np.abs(values).max()), _TINY)
-    return (vectors / np.maximum(values, least)) @ vectors.T, False
+    return (vectors / np.maximum(values, least)) @ vectors.T, np.inf

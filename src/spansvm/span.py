@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
+from scipy import linalg
 
 from ._hull import AffineHull, block, hull_distances, positive, regularised_inverse
 from .dual import DualSolution, Mask, box, warn_indefinite
@@ -38,6 +39,9 @@ _EXACT = 1e-8
 
 #: Sums of weights that differ by less than this fraction are equal.
 _ROUNDING = 1e-12
+
+#: Rounds of guessing which bounds are active before the general solver is called.
+_ROUNDS = 30
 
 #: KKT gap of the span within its box, as a fraction of the largest squared norm.
 _BOX_TOLERANCE = 1e-9
@@ -166,36 +170,73 @@ def box_span_squared(gram: Gram, solution: DualSolution, rows: np.ndarray) -> Ar
     existing = np.flatnonzero(span_exists(solution)[rows])
     if existing.size == 0:
         return result
+    K = gram.values
     inside = np.flatnonzero(solution.in_bound)
     beta = solution.beta
     lo, hi = (bound[inside] - beta[inside] for bound in box(solution.y, solution.C))
-    K, own_product = gram.values, gram.diagonal
     inner = block(K, inside, inside)
-    scale = float(positive(np.abs(own_product).max()))
-    weights = AffineHull(K, inside).weights(K, rows[existing])
-    for position, start in zip(existing, weights, strict=True):
+    hull = AffineHull(K, inside)
+    for position, free in zip(existing, hull.weights(K, rows[existing]), strict=True):
         p = rows[position]
+        own = inside == p
         # beta_i + beta_p lambda_i stays in its box; p itself has no part in its own span.
         ends = np.stack((lo, hi)) / beta[p]
         least, most = ends.min(axis=0), ends.max(axis=0)
-        own = inside == p
-        least[own] = most[own] = start[own] = 0.0
+        least[own] = most[own] = -1.0
+        weights = _boxed_weights(hull, free, least, most, own)
+        weights[own] = 0.0
         column = K[inside, p].astype(np.float64)
-        if (start >= least).all() and (start <= most).all():
-            value = own_product[p] - 2.0 * start @ column + start @ inner @ start
-        else:
-            program = solve_qp(
-                inner,
-                -column,
-                least,
-                most,
-                min(1.0, float(most.sum())),  # Lemma 1 may hold with equality
-                x0=start,
-                tol=_BOX_TOLERANCE * scale,
-            )
-            value = own_product[p] + 2.0 * program.objective(-column)
+        value = gram.diagonal[p] - 2.0 * weights @ column + weights @ inner @ weights
         result[position] = max(value, 0.0)
     return result
+
+
+def _boxed_weights(hull: AffineHull, free: Array, least: Array, most: Array, own: Mask) -> Array:
+    """The weights nearest to the free ones, in the metric of the kernel, within their bounds.
+
+    With the values in A fixed, ``lambda = base + P[:, A] mu`` for the projected inverse P of
+    the hull.  Bounds that are violated become active, those whose multiplier has the wrong
+    sign are released, until nothing changes; usually that takes a few rounds.
+    """
+    below, above = (free < least) & ~own, (free > most) & ~own
+    if not (below.any() or above.any()):
+        return free
+    # The free weights of an in-bound p are themselves such a move: from 0, with p fixed at -1.
+    base = np.zeros(free.size) if own.any() else free
+    for _ in range(_ROUNDS):
+        fixed = np.flatnonzero(below | above | own)
+        values = np.where(below, least, most)[fixed]
+        try:
+            factor = linalg.cho_factor(hull.projected[np.ix_(fixed, fixed)])
+        except linalg.LinAlgError:
+            break
+        mu = np.zeros(free.size)
+        mu[fixed] = linalg.cho_solve(factor, values - base[fixed])
+        weights = base + hull.projected[:, fixed] @ mu[fixed]
+        weights[fixed] = values
+        now_below = np.where(below, mu > 0.0, weights < least) & ~own
+        now_above = np.where(above, mu < 0.0, weights > most) & ~own
+        if (now_below == below).all() and (now_above == above).all():
+            if hull.ridge * (weights @ weights) <= _BOX_TOLERANCE * hull.shift:
+                return weights
+            break
+        below, above = now_below, now_above
+    # Rounds that repeat, or points that are nearly dependent: the general solver.
+    keep = ~own
+    gram = hull.gram[np.ix_(keep, keep)]
+    total = min(1.0, float(most[keep].sum()))  # Lemma 1 may hold with equality
+    program = solve_qp(
+        gram,
+        -gram @ free[keep],
+        least[keep],
+        most[keep],
+        total,
+        x0=free[keep],
+        tol=_BOX_TOLERANCE * float(positive(np.abs(gram.diagonal()).max())),
+    )
+    weights = np.full(free.size, -1.0)
+    weights[keep] = program.x
+    return weights
 
 
 def opper_winther_shift(gram: Gram, solution: DualSolution) -> Array:
