@@ -32,7 +32,7 @@ from .span import removals
 __all__ = ["exact_loo", "exact_loo_decision"]
 
 #: KKT gap of the models: leave-one-out values are reported as exact, so they are tight.
-_TOLERANCE = 1e-6
+_TOLERANCE = 1e-8
 
 
 def exact_loo(

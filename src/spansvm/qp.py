@@ -176,9 +176,7 @@ def gradient(K: np.ndarray, x: Array, c: Array) -> Array:
 def _check_problem(K: np.ndarray, c: Array, lo: Array, hi: Array, total: float, tol: float) -> None:
     n = c.size
     if K.ndim != 2 or K.shape != (n, n):
-        raise ValueError(
-            f"K must be a square matrix of the size of c, {n}; its shape is {K.shape}."
-        )
+        raise ValueError(f"K must have shape ({n}, {n}), as c has {n}; its shape is {K.shape}.")
     for name, array in (("c", c), ("lo", lo), ("hi", hi)):
         if array.shape != (n,):
             raise ValueError(f"{name} must have shape ({n},); its shape is {array.shape}.")

@@ -37,6 +37,9 @@ __all__ = [
 #: A prediction is exact if it meets the KKT conditions as well as the model does, or to this.
 _EXACT = 1e-8
 
+#: Strictly inside a box is farther from its ends than this fraction of it.
+_STRICT = 1e-9
+
 #: Sums of weights that differ by less than this fraction are equal.
 _ROUNDING = 1e-12
 
@@ -309,7 +312,8 @@ def removals(gram: Gram, solution: DualSolution) -> Iterator[Removal]:
             moved[p] = 0.0
             others = inside[inside != p]
             side = y * (moved_g - moved_g[others].mean())  # y f^p - 1
-            inside_box = (moved[others] > lo[others]) & (moved[others] < hi[others])
+            room = np.minimum(moved - lo, hi - moved)[others]
+            inside_box = room > _STRICT * solution.C[others]
             on_margin = np.abs(side[others]) <= slack
             keeps_side = np.where(solution.bounded, side <= slack, side >= -slack) | ~outside
             keeps_side[p] = True
