@@ -29,7 +29,7 @@ class Problem:
     gram: Gram
 
     @property
-    def K(self) -> np.ndarray:
+    def K(self) -> np.ndarray:  # noqa: N802
         return self.gram.values
 
 

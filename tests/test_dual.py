@@ -160,9 +160,7 @@ def test_reading_a_fitted_svc(name, kind, form):
     same = SVC(**(svc.get_params() | {"gamma": 1 / (X.shape[1] * X.var())}))
     rows = gram.values[np.ix_(present, present)] if name == "precomputed" else data[present]
     same.fit(rows, y[present], sample_weight=factor[present])
-    np.testing.assert_allclose(
-        solution.decision[present], same.decision_function(rows), atol=1e-9
-    )
+    np.testing.assert_allclose(solution.decision[present], same.decision_function(rows), atol=1e-9)
     expected = np.sort(np.flatnonzero(present)[same.support_])
     np.testing.assert_array_equal(np.flatnonzero(solution.support), expected)
     assert solution.converged

@@ -31,7 +31,9 @@ every_block = pytest.mark.parametrize("seeds", BLOCKS)
 @lru_cache(maxsize=128)
 def solved(seed):
     problem = random_problem(seed)
-    return problem, SolvedModel(problem.gram, train_dual(problem.gram, problem.y, problem.C, tol=1e-9))
+    return problem, SolvedModel(
+        problem.gram, train_dual(problem.gram, problem.y, problem.C, tol=1e-9)
+    )
 
 
 @lru_cache(maxsize=128)

@@ -28,7 +28,7 @@ _FLAT = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-9}
 #: How often a solution is checked with a fresh gradient before rounding is accepted as it is.
 _FRESH_STARTS = 5
 
-#: Sum constraints that miss by less than this fraction of the box are rounding.
+#: Distances below this fraction of the box are rounding.
 _ROUNDING = 1e-12
 
 
@@ -153,6 +153,10 @@ def refine(
         if gap > tol or drift <= 0.01 * tol:
             break
         g[:] = gradient(K, x, c)
+    # Rounding leaves variables a hair inside their bounds; they would pass for free ones.
+    hair = _ROUNDING * (hi - lo)
+    np.copyto(x, lo, where=x - lo < hair)
+    np.copyto(x, hi, where=hi - x < hair)
     if not np.isfinite(g).all():
         raise ValueError("K must be finite: it contains NaN, infinity or numbers that overflow.")
     return QPResult(
