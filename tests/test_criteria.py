@@ -37,17 +37,17 @@ def classical(problem, C):
     for p in bounded:
         v = np.append(K[inside, p], 1.0)
         wrong += alpha[p] * (K[p, p] - v @ inverse @ v) >= y[p] * f[p]
-    l = y.size
-    x, _ = reference_qp(2 * K, -np.diag(K), np.zeros(l), np.ones(l), 1.0)
+    size = y.size
+    x, _ = reference_qp(2 * K, -np.diag(K), np.zeros(size), np.ones(size), 1.0)
     diameter = 2 * np.sqrt(x @ np.diag(K) - x @ K @ x)
     slack = np.maximum(0, 1 - y * f)
     spread = 1.0 if problem.kernel == "rbf" else K.max() - K.min()
     return solution, {
-        "span_rule": wrong / l,
-        "xi_alpha": (2 * alpha * spread + slack >= 1).sum() / l,
-        "sv_count": (alpha > 0).sum() / l,
-        "jaakkola_haussler": ((alpha * np.diag(K) >= y * f) & (alpha > 0)).sum() / l,
-        "radius_margin": diameter**2 * ((y * alpha) @ K @ (y * alpha)) / (4 * l),
+        "span_rule": wrong / size,
+        "xi_alpha": (2 * alpha * spread + slack >= 1).sum() / size,
+        "sv_count": (alpha > 0).sum() / size,
+        "jaakkola_haussler": ((alpha * np.diag(K) >= y * f) & (alpha > 0)).sum() / size,
+        "radius_margin": diameter**2 * ((y * alpha) @ K @ (y * alpha)) / (4 * size),
         "reach": max(diameter, 1 / np.sqrt(C)),
         "inside": inside,
         "bounded": bounded,

@@ -10,7 +10,7 @@ instance's decision value would be had the model not seen it.
 >>> X, y = load_breast_cancer(return_X_y=True)
 >>> svc = SVC(C=10, class_weight="balanced").fit(X, y)
 >>> round(analyze(svc, X, y).span_rule, 4)
-0.0791
+0.0808
 """
 
 from .analysis import SpanAnalysis, analyze

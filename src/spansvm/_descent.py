@@ -140,7 +140,7 @@ def _sweep(K, diag, x, g, lo, hi, tol, max_iter, flat, flags):
     while iteration < max_iter and top + bottom > tol:
         row = K[i]
         j = _best_partner(row, g, low, diag, diag[i], top, flat, gain, up_lanes)
-        if i < 0 or j < 0:  # only if the gradient is not finite
+        if i < 0 or j < 0 or not np.isfinite(top + bottom):  # the matrix is not finite
             flags[STALLED] = True
             break
         curvature = diag[i] + diag[j] - 2.0 * row[j]

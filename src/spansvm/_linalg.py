@@ -1,4 +1,4 @@
-"""Plumbing between arrays and compiled code: one array type, and LAPACK without the GIL.
+"""Plumbing between arrays and compiled code: one array type, one thread, LAPACK without the GIL.
 
 NumPy's wrappers cost more than the factorisation of a typical in-bound set, and
 ``numba`` offers neither a triangular solve nor a Cholesky factor that reports
@@ -9,11 +9,52 @@ transpose, so LAPACK's "upper" is our lower triangle.
 
 from __future__ import annotations
 
+import threading
+from contextlib import ContextDecorator
+
 import llvmlite.binding as llvm
 import numpy as np
 import numpy.typing as npt
 from numba import njit, types
 from numba.extending import get_cython_function_address
+from threadpoolctl import LibController, ThreadpoolController
+
+
+class _OneBlasThread(ContextDecorator):
+    """Keep BLAS to one thread: on matrices of some hundred rows more make it many times slower.
+
+    The number of threads belongs to the process; it is put back when the last of the
+    Python threads that asked for one is done.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._depth = 0
+        self._libraries: list[LibController] | None = None
+        self._before: list[int] = []
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._depth == 0:
+                if self._libraries is None:
+                    controller = ThreadpoolController().select(user_api="blas")
+                    self._libraries = controller.lib_controllers
+                self._before = [library.num_threads for library in self._libraries]
+                for library, before in zip(self._libraries, self._before, strict=True):
+                    if before != 1:
+                        library.set_num_threads(1)
+            self._depth += 1
+
+    def __exit__(self, *exception: object) -> None:
+        with self._lock:
+            self._depth -= 1
+            if self._depth == 0 and self._libraries is not None:
+                for library, before in zip(self._libraries, self._before, strict=True):
+                    if before != 1:
+                        library.set_num_threads(before)
+
+
+one_blas_thread = _OneBlasThread()
 
 
 class _Memory:

@@ -61,7 +61,7 @@ def analyze(
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> analysis = analyze(SVC(C=10).fit(X, y), X, y)
     >>> round(analysis.span_rule, 4)
-    0.0773
+    0.0808
     >>> analysis.loo_decision.shape
     (569,)
     """

@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from ._linalg import one_blas_thread
 from .dual import DualSolution, Mask
 from .gram import Gram, as_gram
 from .qp import Array
@@ -102,8 +103,9 @@ class SolvedModel:
     def trusted(self) -> Mask:
         """Support vectors for whose removal the assumption of Theorem 2 holds."""
         mask = np.zeros(self.solution.y.size, dtype=np.bool_)
-        for removal in removals(self.gram, self.solution):
-            mask[removal.row] = removal.exact
+        with one_blas_thread:
+            for removal in removals(self.gram, self.solution):
+                mask[removal.row] = removal.exact
         return mask
 
 
@@ -176,7 +178,7 @@ def opper_winther_estimate(model: SolvedModel) -> float:
 
 def radius_margin_bound(model: SolvedModel) -> float:
     """``D^2 ||w||^2 / (4 l)``; a bound for hard margins without intercept, else an estimate."""
-    return _share(model, model.radius**2 * model.solution.norm_squared)
+    return _share(model, model.radius**2 * max(model.solution.norm_squared, 0.0))
 
 
 def _reach(model: SolvedModel, ball: str) -> tuple[Mask, Array]:

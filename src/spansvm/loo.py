@@ -16,6 +16,7 @@ from sklearn.utils import check_array
 from sklearn.utils.class_weight import compute_class_weight
 
 from ._descent import restore_sum
+from ._linalg import one_blas_thread
 from .dual import (
     DualSolution,
     box,
@@ -95,6 +96,7 @@ def exact_loo(
     return exact_loo_decision(gram, train_dual(gram, signs, C, tol=_TOLERANCE))
 
 
+@one_blas_thread
 def exact_loo_decision(K: Gram | npt.ArrayLike, solution: DualSolution) -> Array:
     """Exact leave-one-out decision values of a model trained on the Gram matrix `K`.
 

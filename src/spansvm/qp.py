@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._descent import INDEFINITE, STALLED, add_rows, descend, restore_sum
-from ._linalg import symmetric_view
+from ._linalg import one_blas_thread, symmetric_view
 
 __all__ = ["QPResult", "solve_qp"]
 
@@ -123,6 +123,7 @@ def solve_qp(
     return refine(K, diagonal, x, g, c, lo, hi, tol=tol, max_iter=max_iter)
 
 
+@one_blas_thread
 def refine(
     K: np.ndarray,
     diagonal: Array,

@@ -20,6 +20,7 @@ from numba import njit
 from scipy import linalg
 
 from ._hull import AffineHull, block, hull_distances, positive, regularised_inverse
+from ._linalg import one_blas_thread
 from .dual import DualSolution, Mask, box, warn_indefinite
 from .gram import Gram
 from .qp import Array, solve_qp
@@ -72,6 +73,7 @@ class LeaveOneOut:
     errors: int
 
 
+@one_blas_thread
 def span_leave_one_out(gram: Gram, solution: DualSolution) -> LeaveOneOut:
     """Spans without the box, and the leave-one-out decision values that follow (Theorem 2)."""
     inside = np.flatnonzero(solution.in_bound)
@@ -162,6 +164,7 @@ def span_exists(solution: DualSolution) -> Mask:
     return exists & (inside.sum() > inside)
 
 
+@one_blas_thread
 def box_span_squared(gram: Gram, solution: DualSolution, rows: np.ndarray) -> Array:
     """``S_p^2`` within the box (eq. Sp_calc) for the support vectors in `rows`.
 
@@ -242,6 +245,7 @@ def _boxed_weights(hull: AffineHull, free: Array, least: Array, most: Array, own
     return weights
 
 
+@one_blas_thread
 def opper_winther_shift(gram: Gram, solution: DualSolution) -> Array:
     """How far a unit of ``alpha_p`` moves ``f(x_p)`` if the intercept stays as it is.
 

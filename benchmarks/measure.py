@@ -1,0 +1,77 @@
+"""Timing in turns, and the record of what it was measured on."""
+
+from __future__ import annotations
+
+import csv
+import gc
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def seconds(work: Callable[[], object], *, shortest: float = 0.002) -> float:
+    """Time of one call, repeated within the measurement if it is very short."""
+    start = time.perf_counter()
+    work()
+    once = time.perf_counter() - start
+    if once >= shortest:
+        return once
+    count = int(np.ceil(shortest / max(once, 1e-7)))
+    start = time.perf_counter()
+    for _ in range(count):
+        work()
+    return (time.perf_counter() - start) / count
+
+
+def in_turns(repeats: int, **works: Callable[[], object]) -> dict[str, list[float]]:
+    """Times of all works, one after the other in each repeat, so that noise hits all alike."""
+    times: dict[str, list[float]] = {name: [] for name in works}
+    gc.disable()
+    try:
+        for _ in range(repeats):
+            for name, work in works.items():
+                times[name].append(seconds(work))
+    finally:
+        gc.enable()
+    return times
+
+
+def geometric_mean(values: list[float]) -> float:
+    """The mean that ratios have."""
+    return float(np.exp(np.mean(np.log(values))))
+
+
+def machine() -> str:
+    """Processor, Python, versions and commit, for the head of a result file."""
+    processor = platform.processor() or platform.machine()
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        names = [line for line in cpuinfo.read_text().splitlines() if line.startswith("model name")]
+        processor = names[0].split(":")[1].strip() if names else processor
+    packages = ("spansvm", "numpy", "scipy", "scikit-learn", "numba", "clarabel", "daqp")
+    versions = ", ".join(f"{name} {version(name)}" for name in packages)
+    commit = subprocess.run(
+        ["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=False
+    ).stdout.strip()
+    return f"{processor}; Python {platform.python_version()}; {versions}; commit {commit}"
+
+
+def write(name: str, rows: list[dict[str, object]]) -> Path:
+    """Write the rows as CSV, under a comment that says how they came about."""
+    RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / f"{name}.csv"
+    with path.open("w", newline="") as file:
+        file.write(f"# python -m benchmarks {' '.join(sys.argv[1:])}".rstrip() + "\n")
+        file.write(f"# {machine()}\n")
+        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    return path

@@ -1,0 +1,98 @@
+"""A tour on data that scikit-learn ships: ``python -m spansvm.demo``."""
+
+from __future__ import annotations
+
+import textwrap
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import LeaveOneOut, cross_val_predict
+from sklearn.preprocessing import minmax_scale
+from sklearn.svm import SVC
+
+from .analysis import analyze
+from .loo import exact_loo
+
+__all__ = ["main"]
+
+_COST_OF_A_MISSED_TUMOUR = 3.0
+
+
+def main() -> None:
+    """Train a weighted SVM, show every estimate of its error beside the truth, and explain."""
+    data = load_breast_cancer()
+    X, y = minmax_scale(data.data), data.target
+    rows, columns = X.shape
+    _say(
+        f"""
+        {rows} tumours, {columns} measurements each, malignant or benign. A missed malignant
+        tumour is worse than a false alarm, so malignant ones weigh {_COST_OF_A_MISSED_TUMOUR:g}
+        times as much: a weighted SVM.
+        """
+    )
+    svc = SVC(C=4.0, gamma=0.5, class_weight={0: _COST_OF_A_MISSED_TUMOUR, 1: 1.0})
+    _warm_up()
+    _, training = _timed(lambda: svc.fit(X, y))
+    analysis, analysing = _timed(lambda: analyze(svc, X, y))
+    rule, ruling = _timed(lambda: analysis.span_rule)
+    exact, retraining = _timed(lambda: exact_loo(svc, X, y))
+    plain, plain_retraining = _timed(
+        lambda: cross_val_predict(svc, X, y, cv=LeaveOneOut(), method="decision_function")
+    )
+    signs = np.where(y == 1, 1, -1)
+    loo_error = float(np.mean(signs * exact <= 0))
+
+    print(f"{'exact leave-one-out':<20}{loo_error:>9.4f}   the truth, by {rows} trainings")
+    print(f"{analysis}\n")
+    _say(
+        f"""
+        The span-rule predicts what leave-one-out finds: {rule:.4f} against {loo_error:.4f}, from
+        the one model that is there already. The two span bounds are never below the
+        leave-one-out error; counting the vectors that Lemma 2 cannot clear comes closer than
+        Theorem 1, and both are far above the rule. Use the rule to choose between models, a
+        bound to promise something. The last three lines were made for machines without
+        intercept or with hard margins, and are there to compare. "Rule exact for" counts the
+        support vectors whose removal provably leaves all others on their side.
+        """
+    )
+    print(f"{'one training (LibSVM)':<42}{1e3 * training:>9.1f} ms")
+    print(f"{'span-rule of that model':<42}{1e3 * (analysing + ruling):>9.1f} ms")
+    print(f"{'exact leave-one-out, spansvm':<42}{1e3 * retraining:>9.1f} ms")
+    print(f"{'exact leave-one-out, scikit-learn':<42}{1e3 * plain_retraining:>9.1f} ms\n")
+
+    agree = int(np.sum((plain > 0) == (exact > 0)))
+    worst = np.argsort(signs * analysis.loo_decision)[:5]
+    listed = ", ".join(f"{row} ({data.target_names[y[row]]})" for row in worst)
+    _say(
+        f"""
+        The two exact procedures agree on {agree} of {rows} tumours. And since there is a
+        leave-one-out value for each instance, the labels that the rest of the data contradict
+        most can be listed, by row: {listed}.
+        """
+    )
+
+
+def _say(text: str) -> None:
+    print(textwrap.fill(" ".join(text.split()), width=88) + "\n")
+
+
+def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
+    start = time.perf_counter()
+    result = work()
+    return result, time.perf_counter() - start
+
+
+def _warm_up() -> None:
+    """Compile what will be timed; the first run on a machine spends some seconds here."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((30, 2)), np.arange(30) % 2
+    print("Compiling (once on each machine) ...\n", flush=True)
+    analyze(SVC(C=1.0).fit(X, y), X, y).span_rule  # noqa: B018
+    exact_loo(SVC(C=1.0), X, y)
+
+
+if __name__ == "__main__":
+    main()
