@@ -144,8 +144,10 @@ def test_constant_features():
         assert_defined(analysis)
         np.testing.assert_allclose(analysis.span, 0.0, atol=1e-7)
         np.testing.assert_allclose(analysis.diameter, 0.0, atol=1e-6)
-    zero = model(np.zeros((12, 12)), y, 1.0)
-    assert all(np.isfinite(criterion(zero)) for criterion in CRITERIA.values())
+    for weights in (1.0, np.arange(1.0, 13.0)):  # without and with in-bound vectors
+        zero = model(np.zeros((12, 12)), y, weights)
+        assert all(np.isfinite(criterion(zero)) for criterion in CRITERIA.values())
+        assert not zero.leave_one_out.span_squared.any()
 
 
 @pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])

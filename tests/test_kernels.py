@@ -54,6 +54,17 @@ def test_precomputed_and_callable_kernels():
     np.testing.assert_allclose(own(X, Z), X @ Z.T + 1.0)
 
 
+def test_a_matrix_that_is_no_gram_matrix_is_refused():
+    K = X @ X.T
+    K[3, 5] += 1.0
+    with pytest.raises(ValueError, match="must be symmetric"):
+        resolve_kernel("precomputed", K)(K)
+    with pytest.raises(ValueError, match="must be symmetric"):
+        resolve_kernel(lambda a, b: a @ np.roll(b, 1, axis=1).T, X)(X)
+    with pytest.raises(ValueError, match="must be square"):
+        resolve_kernel("precomputed", K)(K[:5])
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -32,9 +32,6 @@ _BARRED = -1e300
 #: Width of the blocks in which maxima are searched: one running maximum per lane.
 _LANES = 64
 
-#: Curvature of a pair below this fraction of the largest diagonal entry counts as flat.
-_FLAT = 1e-12
-
 #: Ridge on the free block, as a fraction of its mean diagonal.
 _RIDGE = 1e-10
 

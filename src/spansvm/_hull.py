@@ -57,8 +57,10 @@ def _hull_distances(K, diagonal, inside, others, twin, regular, ridge, large_rid
         own = diagonal[inside[a]]
         shift += own / inside.size
         longest = max(longest, own)
-    if not shift > 0.0:
+    if shift < 0.0:
         return False
+    if shift == 0.0:  # all at the origin, perhaps: any lift will do
+        shift = 1.0
     factor = _shifted_block(K, inside, shift)
     first, repeated = _twins(factor, twin * shift)
     kept = inside[first]
@@ -193,7 +195,7 @@ class AffineHull:
 
     def __init__(self, K: np.ndarray, inside: np.ndarray) -> None:
         self.inside = inside
-        self.shift = float(np.abs(K[inside, inside]).mean(dtype=np.float64))
+        self.shift = float(np.abs(K[inside, inside]).mean(dtype=np.float64)) or 1.0
         self.gram = block(K, inside, inside) + self.shift
         self.inverse, self.ridge = regularised_inverse(self.gram, K.dtype)
         self.u = self.inverse.sum(axis=1)

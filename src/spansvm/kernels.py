@@ -47,10 +47,12 @@ class Kernel:
 
         For ``"precomputed"``, `X` holds the values already and is returned as it is.
         """
-        if self.name == "precomputed":
-            return dense(X)
-        if callable(self.name):
-            return np.asarray(self.name(X, X if Y is None else Y), dtype=np.float64)
+        if not isinstance(self.name, str) or self.name == "precomputed":
+            given = X if isinstance(self.name, str) else self.name(X, X if Y is None else Y)
+            values = dense(given)
+            if Y is None:
+                _check_symmetric(values)
+            return values
         Z = X if Y is None else Y
         values = _inner_products(X, Z)
         if self.name == "linear":
@@ -115,6 +117,17 @@ def resolve_kernel(
     if kernel in ("rbf", "poly", "sigmoid"):
         number = _resolve_gamma(gamma, X)
     return Kernel(kernel, gamma=number, degree=int(degree), coef0=float(coef0))
+
+
+def _check_symmetric(K: np.ndarray) -> None:
+    """ValueError unless a matrix that somebody else computed is a Gram matrix."""
+    if K.ndim != 2 or K.shape[0] != K.shape[1]:
+        raise ValueError(f"The kernel matrix must be square; its shape is {K.shape}.")
+    scale = np.abs(K).max(initial=0.0)
+    for start in range(0, K.shape[0], _BLOCK_ROWS):
+        rows = slice(start, start + _BLOCK_ROWS)
+        if not np.allclose(K[rows], K[:, rows].T, rtol=0.0, atol=1e-6 * scale):
+            raise ValueError("The kernel matrix must be symmetric: K(a, b) = K(b, a).")
 
 
 def _resolve_gamma(gamma: str | float, X: Any) -> float:

@@ -89,7 +89,6 @@ def span_leave_one_out(gram: Gram, solution: DualSolution) -> LeaveOneOut:
         solution.C,
         solution.y,
         solution.decision,
-        solution.intercept,
         inside if inside.size else bounded,
         inside.size,
         squared,
@@ -98,7 +97,7 @@ def span_leave_one_out(gram: Gram, solution: DualSolution) -> LeaveOneOut:
 
 
 @njit(nogil=True, cache=True)
-def _decisions(K, alpha, C, y, decision, intercept, rows, n_in_bound, squared):
+def _decisions(K, alpha, C, y, decision, rows, n_in_bound, squared):
     """Leave-one-out decision values; fills in the spans that no hull defines."""
     result = np.empty(y.size)
     for i in range(y.size):
@@ -189,17 +188,20 @@ def box_span_squared(gram: Gram, solution: DualSolution, rows: np.ndarray) -> Ar
         ends = np.stack((lo, hi)) / beta[p]
         least, most = ends.min(axis=0), ends.max(axis=0)
         least[own] = most[own] = -1.0
-        weights = _boxed_weights(hull, free, least, most, own)
-        weights[own] = 0.0
         column = K[inside, p].astype(np.float64)
+        weights = _boxed_weights(hull, column, free, least, most, own)
+        weights[own] = 0.0
         value = gram.diagonal[p] - 2.0 * weights @ column + weights @ inner @ weights
         result[position] = max(value, 0.0)
     return result
 
 
-def _boxed_weights(hull: AffineHull, free: Array, least: Array, most: Array, own: Mask) -> Array:
-    """The weights nearest to the free ones, in the metric of the kernel, within their bounds.
+def _boxed_weights(
+    hull: AffineHull, column: Array, free: Array, least: Array, most: Array, own: Mask
+) -> Array:
+    """The weights, within their bounds, of the point nearest to the one that `column` belongs to.
 
+    Without the bounds they are the `free` ones; p itself, if it is `own`, stays at -1.
     With the values in A fixed, ``lambda = base + P[:, A] mu`` for the projected inverse P of
     the hull.  Bounds that are violated become active, those whose multiplier has the wrong
     sign are released, until nothing changes; usually that takes a few rounds.
@@ -233,7 +235,7 @@ def _boxed_weights(hull: AffineHull, free: Array, least: Array, most: Array, own
     total = min(1.0, float(most[keep].sum()))  # Lemma 1 may hold with equality
     program = solve_qp(
         gram,
-        -gram @ free[keep],
+        -column[keep],
         least[keep],
         most[keep],
         total,
