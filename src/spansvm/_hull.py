@@ -248,7 +248,7 @@ def positive(values: Array | float) -> Array:
 
 def regularised_inverse(gram: Array, dtype: np.dtype) -> tuple[Array, float]:
     """Inverse of a Gram matrix, and the ridge it took; infinity if eigenvalues were clipped."""
-    scale = np.diagonal(gram).mean() if gram.size else 1.0
+    scale = float(np.abs(np.diagonal(gram)).sum()) / max(gram.shape[0], 1) or 1.0
     identity = np.eye(gram.shape[0])
     _, regular, ridge, large_ridge = _LIMITS[dtype]
     for added in (0.0, ridge * scale, large_ridge * scale):
@@ -260,5 +260,5 @@ def regularised_inverse(gram: Array, dtype: np.dtype) -> tuple[Array, float]:
             continue
         return linalg.cho_solve((factor, True), identity), added
     values, vectors = linalg.eigh(gram)
-    least = _CLIP * max(float(np.abs(values).max()), _TINY)
+    least = _CLIP * (float(np.abs(values).max()) or 1.0)
     return (vectors / np.maximum(values, least)) @ vectors.T, np.inf
