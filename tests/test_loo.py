@@ -52,7 +52,11 @@ def test_balanced_classes_keep_the_weights_of_all_data():
     svc = SVC(C=2.0, gamma=0.3, class_weight="balanced")
     counts = np.bincount(Y)
     fixed = SVC(C=2.0, gamma=0.3, class_weight=dict(enumerate(Y.size / (2 * counts))))
-    np.testing.assert_allclose(exact_loo(svc, X, Y), exact_loo(fixed, X, Y))
+    weight = np.random.default_rng(0).uniform(0.1, 3.0, Y.size)
+    for sample_weight in (None, weight):
+        np.testing.assert_allclose(
+            exact_loo(svc, X, Y, sample_weight), exact_loo(fixed, X, Y, sample_weight)
+        )
 
 
 def test_removing_a_non_support_vector_changes_nothing():

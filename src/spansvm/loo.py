@@ -85,9 +85,8 @@ def exact_loo(
     weight = check_weights(
         1.0 if sample_weight is None else sample_weight, X.shape[0], name="sample_weight"
     )
-    class_weight = compute_class_weight(
-        estimator.class_weight, classes=classes, y=labels, sample_weight=weight
-    )
+    # As SVC does it: "balanced" counts the instances, whatever they weigh.
+    class_weight = compute_class_weight(estimator.class_weight, classes=classes, y=labels)
     C = weight * (estimator.C * class_weight[(signs > 0).astype(int)])
     kernel = resolve_kernel(
         estimator.kernel, X, gamma=estimator.gamma, degree=estimator.degree, coef0=estimator.coef0
