@@ -215,6 +215,9 @@ def test_unconverged_models_say_so():
     analysis = analyze(svc, X, y)
     assert_defined(analysis)
     assert not analysis.converged
+    assert not analysis.trusted.any()
+    signs = np.where(y > 0, 1, -1)
+    assert analysis.span_rule == np.mean(signs * analysis.loo_decision <= 0)
     assert "not a converged solution" in str(analysis)
     assert "not a converged solution" in analysis._repr_html_()
 

@@ -26,6 +26,8 @@ from ._linalg import cholesky, cholesky_inverse
 # input is found in the result instead of being undefined behaviour.
 _FAST = {"contract", "arcp", "nsz", "reassoc"}
 
+_EPSILON = float(np.finfo(np.float64).eps)
+
 #: Stands for "not available" in the vectorised searches; far beyond any gradient.
 _BARRED = -1e300
 
@@ -48,6 +50,10 @@ STALLED, INDEFINITE = 0, 1
 
 #: Do not shrink problems that are already this small.
 _SMALL = 64
+
+#: A gap within this factor of the level of rounding, and this many chunks of steps in a row that
+#: lower the objective by no more than this fraction, are the end.
+_NEAR, _PATIENCE, _PROGRESS = 1e3, 50, 1e-13
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath=_FAST)
@@ -121,7 +127,8 @@ def _sweep(K, diag, x, g, lo, hi, tol, max_iter, flat, flags):
     """Sequential minimal optimisation until the KKT gap ``top + bottom`` is at most `tol`.
 
     ``top`` is the largest ``-g`` among the variables that may grow, ``bottom`` the
-    largest ``g`` among those that may fall.
+    largest ``g`` among those that may fall.  Returned with them are the steps taken and by
+    how much they lowered the objective.
     """
     n = x.size
     up = np.empty(n)
@@ -133,7 +140,7 @@ def _sweep(K, diag, x, g, lo, hi, tol, max_iter, flat, flags):
         up[t] = 0.0 if x[t] < hi[t] else _BARRED
         low[t] = 0.0 if x[t] > lo[t] else _BARRED
     i, top, bottom = _move_pair(K[0], K[0], 0.0, g, up, low, up_lanes, low_lanes)
-    iteration = 0
+    iteration, progress = 0, 0.0
     while iteration < max_iter and top + bottom > tol:
         row = K[i]
         j = _best_partner(row, g, low, diag, diag[i], top, flat, gain, up_lanes)
@@ -143,7 +150,8 @@ def _sweep(K, diag, x, g, lo, hi, tol, max_iter, flat, flags):
         curvature = diag[i] + diag[j] - 2.0 * row[j]
         if curvature < -_NEGATIVE * flat:
             flags[INDEFINITE] = True
-        step = (top + g[j]) / max(curvature, flat)
+        slope = top + g[j]
+        step = slope / max(curvature, flat)
         room_i = hi[i] - x[i]
         room_j = x[j] - lo[j]
         if step < room_i and step < room_j:
@@ -166,7 +174,8 @@ def _sweep(K, diag, x, g, lo, hi, tol, max_iter, flat, flags):
         low[j] = 0.0 if x[j] > lo[j] else _BARRED
         i, top, bottom = _move_pair(row, K[j], step, g, up, low, up_lanes, low_lanes)
         iteration += 1
-    return iteration, top, bottom
+        progress += step * (slope - 0.5 * step * curvature)
+    return iteration, top, bottom, progress
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath=_FAST)
@@ -363,27 +372,52 @@ def _submatrix(K, index):
 
 
 @njit(nogil=True, cache=True)
-def _run(K, diag, x, g, lo, hi, tol, max_iter, flat, flags):
+def rounding_level(x, diag):
+    """The KKT gap below which rounding of the gradient decides: ``eps sum_j |K_jj x_j|``."""
+    total = 0.0
+    for t in range(x.size):
+        total += abs(x[t] * diag[t])
+    return _EPSILON * total
+
+
+@njit(nogil=True, cache=True)
+def kkt_gap(x, g, lo, hi):
+    """How far the KKT conditions are from holding; negative if they hold with room."""
+    top, bottom = -np.inf, -np.inf
+    for t in range(x.size):
+        if x[t] < hi[t]:
+            top = max(top, -g[t])
+        if x[t] > lo[t]:
+            bottom = max(bottom, g[t])
+    return top + bottom
+
+
+@njit(nogil=True, cache=True)
+def _run(K, diag, x, g, lo, hi, tol, max_iter, flat, flags, waited):
     """Sweeps and Newton steps until the problem is solved or until shrinking it would pay.
 
     Returns the iterations used, the gap, and the variables to keep (none: solved,
-    or no progress is left).
+    or no progress is left).  ``waited[0]`` counts the chunks without progress.
     """
     n = x.size
     chunk = max(n // 4, 100)
     used, spent = 0, 0.0
     while True:
-        steps, top, bottom = _sweep(
+        steps, top, bottom, progress = _sweep(
             K, diag, x, g, lo, hi, tol, min(chunk, max_iter - used), flat, flags
         )
         used += steps
         spent += steps * (_SWEEP_FIXED + _SWEEP_ROW * n)
-        if not top + bottom > tol or used >= max_iter or flags[STALLED]:
-            return used, top + bottom, np.empty(0, np.int64)
+        gap = top + bottom
+        waited[0] = waited[0] + 1 if progress <= _PROGRESS * np.abs(x * g).sum() else 0
+        if waited[0] > _PATIENCE and gap < _NEAR * rounding_level(x, diag):
+            flags[STALLED] = True
+        if not gap > tol or used >= max_iter or flags[STALLED]:
+            return used, gap, np.empty(0, np.int64)
         if n > _SMALL:
             active = _active(x, g, lo, hi, top, bottom)
             if 2 * active.size <= n and _COPY_ENTRY * active.size**2 <= spent:
-                return used, top + bottom, active
+                return used, gap, active
         free = _free(x, lo, hi)
         cost = _NEWTON_FIXED + free.size * n + _NEWTON_CUBE * float(free.size) ** 3
         if free.size > 1 and cost <= 2.0 * spent:
@@ -392,13 +426,13 @@ def _run(K, diag, x, g, lo, hi, tol, max_iter, flat, flags):
 
 
 @njit(nogil=True, cache=True)
-def _run_shrinking(K, diag, x, g, lo, hi, tol, max_iter, flat, flags):
+def _run_shrinking(K, diag, x, g, lo, hi, tol, max_iter, flat, flags, waited):
     """Solve a problem of its own copies, shrinking it further and further; only `x` is returned."""
     kept = np.arange(x.size)
     part = x.copy()
     total = 0
     while True:
-        used, _, active = _run(K, diag, part, g, lo, hi, tol, max_iter - total, flat, flags)
+        used, _, active = _run(K, diag, part, g, lo, hi, tol, max_iter - total, flat, flags, waited)
         total += used
         for a in range(kept.size):
             x[kept[a]] = part[a]
@@ -416,16 +450,19 @@ def descend(K, diag, x, g, lo, hi, tol, max_iter, flat, flags):
     leaves no further progress, ``flags[INDEFINITE]`` where negative curvature was met.
     """
     total = 0
+    waited = np.zeros(1, np.int64)
     while True:
-        used, gap, active = _run(K, diag, x, g, lo, hi, tol, max_iter - total, flat, flags)
+        used, gap, active = _run(K, diag, x, g, lo, hi, tol, max_iter - total, flat, flags, waited)
         total += used
         if active.size == 0:
             return total, gap
         part = x[active]
         total += _run_shrinking(
             _submatrix(K, active), diag[active], part, g[active], lo[active], hi[active],
-            tol, max_iter - total, flat, flags,
+            tol, max_iter - total, flat, flags, waited,
         )  # fmt: skip
+        # What stalled the part may be able to move in the whole; if not, that stalls itself.
+        flags[STALLED] = False
         moved = 0
         for a in range(active.size):
             i = active[a]

@@ -208,19 +208,24 @@ class AffineHull:
         A p that is one of the points has -1 at its own place, as in eq. Sp_calc, and its
         weights over the rest.
         """
-        values = block(K, rows, self.inside) + self.shift
-        weights = values @ self.inverse
-        weights += np.outer((1.0 - values @ self.u) / self.s, self.u)
-        own = np.flatnonzero(np.isin(rows, self.inside))
+        own = np.isin(rows, self.inside)
+        weights = np.empty((rows.size, self.inside.size))
+
         position = np.searchsorted(self.inside, rows[own])
         steps = self.projected[position]
-        pivots = positive(steps[np.arange(own.size), position])[:, None]
+        pivots = positive(steps[np.arange(position.size), position])[:, None]
         weights[own] = -steps / pivots
+
+        values = block(K, rows[~own], self.inside) + self.shift
+        weights[~own] = values @ self.inverse
+        weights[~own] += np.outer((1.0 - values @ self.u) / self.s, self.u)
         if self.ridge > 0.0:
             # Solve once more for what the ridge left over; p itself stays at -1.
-            values[own] = 0.0
-            correction = (values - weights @ self.gram) @ self.projected
-            correction[own] -= steps * (correction[own, position][:, None] / pivots)
+            left = -(weights @ self.gram)
+            left[~own] += values
+            correction = left @ self.projected
+            kept = correction[np.flatnonzero(own), position][:, None]
+            correction[own] -= steps * (kept / pivots)
             weights += correction
         return weights
 
@@ -248,7 +253,9 @@ def positive(values: Array | float) -> Array:
 
 def regularised_inverse(gram: Array, dtype: np.dtype) -> tuple[Array, float]:
     """Inverse of a Gram matrix, and the ridge it took; infinity if eigenvalues were clipped."""
-    scale = float(np.abs(np.diagonal(gram)).sum()) / max(gram.shape[0], 1) or 1.0
+    if gram.shape[0] == 0:
+        return gram, 0.0
+    scale = float(np.abs(np.diagonal(gram)).mean()) or 1.0
     identity = np.eye(gram.shape[0])
     _, regular, ridge, large_ridge = _LIMITS[dtype]
     for added in (0.0, ridge * scale, large_ridge * scale):
@@ -256,7 +263,7 @@ def regularised_inverse(gram: Array, dtype: np.dtype) -> tuple[Array, float]:
             factor = linalg.cholesky(gram + added * identity, lower=True)
         except linalg.LinAlgError:
             continue
-        if added == 0.0 and (np.diagonal(factor) ** 2).min(initial=np.inf) < regular * scale:
+        if added == 0.0 and (np.diagonal(factor) ** 2).min() < regular * scale:
             continue
         return linalg.cho_solve((factor, True), identity), added
     values, vectors = linalg.eigh(gram)

@@ -23,11 +23,11 @@ ESTIMATES = (
     ("span_rule", "span-rule", "the leave-one-out error, predicted (Corollary 1)"),
     ("span_count_bound", "span count bound", "at most this (Lemma 2, counted)"),
     ("span_bound", "span bound", "at most this (Theorem 1)"),
-    ("xi_alpha_bound", "xi-alpha bound", "at most this (Joachims)"),
+    ("xi_alpha_bound", "xi-alpha bound", "at most this, if no Lambda_p is empty"),
     ("sv_count_bound", "support vectors", "at most this (share of support vectors)"),
-    ("jaakkola_haussler_bound", "Jaakkola-Haussler", "at most this, without intercept"),
-    ("opper_winther_estimate", "Opper-Winther", "span-rule without intercept"),
-    ("radius_margin_bound", "radius-margin", "at most this, for hard margins"),
+    ("jaakkola_haussler_bound", "Jaakkola-Haussler", "a bound without intercept and slack"),
+    ("opper_winther_estimate", "Opper-Winther", "the span-rule without intercept"),
+    ("radius_margin_bound", "radius-margin", "a bound without intercept and slack"),
 )
 
 
@@ -127,10 +127,11 @@ class SpanAnalysis:
 
     @property
     def trusted(self) -> Mask:
-        """Support vectors whose leave-one-out value is exact.
+        """Support vectors whose leave-one-out value is exact, up to the model's own tolerance.
 
         For these the assumption of Theorem 2 holds: without the vector, the moved
         multipliers stay strictly inside their boxes and no other instance changes side.
+        None, if the model is not a converged solution.
         """
         return self._model.trusted
 

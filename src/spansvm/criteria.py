@@ -42,6 +42,10 @@ __all__ = [
 ]
 
 
+#: A prediction is exact if it meets the KKT conditions as well as the model does, or to this.
+_EXACT = 1e-8
+
+
 class SolvedModel:
     """A trained weighted SVM and what the estimates share: spans, Lemma 1, the ball.
 
@@ -56,6 +60,10 @@ class SolvedModel:
     def __init__(self, K: Gram | npt.ArrayLike, solution: DualSolution) -> None:
         self.gram = as_gram(K)
         self.solution = solution
+        if len(self.gram) != solution.y.size:
+            raise ValueError(
+                f"K has {len(self.gram)} rows, but the solution is of {solution.y.size} instances."
+            )
 
     @cached_property
     def leave_one_out(self) -> LeaveOneOut:
@@ -101,11 +109,16 @@ class SolvedModel:
 
     @cached_property
     def trusted(self) -> Mask:
-        """Support vectors for whose removal the assumption of Theorem 2 holds."""
+        """Support vectors for whose removal the assumption of Theorem 2 holds.
+
+        Up to the model's own tolerance; none, if the model is not a solution.
+        """
         mask = np.zeros(self.solution.y.size, dtype=np.bool_)
-        with one_blas_thread:
-            for removal in removals(self.gram, self.solution):
-                mask[removal.row] = removal.exact
+        if self.solution.converged:
+            slack = max(self.solution.gap, _EXACT)
+            with one_blas_thread:
+                for removal in removals(self.gram, self.solution, slack):
+                    mask[removal.row] = removal.exact
         return mask
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -27,9 +28,28 @@ from sklearn.utils.validation import check_is_fitted
 
 from .gram import Gram, as_gram
 from .kernels import dense, resolve_kernel
-from .qp import Array, default_max_iter, gradient, refine, solve_qp
+from .qp import (
+    Array,
+    check_limits,
+    default_max_iter,
+    gradient,
+    kkt_gap,
+    refine,
+    solve_qp,
+)
 
-__all__ = ["DualSolution", "box", "read_svc", "train_dual"]
+__all__ = [
+    "DualSolution",
+    "box",
+    "check_rows",
+    "check_weights",
+    "encode_labels",
+    "find_intercept",
+    "instance_bounds",
+    "read_svc",
+    "train_dual",
+    "warn_indefinite",
+]
 
 Mask = npt.NDArray[np.bool_]
 
@@ -166,6 +186,7 @@ def train_dual(
     UserWarning
         If the kernel matrix turns out not to be positive semidefinite.
     """
+    check_limits(tol, max_iter)
     gram = as_gram(K)
     y = check_labels(y)
     C = check_weights(C, y.size, name="C")
@@ -179,7 +200,7 @@ def train_dual(
             gram.values, gram.diagonal, np.zeros(y.size), -y, -y, lo, hi, tol=tol, max_iter=limit
         )
     else:
-        start = y * np.asarray(alpha0, dtype=np.float64)
+        start = y * check_weights(alpha0, y.size, name="alpha0")
         result = solve_qp(gram.values, -y, lo, hi, x0=start, tol=tol, max_iter=max_iter)
     if not result.converged:
         warnings.warn(
@@ -229,18 +250,17 @@ def read_svc(
             f"The model has {len(svc.classes_)} classes; the span is defined for two. "
             "Analyse the models of the pairs of classes one by one."
         )
-    X = check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
-    if X.shape != svc.shape_fit_:
+    X = check_rows(X, svc.kernel)
+    n = len(svc.shape_fit_) and svc.shape_fit_[0]
+    if _n_rows(X) != n or (not callable(svc.kernel) and X.shape != svc.shape_fit_):
+        shape = getattr(X, "shape", (_n_rows(X),))
         raise ValueError(
             f"X must be the data that the model was fitted on, of shape {svc.shape_fit_}; "
-            f"its shape is {X.shape}."
+            f"its shape is {shape}."
         )
-    signs = encode_labels(y, svc.classes_, X.shape[0])
-    weight = check_weights(
-        1.0 if sample_weight is None else sample_weight, X.shape[0], name="sample_weight"
-    )
-    # In this order LibSVM computes its bounds: bounded multipliers equal them to the bit.
-    C = weight * (svc.C * svc.class_weight_[(signs > 0).astype(int)])
+    signs = encode_labels(y, svc.classes_, n)
+    weight = check_weights(1.0 if sample_weight is None else sample_weight, n, name="sample_weight")
+    C = instance_bounds(svc.C, svc.class_weight_, signs, weight)
 
     # SVC drops the rows of zero weight before training, and its support_ counts without them.
     support = np.flatnonzero(weight > 0)[svc.support_]
@@ -252,25 +272,28 @@ def read_svc(
         raise ValueError("y must be the labels that the model was fitted on; some differ.")
     if (alpha > C * (1 + 1e-9)).any():
         raise ValueError(
-            "sample_weight must be the weights that the model was fitted with: some of its dual "
-            "coefficients exceed the bounds that these weights allow."
+            "sample_weight must be the weights that the model was fitted with (and C and "
+            "class_weight those of the fit): some of its dual coefficients exceed their bounds."
         )
 
     kernel = resolve_kernel(svc.kernel, X, gamma=svc.gamma, degree=svc.degree, coef0=svc.coef0)
     gram = Gram(kernel(X), kernel_range=kernel.range)
+    indefinite = not kernel.definite and gram.indefinite
+    if indefinite:
+        warn_indefinite(stacklevel=3)
     g = gradient(gram.values, beta, -signs)
-    lo, hi = box(signs, C)
-    gap = max(float(kkt_gap(beta, g, lo, hi)), 0.0)
+    gap = max(float(kkt_gap(beta, g, *box(signs, C))), 0.0)
     if svc.fit_status_ == 0 and gap > _SUSPICIOUS_GAP:
         warnings.warn(
-            f"The model violates the KKT conditions on these data by {gap:.2g}, far more than its "
-            f"tol={svc.tol:g}: are X, y and sample_weight what it was fitted on?",
+            f"The model violates the KKT conditions on these data by {gap:.2g}, far more than "
+            f"its tol={svc.tol:g}: are X, y and sample_weight what it was fitted on? (With a very "
+            "large C it may be LibSVM's single-precision kernel values.)",
             UserWarning,
             stacklevel=3,
         )
     intercept = float(svc.intercept_[0])
     solution = DualSolution(
-        alpha=np.minimum(alpha, C),
+        alpha=np.minimum(np.abs(alpha), C),
         C=C,
         y=signs,
         intercept=intercept,
@@ -278,6 +301,7 @@ def read_svc(
         gap=gap,
         converged=bool(svc.fit_status_ == 0 and gap <= _SUSPICIOUS_GAP),
         iterations=int(np.sum(svc.n_iter_)),
+        indefinite=indefinite,
     )
     return solution, gram
 
@@ -296,9 +320,25 @@ def find_intercept(beta: Array, g: Array, lo: Array, hi: Array) -> float:
     return float(0.5 * (least + most))
 
 
-def kkt_gap(beta: Array, g: Array, lo: Array, hi: Array) -> float:
-    """By how much the KKT conditions of the signed dual are violated (negative: not at all)."""
-    return float(g[beta > lo].max(initial=-np.inf) - g[beta < hi].min(initial=np.inf))
+def instance_bounds(C: float, class_weight: Array, signs: Array, weight: Array) -> Array:
+    """``C_i``, in the order in which LibSVM computes it: its bounded multipliers equal it exactly.
+
+    `class_weight` holds the weights of the negative and of the positive class.
+    """
+    if not (isinstance(C, Real) and np.isfinite(C) and C > 0):
+        raise ValueError(f"C must be a positive number; got {C!r}.")
+    return weight * (C * class_weight[(signs > 0).astype(int)])
+
+
+def check_rows(X: Any, kernel: Any) -> Any:
+    """`X` as numbers, dense or in compressed rows; as it is for a callable kernel, as in SVC."""
+    if callable(kernel):
+        return X
+    return check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
+
+
+def _n_rows(X: Any) -> int:
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
 def check_labels(y: npt.ArrayLike) -> Array:
@@ -319,7 +359,8 @@ def encode_labels(y: npt.ArrayLike, classes: np.ndarray, n: int) -> Array:
     positive = labels == classes[1]
     if not (positive | (labels == classes[0])).all():
         strange = labels[~(positive | (labels == classes[0]))][0]
-        raise ValueError(f"y contains the label {strange!r}; the model knows {list(classes)}.")
+        known = " and ".join(str(label) for label in classes)
+        raise ValueError(f"y contains the label {strange}; the classes are {known}.")
     return np.where(positive, 1.0, -1.0)
 
 

@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
+from scipy import linalg
 
 from ._linalg import symmetric_view
 from .qp import Array, solve_qp
@@ -19,6 +20,10 @@ __all__ = ["Gram", "as_gram"]
 
 #: KKT gap of the enclosing ball, as a fraction of the largest squared norm.
 _TOLERANCE = 1e-9
+
+
+#: How many points are looked at for signs of an indefinite kernel.
+_LOOKED_AT = 1000
 
 
 class Gram:
@@ -42,6 +47,8 @@ class Gram:
         self.values = symmetric_view(values)
         if self.values.ndim != 2 or self.values.shape[0] != self.values.shape[1]:
             raise ValueError(f"K must be a square matrix; its shape is {self.values.shape}.")
+        if not np.isfinite(self.values.sum(dtype=np.float64)):
+            raise ValueError("K must be finite: it contains NaN, infinity or sums that overflow.")
         self._kernel_range = kernel_range
 
     def __len__(self) -> int:
@@ -73,12 +80,33 @@ class Gram:
         """
         c = -0.5 * self.diagonal
         n = c.size
-        scale = max(float(np.abs(self.diagonal).max()), np.finfo(np.float64).tiny)
+        scale = float(np.abs(self.diagonal).max())
+        if scale == 0.0:
+            return 0.0
+        if not 1e-50 < scale < 1e50:  # squares of such numbers are out of range
+            return float(np.sqrt(scale)) * Gram(self.values / scale).radius
         ball = solve_qp(self.values, c, np.zeros(n), np.ones(n), 1.0, tol=_TOLERANCE * scale)
         # |x_i - centre|^2 = K_ii - 2 (K x)_i + x'Kx, and the gradient is Kx - diagonal / 2.
         inner = ball.gradient - c
         farthest = float((self.diagonal - 2.0 * inner).max() + ball.x @ inner)
         return float(np.sqrt(max(farthest, 0.0)))
+
+    @cached_property
+    def indefinite(self) -> bool:
+        """Whether the matrix is seen not to be positive semidefinite.
+
+        Looked at is the matrix of up to a thousand of the points: if that is indefinite, so is
+        the whole; the reverse is not certain.
+        """
+        rows = np.unique(np.linspace(0, len(self) - 1, _LOOKED_AT).astype(int))
+        part = self.values[np.ix_(rows, rows)].astype(np.float64)
+        tolerance = 1e-8 if self.values.dtype == np.float64 else 1e-4
+        part[np.diag_indices_from(part)] += tolerance * (float(np.abs(part).max()) or 1.0)
+        try:
+            linalg.cholesky(part, lower=True, overwrite_a=True, check_finite=False)
+        except linalg.LinAlgError:
+            return True
+        return False
 
     def subset(self, rows: npt.NDArray[np.bool_]) -> Gram:
         """The Gram matrix of some of the points; this one, if it is all of them."""

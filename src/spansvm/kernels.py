@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-__all__ = ["KERNELS", "Kernel", "resolve_kernel"]
+__all__ = ["KERNELS", "Kernel", "dense", "resolve_kernel"]
 
 #: The kernels that have a name.
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
@@ -53,6 +53,11 @@ class Kernel:
             if Y is None:
                 _check_symmetric(values)
             return values
+        if self.name == "rbf" and not sparse.issparse(X):
+            # Distances do not depend on the origin; near the data they do not cancel.
+            X = np.asarray(X, dtype=np.float64)
+            centre = X.mean(axis=0)
+            X, Y = X - centre, None if Y is None else dense(Y) - centre
         Z = X if Y is None else Y
         values = _inner_products(X, Z)
         if self.name == "linear":
@@ -78,6 +83,11 @@ class Kernel:
         if self.name == "rbf" and Y is None:
             np.fill_diagonal(values, 1.0)
         return values
+
+    @property
+    def definite(self) -> bool:
+        """Whether the kernel is known to be positive semidefinite, whatever the rows."""
+        return self.name in ("linear", "rbf") or (self.name == "poly" and self.coef0 >= 0)
 
     @property
     def range(self) -> tuple[float, float] | None:

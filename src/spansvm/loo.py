@@ -7,33 +7,39 @@ the KKT conditions (Theorem 2's assumption holds) it is the solution already.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
-from sklearn.utils import check_array
 from sklearn.utils.class_weight import compute_class_weight
 
-from ._descent import restore_sum
 from ._linalg import one_blas_thread
 from .dual import (
     DualSolution,
     box,
+    check_rows,
     check_weights,
     encode_labels,
     find_intercept,
+    instance_bounds,
     train_dual,
+    warn_indefinite,
 )
 from .gram import Gram, as_gram
 from .kernels import resolve_kernel
-from .qp import Array, default_max_iter, refine
+from .qp import Array, default_max_iter, make_feasible, refine
 from .span import removals
 
 __all__ = ["exact_loo", "exact_loo_decision"]
 
 #: KKT gap of the models: leave-one-out values are reported as exact, so they are tight.
 _TOLERANCE = 1e-8
+
+#: Models that miss the KKT conditions by more than this are reported.
+_LOOSE = 1e-5
 
 
 def exact_loo(
@@ -47,7 +53,8 @@ def exact_loo(
     Parameters
     ----------
     estimator : sklearn.svm.SVC
-        Its parameters are used, fitted or not; two classes.
+        Its parameters are used, fitted or not; two classes.  Training is to a tolerance of
+        1e-8 whatever its ``tol`` and ``max_iter``.
     X : array-like or sparse matrix of shape (l, d), or of shape (l, l) if precomputed
     y : array-like of shape (l,)
     sample_weight : array-like of shape (l,), optional
@@ -76,67 +83,77 @@ def exact_loo(
     """
     if not isinstance(estimator, SVC):
         raise TypeError(f"estimator must be a sklearn.svm.SVC; got {type(estimator).__name__}.")
-    X = check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
+    X = check_rows(X, estimator.kernel)
     labels = np.asarray(y)
     classes = np.unique(labels)
     if classes.size != 2:
         raise ValueError(f"y must contain two classes; it contains {classes.size}.")
-    signs = encode_labels(labels, classes, X.shape[0])
+    signs = encode_labels(labels, classes, X.shape[0] if hasattr(X, "shape") else len(X))
     weight = check_weights(
-        1.0 if sample_weight is None else sample_weight, X.shape[0], name="sample_weight"
+        1.0 if sample_weight is None else sample_weight, signs.size, name="sample_weight"
     )
     # As SVC does it: "balanced" counts the instances, whatever they weigh.
     class_weight = compute_class_weight(estimator.class_weight, classes=classes, y=labels)
-    C = weight * (estimator.C * class_weight[(signs > 0).astype(int)])
+    C = instance_bounds(estimator.C, class_weight, signs, weight)
     kernel = resolve_kernel(
         estimator.kernel, X, gamma=estimator.gamma, degree=estimator.degree, coef0=estimator.coef0
     )
     gram = Gram(kernel(X), kernel_range=kernel.range)
-    return exact_loo_decision(gram, train_dual(gram, signs, C, tol=_TOLERANCE))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        solution = train_dual(gram, signs, C, tol=_TOLERANCE)
+    if solution.indefinite or (not kernel.definite and gram.indefinite):
+        warn_indefinite(stacklevel=2)
+    return exact_loo_decision(gram, solution)
 
 
 @one_blas_thread
 def exact_loo_decision(K: Gram | npt.ArrayLike, solution: DualSolution) -> Array:
     """Exact leave-one-out decision values of a model trained on the Gram matrix `K`.
 
-    `solution` should be tight (``tol=1e-6`` or less): instances that are no support
-    vectors keep its decision values, and the retrained models start from it.
+    `solution` should be tight (``tol=1e-8``): instances that are no support vectors keep
+    its decision values, and the retrained models start from it.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If models meet the KKT conditions to no better than 1e-5, because rounding or the
+        iteration limit ended their training.
     """
     gram = as_gram(K)
-    K = gram.values
     y, C = solution.y, solution.C
     lo, hi = box(y, C)
     decision = solution.decision.copy()
-    alone = {
-        int(np.flatnonzero(solution.present & (y == sign))[0])
-        for sign in (-1.0, 1.0)
-        if (solution.present & (y == sign)).sum() == 1
-    }
-    for removal in removals(gram, solution):
+    alone = [
+        rows[0]
+        for rows in (np.flatnonzero(solution.present & (y == sign)) for sign in (-1.0, 1.0))
+        if rows.size == 1
+    ]
+    gaps = [solution.gap]
+    for removal in removals(gram, solution, 10 * _TOLERANCE):
         p = removal.row
         if p in alone:
             decision[p] = -y[p]
             continue
         x, g = removal.beta, removal.gradient
-        least, most = lo[p], hi[p]
+        ends = lo[p], hi[p]
         lo[p] = hi[p] = 0.0
         if not removal.exact:
-            boxed = np.clip(x, lo, hi)
-            moved = np.flatnonzero(boxed != x)
-            g = g + (boxed - x)[moved] @ K[moved]
-            restore_sum(K, boxed, g, lo, hi, 0.0)
+            x, g = make_feasible(gram.values, x, g, lo, hi, 0.0)
+            limit = default_max_iter(y.size)
             result = refine(
-                K,
-                gram.diagonal,
-                boxed,
-                g,
-                -y,
-                lo,
-                hi,
-                tol=_TOLERANCE,
-                max_iter=default_max_iter(y.size),
+                gram.values, gram.diagonal, x, g, -y, lo, hi, tol=_TOLERANCE, max_iter=limit
             )
             x, g = result.x, result.gradient
+            gaps.append(result.gap)
         decision[p] = y[p] + g[p] + find_intercept(x, g, lo, hi)
-        lo[p], hi[p] = least, most
+        lo[p], hi[p] = ends
+    loose = sum(gap > _LOOSE for gap in gaps)
+    if loose:
+        warnings.warn(
+            f"{loose} of {len(gaps)} leave-one-out models meet the KKT conditions only to "
+            f"{max(gaps):.2g}: scale the features, or reduce C.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
     return decision

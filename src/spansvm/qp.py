@@ -15,10 +15,27 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ._descent import INDEFINITE, STALLED, add_rows, descend, restore_sum
+from ._descent import (
+    INDEFINITE,
+    STALLED,
+    add_rows,
+    descend,
+    kkt_gap,
+    restore_sum,
+    rounding_level,
+)
 from ._linalg import one_blas_thread, symmetric_view
 
-__all__ = ["QPResult", "solve_qp"]
+__all__ = [
+    "QPResult",
+    "check_limits",
+    "default_max_iter",
+    "gradient",
+    "kkt_gap",
+    "make_feasible",
+    "refine",
+    "solve_qp",
+]
 
 Array = npt.NDArray[np.float64]
 
@@ -28,8 +45,14 @@ _FLAT = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-9}
 #: How often a solution is checked with a fresh gradient before rounding is accepted as it is.
 _FRESH_STARTS = 5
 
-#: Distances below this fraction of the box are rounding.
+#: How many steps are taken before the gradient is computed afresh, whatever happens.
+_LONG = 500_000
+
+#: Sum constraints that miss by less than this fraction of the box are rounding.
 _ROUNDING = 1e-12
+
+#: Variables closer to a bound than this fraction of the largest are at it.
+_HAIR = 64 * float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,19 +131,32 @@ def solve_qp(
     K = symmetric_view(K)
     c, lo, hi = (np.ascontiguousarray(a, dtype=np.float64) for a in (c, lo, hi))
     n = c.size
-    _check_problem(K, c, lo, hi, total, tol)
+    check_limits(tol, max_iter)
+    _check_problem(K, c, lo, hi, total)
     max_iter = default_max_iter(n) if max_iter is None else max_iter
     if n == 0:
         return QPResult(c.copy(), c.copy(), 0.0, True, 0, False)
 
-    start = np.zeros(n) if x0 is None else np.asarray(x0, dtype=np.float64)
-    if start.shape != (n,) or not np.isfinite(start).all():
+    x = np.zeros(n) if x0 is None else np.array(x0, dtype=np.float64)
+    if x.shape != (n,) or not np.isfinite(x).all():
         raise ValueError(f"x0 must be {n} finite numbers.")
-    x = np.clip(start, lo, hi)
+    np.clip(x, lo, hi, out=x)
     g = gradient(K, x, c)
     restore_sum(K, x, g, lo, hi, float(total))
     diagonal = K.diagonal().astype(np.float64)
     return refine(K, diagonal, x, g, c, lo, hi, tol=tol, max_iter=max_iter)
+
+
+def make_feasible(
+    K: np.ndarray, x: Array, g: Array, lo: Array, hi: Array, total: float
+) -> tuple[Array, Array]:
+    """A point near `x` within the bounds and on the sum, and its gradient from that of `x`."""
+    boxed = np.clip(x, lo, hi)
+    g = g.copy()
+    moved = np.flatnonzero(boxed != x)
+    add_rows(g, K, moved, (boxed - x)[moved])
+    restore_sum(K, boxed, g, lo, hi, total)
+    return boxed, g
 
 
 @one_blas_thread
@@ -142,29 +178,39 @@ def refine(
     the result.  `K` must come from ``symmetric_view``; `diagonal` is its own.
     """
     scale = max(float(np.abs(diagonal).max()), np.finfo(np.float64).tiny)
-    flat = _FLAT[K.dtype] * scale
     flags = np.zeros(2, dtype=np.bool_)
-    iterations = 0
-    for _ in range(_FRESH_STARTS):
+    total = float(x.sum())
+    iterations = starts = 0
+    while True:
         flags[STALLED] = False
-        used, gap = descend(K, diagonal, x, g, lo, hi, tol, max_iter - iterations, flat, flags)
+        budget = min(max_iter - iterations, _LONG)
+        used, gap = descend(K, diagonal, x, g, lo, hi, tol, budget, _FLAT[K.dtype] * scale, flags)
         iterations += used
-        # Each step rounds the gradient a little: where that could matter, take a fresh one.
-        drift = np.finfo(np.float64).eps * scale * float(np.abs(x).max()) * np.sqrt(used)
-        if gap > tol or drift <= 0.01 * tol:
+        # Each step rounds the sum and the gradient a little: where that could matter, the sum is
+        # restored and the gradient computed afresh.
+        drift = np.sqrt(used) * rounding_level(x, diagonal)
+        if gap <= tol and drift <= 0.01 * tol:
             break
+        restore_sum(K, x, g, lo, hi, total)
         g[:] = gradient(K, x, c)
+        starts += used < budget
+        if used == 0 or iterations >= max_iter or starts >= _FRESH_STARTS:
+            break
     # Rounding leaves variables a hair inside their bounds; they would pass for free ones.
-    hair = _ROUNDING * (hi - lo)
-    np.copyto(x, lo, where=x - lo < hair)
-    np.copyto(x, hi, where=hi - x < hair)
+    hair = _HAIR * float(np.abs(x).max())
+    snapped = np.where(x - lo < hair, lo, np.where(hi - x < hair, hi, x))
+    moved = np.flatnonzero(snapped != x)
+    if moved.size:
+        add_rows(g, K, moved, (snapped - x)[moved])
+        x[moved] = snapped[moved]
     if not np.isfinite(g).all():
         raise ValueError("K must be finite: it contains NaN, infinity or numbers that overflow.")
+    gap = max(float(kkt_gap(x, g, lo, hi)), 0.0)
     return QPResult(
         x=x,
         gradient=g,
-        gap=max(float(gap), 0.0),
-        converged=bool(gap <= tol),
+        gap=gap,
+        converged=gap <= tol,
         iterations=iterations,
         indefinite=bool(flags[INDEFINITE]),
     )
@@ -172,13 +218,21 @@ def refine(
 
 def gradient(K: np.ndarray, x: Array, c: Array) -> Array:
     """``Kx + c``, at the cost of the rows where `x` is not zero."""
-    g = c.copy()
+    g = np.zeros(c.size)
     rows = np.flatnonzero(x)
     add_rows(g, K, rows, x[rows])
-    return g
+    return g + c
 
 
-def _check_problem(K: np.ndarray, c: Array, lo: Array, hi: Array, total: float, tol: float) -> None:
+def check_limits(tol: float, max_iter: int | None) -> None:
+    """ValueError unless a solver can stop at these."""
+    if not (np.isfinite(tol) and tol > 0):
+        raise ValueError(f"tol must be positive; it is {tol}.")
+    if max_iter is not None and max_iter < 1:
+        raise ValueError(f"max_iter must be at least 1, or None for no limit; it is {max_iter}.")
+
+
+def _check_problem(K: np.ndarray, c: Array, lo: Array, hi: Array, total: float) -> None:
     n = c.size
     if K.ndim != 2 or K.shape != (n, n):
         raise ValueError(f"K must have shape ({n}, {n}), as c has {n}; its shape is {K.shape}.")
@@ -190,8 +244,6 @@ def _check_problem(K: np.ndarray, c: Array, lo: Array, hi: Array, total: float, 
     if (lo > hi).any():
         first = int(np.flatnonzero(lo > hi)[0])
         raise ValueError(f"lo must not exceed hi: lo[{first}] = {lo[first]} > {hi[first]}.")
-    if not tol > 0:
-        raise ValueError(f"tol must be positive; it is {tol}.")
     least, most = float(lo.sum()), float(hi.sum())
     slack = _ROUNDING * (float(np.abs(lo).sum() + np.abs(hi).sum()) + abs(total))
     if not least - slack <= total <= most + slack:

@@ -35,10 +35,8 @@ __all__ = [
     "span_leave_one_out",
 ]
 
-#: A prediction is exact if it meets the KKT conditions as well as the model does, or to this.
-_EXACT = 1e-8
-
-#: Strictly inside a box is farther from its ends than this fraction of it.
+#: Strictly inside a box is farther from its ends than this fraction of it, and of the
+#: largest multiplier where boxes are wider than any multiplier.
 _STRICT = 1e-9
 
 #: Sums of weights that differ by less than this fraction are equal.
@@ -65,7 +63,7 @@ class LeaveOneOut:
     decision : ndarray of shape (l,)
         ``f^p(x_p)``: the decision value of the model trained without the instance.
     errors : int
-        How many support vectors are on the wrong side, ``y_p f^p(x_p) <= 0``.
+        How many instances are on the wrong side, ``y_p f^p(x_p) <= 0``.
     """
 
     span_squared: Array
@@ -81,7 +79,8 @@ def span_leave_one_out(gram: Gram, solution: DualSolution) -> LeaveOneOut:
     squared = np.zeros(solution.y.size)
     K = gram.values
     if inside.size and not hull_distances(K, gram.diagonal, inside, bounded, squared):
-        warn_indefinite(stacklevel=2)
+        if not solution.indefinite:  # else it has been said
+            warn_indefinite(stacklevel=2)
         AffineHull(K, inside).distances(K, bounded, squared)
     decision, errors = _decisions(
         K,
@@ -123,7 +122,7 @@ def _decisions(K, alpha, C, y, decision, rows, n_in_bound, squared):
             result[last] = -sign
     errors = 0
     for i in range(y.size):
-        errors += alpha[i] > 0.0 and y[i] * result[i] <= 0.0
+        errors += C[i] > 0.0 and y[i] * result[i] <= 0.0
     return result, errors
 
 
@@ -181,13 +180,17 @@ def box_span_squared(gram: Gram, solution: DualSolution, rows: np.ndarray) -> Ar
     lo, hi = (bound[inside] - beta[inside] for bound in box(solution.y, solution.C))
     inner = block(K, inside, inside)
     hull = AffineHull(K, inside)
+    squared = span_leave_one_out(gram, solution).span_squared
     for position, free in zip(existing, hull.weights(K, rows[existing]), strict=True):
         p = rows[position]
         own = inside == p
         # beta_i + beta_p lambda_i stays in its box; p itself has no part in its own span.
         ends = np.stack((lo, hi)) / beta[p]
         least, most = ends.min(axis=0), ends.max(axis=0)
-        least[own] = most[own] = -1.0
+        least[own] = most[own] = free[own] = -1.0
+        if (free >= least).all() and (free <= most).all():
+            result[position] = squared[p]
+            continue
         column = K[inside, p].astype(np.float64)
         weights = _boxed_weights(hull, column, free, least, most, own)
         weights[own] = 0.0
@@ -206,9 +209,7 @@ def _boxed_weights(
     the hull.  Bounds that are violated become active, those whose multiplier has the wrong
     sign are released, until nothing changes; usually that takes a few rounds.
     """
-    below, above = (free < least) & ~own, (free > most) & ~own
-    if not (below.any() or above.any()):
-        return free
+    below, above = free < least, free > most
     # The free weights of an in-bound p are themselves such a move: from 0, with p fixed at -1.
     base = np.zeros(free.size) if own.any() else free
     for _ in range(_ROUNDS):
@@ -288,12 +289,13 @@ class Removal:
     exact: bool
 
 
-def removals(gram: Gram, solution: DualSolution) -> Iterator[Removal]:
+def removals(gram: Gram, solution: DualSolution, slack: float) -> Iterator[Removal]:
     """The predicted model for the removal of every support vector in turn.
 
-    A prediction is exact where the moved multipliers stay strictly inside their boxes
-    and no other instance changes side of its margin.  Nothing is predicted, the
-    multiplier is merely taken away, where no in-bound vector is left to move.
+    A prediction is exact where the moved multipliers stay strictly inside their boxes, on
+    their margins, and no other instance changes side of its margin; margins are met to
+    within `slack`.  Nothing is predicted, the multiplier is merely taken away, where no
+    in-bound vector is left to move.
     """
     K = gram.values
     beta, g, y = solution.beta, solution.gradient, solution.y
@@ -301,7 +303,7 @@ def removals(gram: Gram, solution: DualSolution) -> Iterator[Removal]:
     inside = np.flatnonzero(solution.in_bound)
     support = np.flatnonzero(solution.support)
     outside = solution.present & ~solution.in_bound
-    slack = max(solution.gap, _EXACT)
+    strictly = _STRICT * min(float(solution.C.max()), float(solution.alpha.max(initial=0.0)))
     rows = support[inside.size > solution.in_bound[support]]
     if rows.size:
         hull = AffineHull(K, inside)
@@ -319,7 +321,7 @@ def removals(gram: Gram, solution: DualSolution) -> Iterator[Removal]:
             others = inside[inside != p]
             side = y * (moved_g - moved_g[others].mean())  # y f^p - 1
             room = np.minimum(moved - lo, hi - moved)[others]
-            inside_box = room > _STRICT * solution.C[others]
+            inside_box = room > np.minimum(strictly, _STRICT * solution.C[others])
             on_margin = np.abs(side[others]) <= slack
             keeps_side = np.where(solution.bounded, side <= slack, side >= -slack) | ~outside
             keeps_side[p] = True

@@ -1,0 +1,143 @@
+"""Weights and features of any size: solutions are what they say, and solvers come to an end."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import SVC
+
+from spansvm import exact_loo
+from spansvm.criteria import SolvedModel
+from spansvm.dual import box, train_dual
+from spansvm.gram import Gram
+from spansvm.kernels import resolve_kernel
+from spansvm.loo import exact_loo_decision
+
+
+def honest_gap(K, y, C, solution):
+    """The KKT gap from a gradient that the solver did not keep."""
+    lo, hi = box(y, C)
+    g = K @ solution.beta - y
+    return g[solution.beta > lo].max() - g[solution.beta < hi].min()
+
+
+def clouds(n=60, d=5, size=1.0, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
+    return size * (rng.standard_normal((n, d)) + 0.5 * y[:, None]), y
+
+
+def rounding(K, solution):
+    return np.finfo(float).eps * np.abs(K.diagonal() * solution.alpha).sum()
+
+
+def quietly(work):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return work()
+
+
+@pytest.mark.parametrize("C", [1.0, 1e4, 1e8, 1e12])
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+@pytest.mark.parametrize("size", [1.0, 1e2, 1e4])
+@pytest.mark.parametrize("tol", [1e-3, 1e-8])
+def test_the_gap_that_is_reported_is_that_of_the_solution(C, kernel, size, tol):
+    X, y = clouds(size=size)
+    K = resolve_kernel(kernel, X, gamma=0.5 / size**2)(X)
+    weights = np.full(y.size, C)
+    solution = quietly(lambda: train_dual(K, y, weights, tol=tol, max_iter=2_000_000))
+    level = rounding(K, solution)
+    assert solution.support.sum() >= 2
+    assert abs(solution.beta.sum()) <= 1e3 * np.finfo(float).eps * solution.alpha.sum()
+    assert honest_gap(K, y, weights, solution) <= solution.gap + 10 * level
+    assert solution.converged == (solution.gap <= tol)
+    assert solution.converged or level > 1e-3 * tol or solution.iterations >= 2_000_000
+    np.testing.assert_allclose(
+        solution.decision, K @ solution.beta + solution.intercept, atol=10 * level + 1e-12
+    )
+
+
+def test_small_multipliers_under_large_bounds_are_not_lost():
+    X, y = np.array([[0.0], [5000.0]]), np.array([-1.0, 1.0])
+    solution = train_dual(X @ X.T, y, 1e6)
+    np.testing.assert_allclose(solution.alpha, 2 / 5000.0**2)
+    X = np.array([[0.0], [100.0], [5000.0], [5200.0]])
+    y = np.array([-1, -1, 1, 1])
+    svc = SVC(kernel="linear", C=1e6, tol=1e-8)
+    expected = [
+        svc.fit(np.delete(X, p, 0), np.delete(y, p)).decision_function(X[[p]])[0] for p in range(4)
+    ]
+    np.testing.assert_allclose(exact_loo(svc, X, y), expected, atol=1e-6)
+
+
+def test_separable_data_do_not_care_how_large_the_weights_are():
+    X, y = clouds(n=40, size=1.0)
+    X += 3 * y[:, None]
+    K = X @ X.T
+    models = [SolvedModel(K, train_dual(K, y, C, tol=1e-9)) for C in (1e3, 1e6, 1e9, 1e12)]
+    for model in models[1:]:
+        np.testing.assert_allclose(
+            model.leave_one_out.decision, models[0].leave_one_out.decision, atol=1e-6
+        )
+        np.testing.assert_array_equal(model.trusted, models[0].trusted)
+
+
+def test_tolerances_below_rounding_end_soon():
+    rng = np.random.default_rng(12)
+    X = 161.0 * rng.standard_normal((124, 2))
+    y = np.where(X[:, 0] + 161.0 * rng.standard_normal(124) > 0, 1.0, -1.0)
+    gram = Gram(X @ X.T)
+    solution = quietly(lambda: train_dual(gram, y, 158.0, tol=1e-10))
+    assert solution.iterations < 1_000_000
+    assert solution.gap < 1e-5
+    # Would take hours if each of its trainings went to the iteration limit.
+    values = quietly(lambda: exact_loo_decision(gram, solution))
+    assert np.isfinite(values).all()
+
+
+@pytest.mark.parametrize("C", [100.0, 1e4])
+def test_unscaled_features(C):
+    X, y = load_breast_cancer(return_X_y=True)
+    y = np.where(y == 1, 1.0, -1.0)
+    K = X @ X.T
+    weights = np.full(y.size, C)
+    for tol in (1e-3, 1e-8):
+        solution = quietly(lambda tol=tol: train_dual(K, y, weights, tol=tol, max_iter=3_000_000))
+        assert solution.gap <= max(tol, 1e3 * rounding(K, solution)) or (
+            solution.iterations >= 3_000_000
+        )
+        assert honest_gap(K, y, weights, solution) <= solution.gap + 10 * rounding(K, solution)
+
+
+def test_loose_leave_one_out_models_are_reported():
+    X, y = clouds(n=40, size=1e7, seed=3)
+    with pytest.warns(ConvergenceWarning, match="leave-one-out models meet the KKT conditions"):
+        exact_loo(SVC(kernel="linear", C=1e6), X, y)
+
+
+def test_the_ball_scales_with_its_points():
+    X, _ = clouds()
+    radius = Gram(X @ X.T).radius
+    for exponent in (-140, -100, -30, 30, 100, 140):
+        scaled = X * 10.0**exponent
+        assert Gram(scaled @ scaled.T).radius == pytest.approx(radius * 10.0**exponent, rel=1e-6)
+
+
+def test_distances_do_not_depend_on_the_origin():
+    X, y = clouds()
+    near = exact_loo(SVC(gamma=0.5), X, y)
+    far = exact_loo(SVC(gamma=0.5), X + 1e6, y)
+    np.testing.assert_allclose(far, near, atol=1e-6)
+
+
+def test_identical_rows_of_any_size():
+    y = np.array([1, 1, 1, 1, 1, -1, -1, -1, -1, -1, -1, -1.0])
+    rules = [
+        SolvedModel(K, train_dual(K, y, 1.0)).leave_one_out.errors
+        for K in (np.full((12, 12), value) for value in (0.0, 1.0, 1e16))
+    ]
+    assert rules == [5, 5, 5]
