@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import doctest
+import math
 import re
 from pathlib import Path
 
@@ -18,6 +20,24 @@ def test_the_readme_names_both_commands():
     text = (ROOT / "README.md").read_text()
     assert "make demo" in text
     assert "make test" in text
+
+
+def test_the_speed_table_is_that_of_the_committed_results():
+    lines = (ROOT / "benchmarks" / "results" / "core.csv").read_text().splitlines()
+    assert "dirty" not in lines[1]
+    rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
+    text = (ROOT / "README.md").read_text()
+    assert f"over {len(rows)} models" in text
+    for column, form in (
+        ("libsvm_over_train", "{:.1f}"),
+        ("precomputed_over_train", "{:.1f}"),
+        ("span_over_train", "{:.3f}"),
+        ("clarabel_qps_over_span", "{:.0f} /"),
+        ("daqp_qps_over_span", "/ {:.0f}"),
+    ):
+        values = [float(row[column]) for row in rows if row[column]]
+        mean = math.exp(sum(map(math.log, values)) / len(values))
+        assert f" {form.format(mean)} " in text, column
 
 
 def test_code_blocks_run_in_order():
