@@ -17,7 +17,7 @@ help:
 	@echo "make demo    install, train a weighted SVM, show every estimate of its error"
 	@echo "make test    install what the tests need and run them"
 	@echo "make lint    ruff and mypy"
-	@echo "make theory  the theorems on thousands of random problems (about ten minutes)"
+	@echo "make theory  the theorems on thousands of random problems (some minutes)"
 	@echo "make bench   speed as ratios to LibSVM and to a general QP solver (some minutes)"
 
 $(VENV)/bin/python:
