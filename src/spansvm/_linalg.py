@@ -105,6 +105,10 @@ _dtrmm = _external(
 
 _UPPER, _LEFT, _RIGHT, _PLAIN, _TRANSPOSED, _NON_UNIT = (ord(c) for c in "ULRNTN")
 
+# Reassociation lets LLVM vectorise; NaN and infinity keep their meaning, so that bad
+# input is found in the result instead of being undefined behaviour.
+FAST_MATH = {"contract", "arcp", "nsz", "reassoc"}
+
 #: Triangles of at most this size are inverted by plain loops.
 _SMALL_TRIANGLE = 32
 
@@ -187,3 +191,32 @@ def lower_inverse(factor):
                     total += factor[row, k] * factor[k, column]
                 factor[row, column] = -own * total
             factor[row, row] = own
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST_MATH)
+def _add_four(g, a, row_a, b, row_b, c, row_c, d, row_d):
+    for t in range(g.size):
+        g[t] += (a * row_a[t] + b * row_b[t]) + (c * row_c[t] + d * row_d[t])
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST_MATH)
+def add_row(g, a, row):
+    """``g += a * row``."""
+    for t in range(g.size):
+        g[t] += a * row[t]
+
+
+@njit(nogil=True, cache=True)
+def add_rows(g, K, index, weight):
+    """``g += weight @ K[index]`` without a temporary copy, four rows a pass."""
+    k = 0
+    while k + 4 <= weight.size:
+        _add_four(
+            g,
+            weight[k], K[index[k]], weight[k + 1], K[index[k + 1]],
+            weight[k + 2], K[index[k + 2]], weight[k + 3], K[index[k + 3]],
+        )  # fmt: skip
+        k += 4
+    while k < weight.size:
+        add_row(g, weight[k], K[index[k]])
+        k += 1

@@ -15,16 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ._descent import (
-    INDEFINITE,
-    STALLED,
-    add_rows,
-    descend,
-    kkt_gap,
-    restore_sum,
-    rounding_level,
-)
-from ._linalg import one_blas_thread, symmetric_view
+from ._descent import descend, kkt_gap, restore_sum, rounding_level
+from ._linalg import add_rows, one_blas_thread, symmetric_view
+from ._sweep import INDEFINITE, STALLED
 
 __all__ = [
     "QPResult",

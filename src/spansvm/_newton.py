@@ -1,0 +1,146 @@
+"""Newton steps on the free variables: the bordered system is inverted once, and the step walks
+to the box, dropping each variable that meets its bound on the way.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from ._linalg import FAST_MATH, add_row, add_rows, cholesky, cholesky_inverse
+
+__all__ = ["newton"]
+
+#: Ridge on the free block, as a fraction of its mean diagonal.
+_RIDGE = 1e-10
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST_MATH)
+def _eliminate(P, row, scale, alive):
+    """``P -= scale * row row'`` on the rows that are still alive."""
+    for a in range(row.size):
+        if alive[a]:
+            weight = row[a] * scale
+            target = P[a]
+            for b in range(row.size):
+                target[b] -= weight * row[b]
+
+
+@njit(nogil=True, cache=True)
+def _walk(P, direction, room_up, room_down):
+    """Walk from 0 along the Newton direction, stopping at each bound on the way.
+
+    `P` is the inverse of the free block projected on ``sum = 0``.  A variable that
+    meets its bound is eliminated from `P`, which turns the rest of the direction
+    towards the minimum over the variables that remain.  Returns the move and which
+    variables are still free.
+    """
+    size = direction.size
+    move = np.zeros(size)
+    row = np.empty(size)
+    alive = np.ones(size, np.bool_)
+    for _ in range(size - 1):
+        fraction, blocking = 1.0, -1
+        for a in range(size):
+            if not alive[a] or direction[a] == 0.0:
+                continue
+            room = (room_up[a] if direction[a] > 0.0 else room_down[a]) - move[a]
+            if room / direction[a] < fraction:
+                fraction, blocking = room / direction[a], a
+        for a in range(size):
+            move[a] += fraction * direction[a]
+        if blocking < 0 or not P[blocking, blocking] > 0.0:
+            break
+        move[blocking] = room_up[blocking] if direction[blocking] > 0.0 else room_down[blocking]
+        for a in range(size):
+            row[a] = P[blocking, a]
+        alive[blocking] = False
+        rest = 1.0 - fraction
+        turn = rest * direction[blocking] / row[blocking]
+        for a in range(size):
+            direction[a] = rest * direction[a] - turn * row[a] if alive[a] else 0.0
+        _eliminate(P, row, 1.0 / row[blocking], alive)
+    return move, alive
+
+
+@njit(nogil=True, cache=True)
+def _projected_inverse(K, index):
+    """Inverse of the bordered system ``[[K_ff, 1], [1', 0]]`` without its border.
+
+    With ``u = K_ff^-1 1`` that is ``K_ff^-1 - uu' / sum(u)``.  A number added to all entries
+    of K cancels; it keeps K_ff regular where only moves with ``sum = 0`` must be.
+    Returns the matrix and whether the (slightly ridged) block was positive definite.
+    """
+    size = index.size
+    P = np.empty((size, size))
+    trace = 0.0
+    for a in range(size):
+        trace += K[index[a], index[a]]
+    shift = trace / size
+    for a in range(size):
+        row = K[index[a]]
+        for b in range(a + 1):
+            P[a, b] = row[index[b]] + shift
+        P[a, a] += _RIDGE * shift
+    if not (shift > 0.0 and cholesky(P)):
+        return P, False
+    cholesky_inverse(P)
+    u = np.empty(size)
+    for a in range(size):
+        u[a] = P[a].sum()
+    total = u.sum()
+    if not total > 0.0:
+        return P, False
+    _eliminate(P, u, 1.0 / total, np.ones(size, np.bool_))
+    return P, True
+
+
+@njit(nogil=True, cache=True)
+def _balance(move, alive):
+    """Spread over the free variables what rounding left of the sum of a move."""
+    total, count = 0.0, 0
+    for a in range(move.size):
+        total += move[a]
+        count += alive[a]
+    for a in range(move.size):
+        if alive[a]:
+            move[a] -= total / count
+
+
+@njit(nogil=True, cache=True)
+def newton(K, x, g, lo, hi, free):
+    """Move to the minimum over the free variables, or as far as the box allows."""
+    size = free.size
+    P, definite = _projected_inverse(K, free)
+    if not definite:
+        return
+    direction = np.zeros(size)
+    room_up = np.empty(size)
+    room_down = np.empty(size)
+    for a in range(size):
+        i = free[a]
+        add_row(direction, -g[i], P[a])
+        room_up[a] = hi[i] - x[i]
+        room_down[a] = lo[i] - x[i]
+    move, alive = _walk(P, direction, room_up, room_down)
+    _balance(move, alive)
+    change = np.zeros(x.size)
+    add_rows(change, K, free, move)
+    slope, curvature = 0.0, 0.0
+    for a in range(size):
+        slope += g[free[a]] * move[a]
+        curvature += change[free[a]] * move[a]
+    if not slope < 0.0:
+        return
+    # The ridge and rounding leave the step a little off; a step that is far off is shortened.
+    fraction = 1.0
+    if curvature > 0.0 and -slope < 0.999 * curvature:
+        fraction = -slope / curvature
+    for a in range(size):
+        i = free[a]
+        if fraction == 1.0 and not alive[a]:
+            x[i] = hi[i] if move[a] > 0.0 else lo[i]
+        else:
+            x[i] = min(max(x[i] + fraction * move[a], lo[i]), hi[i])
+    for t in range(x.size):
+        g[t] += fraction * change[t]
