@@ -49,7 +49,7 @@ def test_code_blocks_run_in_order():
     assert runner.summarize().failed == 0
 
 
-@pytest.mark.parametrize("module", ["spansvm", "spansvm.analysis", "spansvm.loo"])
+@pytest.mark.parametrize("module", ["spansvm", "spansvm.analysis", "spansvm.loo", "spansvm.svc"])
 def test_examples_in_docstrings(module):
     result = doctest.testmod(__import__(module, fromlist=["_"]))
     assert result.attempted > 0

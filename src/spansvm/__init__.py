@@ -15,7 +15,18 @@ instance's decision value would be had the model not seen it.
 
 from .analysis import SpanAnalysis, analyze
 from .loo import exact_loo
+from .svc import SpanSVC
+from .weighting import ClassWeighting, SigmoidWeighting, Weighting
 
-__all__ = ["SpanAnalysis", "__version__", "analyze", "exact_loo"]
+__all__ = [
+    "ClassWeighting",
+    "SigmoidWeighting",
+    "SpanAnalysis",
+    "SpanSVC",
+    "Weighting",
+    "__version__",
+    "analyze",
+    "exact_loo",
+]
 
 __version__ = "0.1.0"

@@ -15,6 +15,7 @@ from .criteria import SolvedModel
 from .dual import Mask, read_svc
 from .qp import Array
 from .span import box_span_squared
+from .svc import SpanSVC
 
 __all__ = ["SpanAnalysis", "analyze"]
 
@@ -32,17 +33,20 @@ ESTIMATES = (
 
 
 def analyze(
-    svc: SVC, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None
+    svc: SVC | SpanSVC,
+    X: Any = None,
+    y: npt.ArrayLike | None = None,
+    sample_weight: npt.ArrayLike | None = None,
 ) -> SpanAnalysis:
-    """Every estimate of the leave-one-out error of a fitted SVC, from that one model.
+    """Every estimate of the leave-one-out error of a fitted SVM, from that one model.
 
     Parameters
     ----------
-    svc : sklearn.svm.SVC
+    svc : sklearn.svm.SVC or SpanSVC
         A fitted model of two classes: any kernel, with or without class and sample
         weights.
     X : array-like or sparse matrix of shape (l, d), or of shape (l, l) if precomputed
-        The training data.
+        The training data.  A :class:`~spansvm.SpanSVC` knows them: ``analyze(model)``.
     y : array-like of shape (l,)
         The training labels.
     sample_weight : array-like of shape (l,), optional
@@ -65,6 +69,10 @@ def analyze(
     >>> analysis.loo_decision.shape
     (569,)
     """
+    if isinstance(svc, SpanSVC):
+        if not (X is None and y is None and sample_weight is None):
+            raise ValueError("A SpanSVC keeps its training data: call analyze(model).")
+        return SpanAnalysis(svc.solved_model())
     if not isinstance(svc, SVC):
         hint = ""
         if hasattr(svc, "steps"):
@@ -72,7 +80,9 @@ def analyze(
                 " Of a pipeline, analyse the last step on what it was fitted on: "
                 "analyze(pipe[-1], pipe[:-1].transform(X), y)."
             )
-        raise TypeError(f"analyze needs a fitted sklearn.svm.SVC; got {type(svc).__name__}.{hint}")
+        raise TypeError(f"analyze needs a fitted SVC or SpanSVC; got {type(svc).__name__}.{hint}")
+    if X is None or y is None:
+        raise ValueError("X and y are needed: an SVC does not keep its training data.")
     solution, gram = read_svc(svc, X, y, sample_weight)
     return SpanAnalysis(SolvedModel(gram, solution))
 

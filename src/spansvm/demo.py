@@ -59,7 +59,8 @@ def main() -> None:
         """
     )
     print(f"{'one training (LibSVM)':<42}{1e3 * training:>9.1f} ms")
-    print(f"{'span-rule of that model':<42}{1e3 * (analysing + ruling):>9.1f} ms")
+    print(f"{'Gram matrix of the data':<42}{1e3 * analysing:>9.1f} ms")
+    print(f"{'span-rule, given both':<42}{1e3 * ruling:>9.1f} ms")
     print(f"{'exact leave-one-out, spansvm':<42}{1e3 * retraining:>9.1f} ms")
     print(f"{'exact leave-one-out, scikit-learn':<42}{1e3 * plain_retraining:>9.1f} ms\n")
 

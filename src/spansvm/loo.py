@@ -32,6 +32,7 @@ from .gram import Gram, as_gram
 from .kernels import resolve_kernel
 from .qp import Array, default_max_iter, make_feasible, refine
 from .span import removals
+from .svc import SpanSVC, instance_bounds_of
 
 __all__ = ["exact_loo", "exact_loo_decision"]
 
@@ -43,21 +44,24 @@ _LOOSE = 1e-5
 
 
 def exact_loo(
-    estimator: SVC,
+    estimator: SVC | SpanSVC,
     X: Any,
     y: npt.ArrayLike,
     sample_weight: npt.ArrayLike | None = None,
+    scores: npt.ArrayLike | None = None,
 ) -> Array:
     """Decision values of the true leave-one-out procedure.
 
     Parameters
     ----------
-    estimator : sklearn.svm.SVC
+    estimator : sklearn.svm.SVC or SpanSVC
         Its parameters are used, fitted or not; two classes.  Training is to a tolerance of
         1e-8 whatever its ``tol`` and ``max_iter``.
     X : array-like or sparse matrix of shape (l, d), or of shape (l, l) if precomputed
     y : array-like of shape (l,)
     sample_weight : array-like of shape (l,), optional
+    scores : array-like of shape (l,), optional
+        Importance scores for the weighting of a :class:`~spansvm.SpanSVC`.
 
     Returns
     -------
@@ -81,20 +85,25 @@ def exact_loo(
     >>> float(((values > 0) == y).mean().round(3))
     0.923
     """
-    if not isinstance(estimator, SVC):
-        raise TypeError(f"estimator must be a sklearn.svm.SVC; got {type(estimator).__name__}.")
+    if not isinstance(estimator, (SVC, SpanSVC)):
+        raise TypeError(f"estimator must be an SVC or a SpanSVC; got {type(estimator).__name__}.")
     X = check_rows(X, estimator.kernel)
     labels = np.asarray(y)
     classes = np.unique(labels)
     if classes.size != 2:
         raise ValueError(f"y must contain two classes; it contains {classes.size}.")
     signs = encode_labels(labels, classes, X.shape[0] if hasattr(X, "shape") else len(X))
-    weight = check_weights(
-        1.0 if sample_weight is None else sample_weight, signs.size, name="sample_weight"
-    )
-    # As SVC does it: "balanced" counts the instances, whatever they weigh.
-    class_weight = compute_class_weight(estimator.class_weight, classes=classes, y=labels)
-    C = instance_bounds(estimator.C, class_weight, signs, weight)
+    if isinstance(estimator, SpanSVC):
+        _, C = instance_bounds_of(estimator, labels, sample_weight, scores)
+    else:
+        if scores is not None:
+            raise ValueError("scores are for the weighting of a SpanSVC; an SVC has none.")
+        weight = check_weights(
+            1.0 if sample_weight is None else sample_weight, signs.size, name="sample_weight"
+        )
+        # As SVC does it: "balanced" counts the instances, whatever they weigh.
+        class_weight = compute_class_weight(estimator.class_weight, classes=classes, y=labels)
+        C = instance_bounds(estimator.C, class_weight, signs, weight)
     kernel = resolve_kernel(
         estimator.kernel, X, gamma=estimator.gamma, degree=estimator.degree, coef0=estimator.coef0
     )

@@ -1,0 +1,89 @@
+"""Probabilities from decision values: a sigmoid fitted by maximum likelihood.
+
+Platt's method in the form of Lin, Lin and Weng (2007).  The values that it is fitted on
+must not come from the model that saw the labels; leave-one-out values do not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit
+
+from .qp import Array
+
+__all__ = ["Sigmoid", "fit_sigmoid"]
+
+_STEPS = 100
+_HALVINGS = 40
+_GRADIENT = 1e-9
+
+
+@dataclass(frozen=True)
+class Sigmoid:
+    """``P(positive | f) = 1 / (1 + exp(-(slope f + offset)))``."""
+
+    slope: float
+    offset: float
+
+    def __call__(self, values: Array) -> Array:
+        """Probability of the positive class for decision values."""
+        return expit(self.slope * values + self.offset)
+
+
+def fit_sigmoid(values: Array, positive: np.ndarray, prior: float = 1.0) -> Sigmoid:
+    """The sigmoid under which labels are most likely, given decision values.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        Decision values.
+    positive : ndarray of bool of shape (n,)
+        Which instances are of the positive class.
+    prior : float, default=1.0
+        Pseudo-count of the prior; 1 is Platt's.
+
+    Notes
+    -----
+    The targets are not 0 and 1 but ``prior / (n- + 2 prior)`` and
+    ``(n+ + prior) / (n+ + 2 prior)``, posterior means, so that separable data do not lead to
+    infinite slopes.  Values are scaled before the Newton iteration and scaled back after.
+    """
+    scale = float(np.abs(values).max(initial=0.0)) or 1.0
+    f = values / scale
+    n_positive = int(positive.sum())
+    n_negative = positive.size - n_positive
+    target = np.where(
+        positive,
+        (n_positive + prior) / (n_positive + 2.0 * prior),
+        prior / (n_negative + 2.0 * prior),
+    )
+    slope, offset = 0.0, float(np.log((n_positive + prior) / (n_negative + prior)))
+    loss = _loss(f, target, slope, offset)
+    for _ in range(_STEPS):
+        p = expit(slope * f + offset)
+        error, spread = p - target, p * (1.0 - p)
+        g = np.array([error @ f, error.sum()])
+        if np.abs(g).max() <= _GRADIENT * f.size:
+            break
+        H = np.array([[spread @ f**2, spread @ f], [spread @ f, spread.sum()]])
+        H += 1e-12 * max(float(np.trace(H)), 1e-12) * np.eye(2)
+        step = -np.linalg.solve(H, g)
+        length = 1.0
+        for _ in range(_HALVINGS):
+            trial = _loss(f, target, slope + length * step[0], offset + length * step[1])
+            if trial < loss + 1e-4 * length * float(g @ step):
+                break
+            length *= 0.5
+        else:
+            break
+        slope, offset = slope + length * float(step[0]), offset + length * float(step[1])
+        loss = trial
+    return Sigmoid(slope / scale, offset)
+
+
+def _loss(f: Array, target: Array, slope: float, offset: float) -> float:
+    """Cross-entropy, in a form that does not overflow."""
+    z = slope * f + offset
+    return float((np.logaddexp(0.0, z) - target * z).sum())

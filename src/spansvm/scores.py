@@ -1,0 +1,114 @@
+"""Importance scores for people who have none.
+
+Small functions ``(X, y) -> q`` with one score in [0, 1] for every instance, larger for the
+instances that the rest of their class vouches for.  Give them to ``fit(X, y, scores=q)`` of
+a :class:`~spansvm.SpanSVC` with a :class:`~spansvm.SigmoidWeighting`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.metrics import pairwise_distances
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
+
+from .qp import Array
+
+__all__ = ["centre_closeness", "local_density", "neighbour_agreement"]
+
+
+def centre_closeness(X: Any, y: npt.ArrayLike) -> Array:
+    """How close each instance is to the centre of its class (Lin and Wang 2002).
+
+    1 at the centre; next to 0 for the instance of the class that is farthest from it.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (l, d)
+    y : array-like of shape (l,)
+
+    Returns
+    -------
+    ndarray of shape (l,)
+    """
+    X, labels = _checked(X, y)
+    result = np.empty(labels.size)
+    for label in np.unique(labels):
+        rows = np.flatnonzero(labels == label)
+        centre = np.asarray(X[rows].mean(axis=0)).reshape(1, -1)
+        distance = pairwise_distances(X[rows], centre).ravel()
+        # A little more than the radius, so that no instance is without any weight.
+        radius = 1.001 * float(distance.max()) or 1.0
+        result[rows] = 1.0 - distance / radius
+    return result
+
+
+def neighbour_agreement(X: Any, y: npt.ArrayLike, n_neighbors: int = 5) -> Array:
+    """Share of the nearest neighbours of each instance that have its label.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (l, d)
+    y : array-like of shape (l,)
+    n_neighbors : int, default=5
+        The instance itself is not counted.
+
+    Returns
+    -------
+    ndarray of shape (l,)
+    """
+    X, labels = _checked(X, y)
+    _, neighbours = _neighbours(X, n_neighbors)
+    return (labels[neighbours] == labels[:, None]).mean(axis=1)
+
+
+def local_density(X: Any, y: npt.ArrayLike, n_neighbors: int = 5) -> Array:
+    """How densely the class lies around each of its instances.
+
+    ``m / (m + r)`` for the mean distance ``r`` to the nearest neighbours in the class, with
+    ``m`` the median of ``r`` over the class: 1/2 for an ordinary instance, less for one that
+    lies apart.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (l, d)
+    y : array-like of shape (l,)
+    n_neighbors : int, default=5
+
+    Returns
+    -------
+    ndarray of shape (l,)
+    """
+    X, labels = _checked(X, y)
+    result = np.empty(labels.size)
+    for label in np.unique(labels):
+        rows = np.flatnonzero(labels == label)
+        if rows.size == 1:
+            result[rows] = 0.5
+            continue
+        distances, _ = _neighbours(X[rows], n_neighbors)
+        apart = distances.mean(axis=1)
+        middle = float(np.median(apart)) or 1.0
+        result[rows] = middle / (middle + apart)
+    return result
+
+
+def _checked(X: Any, y: npt.ArrayLike) -> tuple[Any, np.ndarray]:
+    X = check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
+    labels = column_or_1d(y)
+    check_consistent_length(X, labels)
+    return X, labels
+
+
+def _neighbours(X: Any, n_neighbors: int) -> tuple[Array, np.ndarray]:
+    """Distances and rows of the nearest other rows, as many as there are up to `n_neighbors`."""
+    if n_neighbors < 1:
+        raise ValueError(f"n_neighbors must be at least 1; got {n_neighbors}.")
+    if X.shape[0] < 2:
+        raise ValueError("At least two instances are needed to have neighbours.")
+    count = min(n_neighbors, X.shape[0] - 1)
+    distances, rows = NearestNeighbors(n_neighbors=count).fit(X).kneighbors()
+    return distances, rows

@@ -1,0 +1,449 @@
+"""SpanSVC: the weighted SVM as a scikit-learn classifier that knows its leave-one-out values."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cached_property
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .calibration import Sigmoid, fit_sigmoid
+from .criteria import SolvedModel
+from .dual import DualSolution, check_weights, train_dual
+from .gram import Gram
+from .kernels import Kernel, resolve_kernel
+from .pairs import class_pairs, couple, one_vs_rest, votes
+from .qp import Array
+from .weighting import Weighting, check_scores
+
+__all__ = ["SpanSVC", "instance_bounds_of"]
+
+
+class SpanSVC(ClassifierMixin, BaseEstimator):
+    """Weighted support vector classifier with leave-one-out predictions for free.
+
+    Trains as :class:`sklearn.svm.SVC` does (same problem, same parameters, same fitted
+    attributes), on a solver of its own, and adds what the span gives: the decision value
+    that every training instance would have got from a model that never saw it.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the errors against the margin; multiplied by the class weight, the
+        weighting and the sample weight of an instance it is the bound ``C_i``.
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
+    degree : int, default=3
+    gamma : {"scale", "auto"} or float, default="scale"
+    coef0 : float, default=0.0
+    class_weight : dict or "balanced", optional
+    weighting : Weighting, optional
+        :class:`~spansvm.ClassWeighting`, :class:`~spansvm.SigmoidWeighting`, or your own.
+    tol : float, default=1e-3
+        Largest violation of the KKT conditions.
+    max_iter : int, default=-1
+        Limit on the iterations of the solver for each pair of classes; -1 for the
+        solver's own, which is generous.
+    decision_function_shape : {"ovr", "ovo"}, default="ovr"
+    break_ties : bool, default=False
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    support_ : ndarray of shape (n_SV,)
+        Rows of the support vectors, class by class.
+    support_vectors_ : ndarray or sparse matrix of shape (n_SV, n_features)
+    n_support_ : ndarray of shape (n_classes,)
+    dual_coef_ : ndarray of shape (n_classes - 1, n_SV)
+        Signed multipliers, arranged as LibSVM arranges them.
+    intercept_ : ndarray of shape (n_classes * (n_classes - 1) / 2,)
+    coef_ : ndarray of shape (n_pairs, n_features)
+        Weights of the features; for the linear kernel only.
+    class_weight_ : ndarray of shape (n_classes,)
+    n_iter_ : ndarray of shape (n_pairs,)
+    fit_status_ : int
+        0 if all pairs converged, else 1.
+    shape_fit_ : tuple of int
+    loo_error_, loo_decision_function_, loo_predict_
+        From the span, computed when first asked for.
+
+    Notes
+    -----
+    The model keeps a reference to its training data, from which the leave-one-out values and
+    the probabilities are computed when they are first asked for.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import minmax_scale
+    >>> from spansvm import SpanSVC
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = SpanSVC(C=10).fit(minmax_scale(X), y)
+    >>> round(model.loo_error_, 4)
+    0.0337
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: str | float = "scale",
+        coef0: float = 0.0,
+        *,
+        class_weight: dict | str | None = None,
+        weighting: Weighting | None = None,
+        tol: float = 1e-3,
+        max_iter: int = -1,
+        decision_function_shape: str = "ovr",
+        break_ties: bool = False,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.class_weight = class_weight
+        self.weighting = weighting
+        self.tol = tol
+        self.max_iter = max_iter
+        self.decision_function_shape = decision_function_shape
+        self.break_ties = break_ties
+
+    # Training -------------------------------------------------------------------------
+
+    def fit(
+        self,
+        X: Any,
+        y: npt.ArrayLike,
+        sample_weight: npt.ArrayLike | None = None,
+        scores: npt.ArrayLike | None = None,
+    ) -> SpanSVC:
+        """Train on all pairs of classes.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (l, d), or of shape (l, l) if precomputed
+        y : array-like of shape (l,)
+        sample_weight : array-like of shape (l,), optional
+            Factors of ``C``, at least 0; 0 leaves the instance out.
+        scores : array-like of shape (l,), optional
+            Importance scores in [0, 1] for the weighting.
+        """
+        self._check_parameters()
+        X, labels = validate_data(
+            self, X, y, accept_sparse="csr", dtype=np.float64, order="C", accept_large_sparse=False
+        )
+        check_classification_targets(labels)
+        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
+            raise ValueError(
+                f"With kernel='precomputed', X must be a square matrix; its shape is {X.shape}."
+            )
+        self.classes_, indices = np.unique(labels, return_inverse=True)
+        self.class_weight_, bounds = instance_bounds_of(self, labels, sample_weight, scores)
+        kernel = resolve_kernel(
+            self.kernel, X, gamma=self.gamma, degree=self.degree, coef0=self.coef0
+        )
+        gram = Gram(kernel(X), kernel_range=kernel.range)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            solutions = [
+                train_dual(
+                    gram.subset(rows),
+                    np.where(indices[rows] == second, 1.0, -1.0),
+                    bounds[rows],
+                    tol=self.tol,
+                    max_iter=None if self.max_iter == -1 else self.max_iter,
+                )
+                for (_, second), rows in _pair_rows(indices, len(self.classes_))
+            ]
+        self._store(X, indices, bounds, kernel, solutions)
+        if self.fit_status_:
+            worst = max(solution.gap for solution in solutions)
+            warnings.warn(
+                f"The solver stopped early (max_iter={self.max_iter}) with the KKT conditions "
+                f"violated by {worst:.2g}. Scale the features, or raise tol or max_iter.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def _check_parameters(self) -> None:
+        if not (isinstance(self.C, Real) and 0 < float(self.C) < np.inf):
+            raise ValueError(f"C must be a positive number; got {self.C!r}.")
+        if not self.tol > 0:
+            raise ValueError(f"tol must be positive; got {self.tol!r}.")
+        if self.max_iter != -1 and self.max_iter < 1:
+            raise ValueError(f"max_iter must be -1 or at least 1; got {self.max_iter!r}.")
+        if self.decision_function_shape not in ("ovr", "ovo"):
+            raise ValueError(
+                f"decision_function_shape must be 'ovr' or 'ovo'; "
+                f"got {self.decision_function_shape!r}."
+            )
+        if self.break_ties and self.decision_function_shape == "ovo":
+            raise ValueError("break_ties must be False when decision_function_shape is 'ovo'.")
+        if self.weighting is not None and not hasattr(self.weighting, "instance_weights"):
+            raise ValueError(
+                "weighting must be a Weighting, an object with a method instance_weights; "
+                f"got {self.weighting!r}."
+            )
+
+    def _store(
+        self,
+        X: Any,
+        indices: np.ndarray,
+        bounds: Array,
+        kernel: Kernel,
+        solutions: list[DualSolution],
+    ) -> None:
+        """Set the fitted attributes, arranged as LibSVM arranges them."""
+        n_classes = len(self.classes_)
+        signed = np.zeros((len(solutions), indices.size))
+        for row, ((_, rows), solution) in enumerate(
+            zip(_pair_rows(indices, n_classes), solutions, strict=True)
+        ):
+            signed[row, rows] = solution.beta
+        support = np.flatnonzero(signed.any(axis=0))
+        self.support_ = support[np.argsort(indices[support], kind="stable")].astype(np.int32)
+        own = indices[self.support_]
+        self.n_support_ = np.bincount(own, minlength=n_classes).astype(np.int32)
+        self.support_vectors_ = (
+            np.empty((0, 0)) if self.kernel == "precomputed" else X[self.support_]
+        )
+        self._coefficients = signed[:, self.support_].T
+        self._intercepts = np.array([solution.intercept for solution in solutions])
+        sign = 1.0 if n_classes == 2 else -1.0
+        self.intercept_ = sign * self._intercepts
+        self.dual_coef_ = np.zeros((n_classes - 1, own.size))
+        for column, (first, second) in enumerate(class_pairs(n_classes)):
+            values = sign * self._coefficients[:, column]
+            self.dual_coef_[second - 1, own == first] = values[own == first]
+            self.dual_coef_[first, own == second] = values[own == second]
+        self.n_iter_ = np.array([solution.iterations for solution in solutions], dtype=np.int32)
+        self.fit_status_ = int(not all(solution.converged for solution in solutions))
+        self.shape_fit_ = X.shape
+        self._kernel = kernel
+        self._machines = _Machines(self, X, indices, bounds, solutions)
+
+    # Prediction -----------------------------------------------------------------------
+
+    def _pair_values(self, X: Any) -> Array:
+        """Decision value of every pair, positive for its second class."""
+        check_is_fitted(self)
+        X = validate_data(
+            self, X, reset=False, accept_sparse="csr", dtype=np.float64, order="C",
+            accept_large_sparse=False,
+        )  # fmt: skip
+        if self.kernel == "precomputed":
+            values = X[:, self.support_]
+        else:
+            values = self._kernel(X, self.support_vectors_)
+        return np.asarray(values @ self._coefficients + self._intercepts)
+
+    def decision_function(self, X: Any) -> Array:
+        """Decision values, as :meth:`sklearn.svm.SVC.decision_function` gives them.
+
+        Returns
+        -------
+        ndarray
+            Of shape (n,) for two classes, positive for ``classes_[1]``; else of shape
+            (n, n_classes), or (n, n_pairs) if ``decision_function_shape="ovo"``.
+        """
+        return self._shaped(self._pair_values(X))
+
+    def _shaped(self, values: Array) -> Array:
+        n_classes = len(self.classes_)
+        if n_classes == 2:
+            return values[:, 0]
+        if self.decision_function_shape == "ovo":
+            return -values
+        return one_vs_rest(values, n_classes)
+
+    def _labels(self, values: Array) -> np.ndarray:
+        n_classes = len(self.classes_)
+        counted = one_vs_rest if self.break_ties and n_classes > 2 else votes
+        return self.classes_[np.argmax(counted(values, n_classes), axis=1)]
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class that wins most of its pairs."""
+        return self._labels(self._pair_values(X))
+
+    def predict_proba(self, X: Any) -> Array:
+        """Probabilities of the classes, calibrated on the leave-one-out decision values.
+
+        A sigmoid for each pair of classes, fitted on what the span says of the training
+        instances: no folds and no further training.  For more than two classes the pairs are
+        coupled.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            In the order of ``classes_``.
+        """
+        values = self._pair_values(X)
+        n_classes = len(self.classes_)
+        pairwise = np.column_stack(
+            [
+                sigmoid(column)
+                for sigmoid, column in zip(self._machines.sigmoids, values.T, strict=True)
+            ]
+        )
+        if n_classes == 2:
+            return np.column_stack((1.0 - pairwise, pairwise))
+        return couple(pairwise, n_classes)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of :meth:`predict_proba`."""
+        return np.log(self.predict_proba(X))
+
+    # Leave-one-out --------------------------------------------------------------------
+
+    @property
+    def loo_decision_function_(self) -> Array:
+        """What ``decision_function`` would say of each training row, had it been left out."""
+        check_is_fitted(self)
+        return self._shaped(self._machines.leave_one_out)
+
+    @property
+    def loo_predict_(self) -> np.ndarray:
+        """What ``predict`` would say of each training row, had it been left out."""
+        check_is_fitted(self)
+        return self._labels(self._machines.leave_one_out)
+
+    @property
+    def loo_error_(self) -> float:
+        """The leave-one-out error: the span-rule, for two classes.
+
+        Instances of zero weight are not counted.
+        """
+        wrong = self.loo_predict_ != self.classes_[self._machines.indices]
+        if len(self.classes_) == 2:
+            # The rule counts a value of exactly 0 as an error, whichever the class.
+            wrong |= self._machines.leave_one_out[:, 0] == 0.0
+        return float(wrong[self._machines.bounds > 0].mean())
+
+    def solved_model(self) -> SolvedModel:
+        """The dual solution on its Gram matrix, for two classes: what the estimates are made of."""
+        check_is_fitted(self)
+        if len(self.classes_) != 2:
+            raise ValueError(
+                f"The model has {len(self.classes_)} classes; the span is defined for two."
+            )
+        return SolvedModel(self._machines.gram(), self._machines.solutions[0])
+
+    # scikit-learn ---------------------------------------------------------------------
+
+    @property
+    def coef_(self) -> Array:
+        """Weights of the features, for the linear kernel."""
+        check_is_fitted(self)
+        if self.kernel != "linear":
+            raise AttributeError("coef_ is only available for kernel='linear'.")
+        sign = 1.0 if len(self.classes_) == 2 else -1.0
+        return np.asarray(sign * (self._coefficients.T @ self.support_vectors_))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.sparse = self.kernel != "precomputed" and not callable(self.kernel)
+        return tags
+
+
+def instance_bounds_of(
+    model: SpanSVC,
+    y: np.ndarray,
+    sample_weight: npt.ArrayLike | None,
+    scores: npt.ArrayLike | None,
+) -> tuple[Array, Array]:
+    """The class weights of a model on these labels, and ``C_i`` of every instance."""
+    classes, indices = np.unique(y, return_inverse=True)
+    if classes.size < 2:
+        raise ValueError(
+            f"The number of classes has to be greater than one; got {classes.size} class."
+        )
+    weight = check_weights(
+        1.0 if sample_weight is None else sample_weight, y.size, name="sample_weight"
+    )
+    class_weight = compute_class_weight(model.class_weight, classes=classes, y=y)
+    bounds = weight * (model.C * class_weight[indices])
+    checked = None if scores is None else check_scores(scores, y.size)
+    if model.weighting is not None:
+        factors = model.weighting.instance_weights(y, checked)
+        bounds = bounds * check_weights(factors, y.size, name="The weights of weighting")
+    elif checked is not None:
+        raise ValueError("scores are given, but there is no weighting to use them.")
+    for index, label in enumerate(classes):
+        if not bounds[indices == index].any():
+            raise ValueError(f"All instances of the class {label} have zero weight.")
+    return class_weight, bounds
+
+
+class _Machines:
+    """The machines of all pairs, with what is computed from them when it is first asked for.
+
+    An object of its own, so that prediction leaves the estimator as it is.
+    """
+
+    def __init__(
+        self,
+        model: SpanSVC,
+        X: Any,
+        indices: np.ndarray,
+        bounds: Array,
+        solutions: list[DualSolution],
+    ) -> None:
+        self.X, self.indices, self.bounds, self.solutions = X, indices, bounds, solutions
+        self._kernel = model._kernel
+        self._support = model.support_
+        self._coefficients, self._intercepts = model._coefficients, model._intercepts
+        self._pairs = _pair_rows(indices, len(model.classes_))
+
+    def gram(self) -> Gram:
+        """Gram matrix of all training rows; computed anew, as it is large."""
+        return Gram(self._kernel(self.X), kernel_range=self._kernel.range)
+
+    @cached_property
+    def leave_one_out(self) -> Array:
+        """Values of all pairs for every training row, from machines that did not see it.
+
+        A pair that has the row in its training set gives its leave-one-out value, the others
+        their plain one.
+        """
+        gram = self.gram()
+        values = gram.values[:, self._support] @ self._coefficients + self._intercepts
+        for column, ((_, rows), solution) in enumerate(
+            zip(self._pairs, self.solutions, strict=True)
+        ):
+            model = SolvedModel(gram.subset(rows), solution)
+            values[rows, column] = model.leave_one_out.decision
+        return values
+
+    @cached_property
+    def sigmoids(self) -> list[Sigmoid]:
+        """From the value of each pair to the probability of its second class.
+
+        The probability of a class is made of all its pairs; so that the prior counts once and
+        not for each pair, it is shared between them.
+        """
+        n_classes = int(self.indices.max()) + 1
+        result = []
+        for column, ((_, second), rows) in enumerate(self._pairs):
+            used = rows & (self.bounds > 0)
+            values = self.leave_one_out[used, column]
+            prior = 1.0 / (n_classes - 1) ** 2
+            result.append(fit_sigmoid(values, self.indices[used] == second, prior))
+        return result
+
+
+def _pair_rows(
+    indices: np.ndarray, n_classes: int
+) -> list[tuple[tuple[int, int], npt.NDArray[np.bool_]]]:
+    """For every pair of classes the rows that belong to it."""
+    return [(pair, (indices == pair[0]) | (indices == pair[1])) for pair in class_pairs(n_classes)]

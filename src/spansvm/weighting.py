@@ -1,0 +1,135 @@
+"""From classes and importance scores to instance weights.
+
+A weighting says how much each instance weighs; :class:`~spansvm.SpanSVC` multiplies that
+with ``C``, the class weights and the sample weights to get the bound ``C_i`` of its
+multiplier.  The two of the paper are here: class weights C+ and C- (Experiment 1) and the
+sigmoid family that maps scores ``q_i`` to weights (eq. sigmoidal, Experiment 2).
+
+To write your own, derive from :class:`Weighting` and give it one method,
+``instance_weights(y, scores)``.  Its constructor arguments are parameters of the estimator:
+``SpanSVC(weighting=MyWeighting(power=2))`` can be searched over ``weighting__power``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from .qp import Array
+
+__all__ = ["ClassWeighting", "SigmoidWeighting", "Weighting", "check_scores"]
+
+
+class Weighting(ABC, BaseEstimator):
+    """Base class of weightings: one method, and scikit-learn's parameters."""
+
+    @abstractmethod
+    def instance_weights(self, y: np.ndarray, scores: Array | None) -> Array:
+        """Weight of every instance, at least 0.
+
+        Parameters
+        ----------
+        y : ndarray of shape (l,)
+            Labels, as they were given to ``fit``.
+        scores : ndarray of shape (l,) or None
+            Importance scores in [0, 1], if any were given to ``fit``.
+        """
+
+
+class ClassWeighting(Weighting):
+    """Weights of the two classes, ``C+`` and ``C-``.
+
+    Parameters
+    ----------
+    positive : float, default=1.0
+        Weight of the class ``classes_[1]``, the larger label.
+    negative : float, default=1.0
+        Weight of the class ``classes_[0]``.
+    """
+
+    def __init__(self, positive: float = 1.0, negative: float = 1.0) -> None:
+        self.positive = positive
+        self.negative = negative
+
+    def instance_weights(self, y: np.ndarray, scores: Array | None = None) -> Array:
+        """``positive`` or ``negative``, by class."""
+        positive = _number(self, "positive", least=0.0)
+        negative = _number(self, "negative", least=0.0)
+        classes = np.unique(y)
+        if classes.size > 2:
+            raise ValueError(
+                f"ClassWeighting is for two classes; y has {classes.size}. Use class_weight."
+            )
+        return np.where(y == classes[-1], positive, negative)
+
+
+class SigmoidWeighting(Weighting):
+    """Weights from scores by a sigmoid (eq. sigmoidal).
+
+    ``max(ceiling / (1 + exp(-steepness (q - midpoint))), floor)``
+
+    Parameters
+    ----------
+    steepness : float, default=1.0
+        ``A``: how sharply important and unimportant instances are told apart.
+    midpoint : float, default=0.5
+        ``B``: the score that gets half of the ceiling.
+    ceiling : float, default=1.0
+        ``C``: the weight that the most important instances approach.
+    floor : float, default=0.01
+        ``sigma``: the least weight, for stability.
+    """
+
+    def __init__(
+        self,
+        steepness: float = 1.0,
+        midpoint: float = 0.5,
+        ceiling: float = 1.0,
+        floor: float = 0.01,
+    ) -> None:
+        self.steepness = steepness
+        self.midpoint = midpoint
+        self.ceiling = ceiling
+        self.floor = floor
+
+    def instance_weights(self, y: np.ndarray, scores: Array | None) -> Array:
+        """The sigmoid of the scores."""
+        if scores is None:
+            raise ValueError("SigmoidWeighting needs importance scores: pass scores= to fit.")
+        steepness = _number(self, "steepness")
+        midpoint = _number(self, "midpoint")
+        ceiling = _number(self, "ceiling", least=0.0)
+        floor = _number(self, "floor", least=0.0)
+        exponent = np.clip(-steepness * (scores - midpoint), -700.0, 700.0)
+        return np.maximum(ceiling / (1.0 + np.exp(exponent)), floor)
+
+
+def check_scores(scores: object, n: int) -> Array:
+    """`n` importance scores in [0, 1] as floats; ValueError for anything else."""
+    values = np.asarray(scores, dtype=np.float64)
+    if values.shape != (n,):
+        raise ValueError(
+            f"scores must have one value for each of {n} instances; its shape is {values.shape}."
+        )
+    if not np.isfinite(values).all():
+        raise ValueError("scores must be finite: it contains NaN or infinity.")
+    if values.size and (values.min() < 0.0 or values.max() > 1.0):
+        raise ValueError(
+            f"scores must be between 0 and 1; they are from {values.min():g} to "
+            f"{values.max():g}. Scale them first."
+        )
+    return values
+
+
+def _number(weighting: Weighting, name: str, least: float = -np.inf) -> float:
+    value: Any = getattr(weighting, name)
+    if not isinstance(value, Real) or not np.isfinite(float(value)) or float(value) < least:
+        bound = f" of at least {least:g}" if np.isfinite(least) else ""
+        raise ValueError(
+            f"{name} of {type(weighting).__name__} must be a number{bound}; got {value!r}."
+        )
+    return float(value)
