@@ -215,11 +215,29 @@ def test_reading_names_what_does_not_fit_the_model():
         read_svc(svc, X, -y, factor)
     with pytest.raises(ValueError, match="sample_weight must be the weights"):
         read_svc(svc, X, y)
+    few = np.where(np.arange(y.size) < 20, 1.0, 0.0)
+    with pytest.raises(ValueError, match="it leaves fewer rows than the model has seen"):
+        read_svc(svc, X, y, few)
     with pytest.warns(UserWarning, match="are X, y and sample_weight what it was fitted on"):
         wrong, _ = read_svc(svc, X, y, 10 * factor)
     assert not wrong.converged
     with pytest.raises(ValueError, match="X contains NaN"):
         read_svc(svc, np.full_like(X, np.nan), y, factor)
+
+
+def test_callable_kernels_may_take_anything():
+    words = ["ax", "axe", "apple", "bee", "beet", "beetle", "bat", "add"]
+    y = np.array([1, 1, 1, -1, -1, -1, -1, 1])
+
+    def shared_letters(a, b):
+        return np.array([[float(len(set(u) & set(v))) for v in b] for u in a])
+
+    svc = SVC(kernel=shared_letters, C=10.0).fit(words, y)
+    solution, gram = read_svc(svc, words, y)
+    assert len(gram) == len(words)
+    np.testing.assert_allclose(solution.decision, svc.decision_function(words), atol=1e-6)
+    with pytest.raises(ValueError, match="of shape"):
+        read_svc(svc, words[1:], y[1:])
 
 
 def test_models_of_more_classes_are_refused():

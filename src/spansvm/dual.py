@@ -46,6 +46,7 @@ __all__ = [
     "encode_labels",
     "find_intercept",
     "instance_bounds",
+    "n_rows",
     "read_svc",
     "train_dual",
     "warn_indefinite",
@@ -251,9 +252,9 @@ def read_svc(
             "Analyse the models of the pairs of classes one by one."
         )
     X = check_rows(X, svc.kernel)
-    n = len(svc.shape_fit_) and svc.shape_fit_[0]
-    if _n_rows(X) != n or (not callable(svc.kernel) and X.shape != svc.shape_fit_):
-        shape = getattr(X, "shape", (_n_rows(X),))
+    n = svc.shape_fit_[0]
+    if n_rows(X) != n or (not callable(svc.kernel) and X.shape != svc.shape_fit_):
+        shape = getattr(X, "shape", (n_rows(X),))
         raise ValueError(
             f"X must be the data that the model was fitted on, of shape {svc.shape_fit_}; "
             f"its shape is {shape}."
@@ -263,7 +264,13 @@ def read_svc(
     C = instance_bounds(svc.C, svc.class_weight_, signs, weight)
 
     # SVC drops the rows of zero weight before training, and its support_ counts without them.
-    support = np.flatnonzero(weight > 0)[svc.support_]
+    present = np.flatnonzero(weight > 0)
+    if svc.support_.max(initial=-1) >= present.size:
+        raise ValueError(
+            "sample_weight must be the weights that the model was fitted with: it leaves fewer "
+            "rows than the model has seen."
+        )
+    support = present[svc.support_]
     _check_same_rows(svc, X, support)
     beta = np.zeros(signs.size)
     beta[support] = dense(svc.dual_coef_).ravel()
@@ -337,7 +344,8 @@ def check_rows(X: Any, kernel: Any) -> Any:
     return check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
 
 
-def _n_rows(X: Any) -> int:
+def n_rows(X: Any) -> int:
+    """How many rows `X` has, whatever it is."""
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 

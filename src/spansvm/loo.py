@@ -25,6 +25,7 @@ from .dual import (
     encode_labels,
     find_intercept,
     instance_bounds,
+    n_rows,
     train_dual,
     warn_indefinite,
 )
@@ -92,7 +93,7 @@ def exact_loo(
     classes = np.unique(labels)
     if classes.size != 2:
         raise ValueError(f"y must contain two classes; it contains {classes.size}.")
-    signs = encode_labels(labels, classes, X.shape[0] if hasattr(X, "shape") else len(X))
+    signs = encode_labels(labels, classes, n_rows(X))
     if isinstance(estimator, SpanSVC):
         _, C = instance_bounds_of(estimator, labels, sample_weight, scores)
     else:
