@@ -197,14 +197,111 @@ def test_probabilities_of_two_classes_follow_the_decision_values():
     np.testing.assert_allclose(np.exp(model.predict_log_proba(X)), model.predict_proba(X))
 
 
-def test_breaking_ties():
-    X, y = DATA["digits"]
-    model = SpanSVC(C=0.02, gamma=0.05, break_ties=True).fit(X, y)
-    np.testing.assert_array_equal(
-        model.predict(X), model.classes_[model.decision_function(X).argmax(axis=1)]
-    )
+def test_ties_are_broken_as_svc_breaks_them():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 2)), rng.integers(0, 5, 200)
+    parameters = {"C": 1.0, "gamma": 1.0, "tol": 1e-6}
+    for break_ties in (False, True):
+        ours = SpanSVC(**parameters, break_ties=break_ties).fit(X, y)
+        theirs = SVC(**parameters, break_ties=break_ties).fit(X, y)
+        np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+    assert (ours.predict(X) != SpanSVC(**parameters).fit(X, y).predict(X)).any()
     with pytest.raises(ValueError, match="break_ties must be False"):
         SpanSVC(break_ties=True, decision_function_shape="ovo").fit(X, y)
+    ours.set_params(decision_function_shape="ovo")
+    with pytest.raises(ValueError, match="break_ties must be False"):
+        ours.predict(X)
+
+
+def test_values_of_exactly_zero_go_where_svc_sends_them():
+    for y in (np.repeat([0, 1], 2), np.repeat([0, 1, 2], 2)):
+        K = np.zeros((y.size, y.size))
+        ours = SpanSVC(kernel="precomputed").fit(K, y)
+        theirs = SVC(kernel="precomputed").fit(K, y)
+        np.testing.assert_array_equal(ours.predict(K), theirs.predict(K))
+        np.testing.assert_array_equal(ours.decision_function(K), theirs.decision_function(K))
+
+
+def test_a_weight_of_two_is_the_instance_twice():
+    X, y = DATA["wine"]
+    weight = 1.0 + (np.arange(y.size) % 3 == 0)
+    weighted = SpanSVC(tol=1e-7).set_params(gamma=0.5).fit(X, y, sample_weight=weight)
+    rows = np.repeat(np.arange(y.size), weight.astype(int))
+    twice = SpanSVC(tol=1e-7, gamma=0.5).fit(X[rows], y[rows])
+    np.testing.assert_allclose(weighted.decision_function(X), twice.decision_function(X), atol=1e-5)
+    np.testing.assert_array_equal(weighted.predict(X), twice.predict(X))
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_predictions_do_not_depend_on_the_other_rows(form):
+    X, y = DATA["iris"]
+    model = SpanSVC(gamma=0.5).fit(form(X), y)
+    alone = model.decision_function(form(X[:1]))
+    outlier = np.full((1, X.shape[1]), 1e9)
+    together = model.decision_function(form(np.concatenate((X[:1], outlier))))
+    np.testing.assert_allclose(together[:1], alone, atol=1e-12)
+    np.testing.assert_allclose(model.decision_function(sparse.csr_matrix(X[:1])), alone, atol=1e-12)
+    many = np.repeat(X, 20_000 // y.size, axis=0)
+    np.testing.assert_allclose(
+        model.decision_function(form(many))[:: 20_000 // y.size],
+        model.decision_function(form(X)),
+        atol=1e-12,
+    )
+
+
+def test_probabilities_do_not_contradict_the_decision():
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+        X, y = rng.normal(size=(60, 3)), rng.integers(0, 2, 60)
+        model = SpanSVC(C=1.0).fit(X, y)
+        order = np.argsort(model.decision_function(X))
+        assert (np.diff(model.predict_proba(X)[order, 1]) >= 0).all()
+    pair = SpanSVC().fit([[0.0], [1.0]], [0, 1])
+    np.testing.assert_allclose(pair.predict_proba([[0.0], [1.0]]), 0.5)
+    far = SpanSVC(kernel="linear", C=10.0).fit(*DATA["breast cancer"])
+    assert np.isfinite(far.predict_log_proba(DATA["breast cancer"][0] * 1e6)).all()
+
+
+def test_what_is_computed_later_does_not_depend_on_what_the_caller_does():
+    X, y = (part.copy() for part in DATA["breast cancer"])
+    expected = SpanSVC(C=3.0).fit(X, y).loo_error_
+    model = SpanSVC(C=3.0).fit(X, y)
+    X[:] = 0.0
+    y[:] = 0
+    assert model.loo_error_ == expected
+    K = DATA["wine"][0] @ DATA["wine"][0].T
+    given = SpanSVC(kernel="precomputed").fit(K, DATA["wine"][1])
+    before = given.loo_error_
+    given = SpanSVC(kernel="precomputed").fit(K, DATA["wine"][1])
+    K[:] = 0.0
+    assert given.loo_error_ == before
+
+
+def test_parameters_set_after_fit_do_not_change_the_model():
+    X, y = DATA["wine"]
+    model = SpanSVC(gamma=0.5).fit(X, y)
+    before = model.decision_function(X)
+    model.set_params(kernel="precomputed", C=7.0, gamma=3.0)
+    np.testing.assert_array_equal(model.decision_function(X), before)
+
+
+def test_a_failed_fit_leaves_no_half_model():
+    X, y = DATA["wine"]
+    model = SpanSVC()
+    with pytest.raises(ValueError, match="zero weight"):
+        model.fit(X, y, sample_weight=(y > 0).astype(float))
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+
+
+def test_an_indefinite_kernel_is_said_once():
+    X, y = DATA["wine"]
+    model = SpanSVC(kernel="sigmoid", gamma=2.0, coef0=-1.0, C=10.0)
+    with pytest.warns(UserWarning, match="not positive semidefinite") as caught:
+        model.fit(X, y)
+    assert len(caught) == 1
+    assert np.isfinite(model.loo_decision_function_).all()
+    assert caught[0].filename == __file__
 
 
 def test_frames_keep_their_feature_names():

@@ -47,6 +47,23 @@ def test_ready_made_scores_tell_an_outlier(function, form):
     assert scores[0] < np.quantile(scores[:40], 0.1)
 
 
+def test_the_centre_of_its_class_has_the_full_score():
+    X = np.random.default_rng(0).normal(size=(200, 4))
+    np.testing.assert_array_equal(centre_closeness(X, np.arange(200)), 1.0)
+    np.testing.assert_array_equal(centre_closeness(np.full((6, 3), 0.1), [0, 0, 0, 1, 1, 1]), 1.0)
+    y = np.arange(200) % 2
+    np.testing.assert_allclose(centre_closeness(X + 1e7, y), centre_closeness(X, y), atol=1e-6)
+    np.testing.assert_allclose(
+        centre_closeness(sparse.csr_matrix(X), y), centre_closeness(X, y), atol=1e-6
+    )
+
+
+def test_density_does_not_depend_on_units():
+    X = np.concatenate((np.zeros((8, 2)), np.random.default_rng(0).normal(size=(4, 2))))
+    y = np.zeros(12)
+    np.testing.assert_allclose(local_density(X * 1000, y), local_density(X, y))
+
+
 def test_scores_of_degenerate_data():
     X, y = np.ones((5, 2)), np.array([0, 0, 0, 0, 1])
     for function in (centre_closeness, neighbour_agreement, local_density):
@@ -71,6 +88,11 @@ def test_the_fitted_sigmoid_is_the_most_likely_one():
     for scale in (1e-12, 1e12):
         scaled = fit_sigmoid(values * scale, positive)
         np.testing.assert_allclose(scaled(values * scale), sigmoid(values), atol=1e-6)
+    moved = fit_sigmoid(values + 1e6, positive)
+    np.testing.assert_allclose(moved(values + 1e6), sigmoid(values), atol=1e-6)
+    contrary = fit_sigmoid(-values, positive)
+    assert contrary.slope == 0.0
+    assert contrary(np.zeros(1))[0] == pytest.approx(positive.mean(), abs=1e-3)
     separated = fit_sigmoid(np.array([-1.0, -1.0, 1.0, 1.0]), np.arange(4) > 1)
     assert 0.5 < separated(np.array([1.0]))[0] < 0.95
 
@@ -84,6 +106,10 @@ def test_pairwise_probabilities_of_consistent_pairs_are_recovered():
 
 
 def test_votes_and_sums():
-    values = np.array([[1.0, -2.0, 0.5]])  # 1 beats 0, 0 beats 2, 2 beats 1
+    values = np.array([[2.0, -1.0, 0.5]])  # 1 beats 0, 0 beats 2, 2 beats 1
     np.testing.assert_array_equal(votes(values, 3), [[1, 1, 1]])
-    assert one_vs_rest(values, 3).argmax() == 0
+    sums = np.array([[-1.0, 1.5, -0.5]])
+    np.testing.assert_allclose(one_vs_rest(values, 3), 1 + sums / (3 * (np.abs(sums) + 1)))
+    zero = np.zeros((1, 3))
+    np.testing.assert_array_equal(votes(zero, 3), [[0, 1, 2]])
+    np.testing.assert_array_equal(one_vs_rest(zero, 3), [[2, 1, 0]])

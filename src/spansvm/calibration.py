@@ -22,7 +22,7 @@ _GRADIENT = 1e-9
 
 @dataclass(frozen=True)
 class Sigmoid:
-    """``P(positive | f) = 1 / (1 + exp(-(slope f + offset)))``."""
+    """``P(positive | f) = 1 / (1 + exp(-(slope f + offset)))``, with a slope of at least 0."""
 
     slope: float
     offset: float
@@ -48,10 +48,11 @@ def fit_sigmoid(values: Array, positive: np.ndarray, prior: float = 1.0) -> Sigm
     -----
     The targets are not 0 and 1 but ``prior / (n- + 2 prior)`` and
     ``(n+ + prior) / (n+ + 2 prior)``, posterior means, so that separable data do not lead to
-    infinite slopes.  Values are scaled before the Newton iteration and scaled back after.
+    infinite slopes.  Values are standardised before the Newton iteration and back after.
     """
-    scale = float(np.abs(values).max(initial=0.0)) or 1.0
-    f = values / scale
+    centre = float(values.mean())
+    scale = float(np.abs(values - centre).max()) or 1.0
+    f = (values - centre) / scale
     n_positive = int(positive.sum())
     n_negative = positive.size - n_positive
     target = np.where(
@@ -80,7 +81,12 @@ def fit_sigmoid(values: Array, positive: np.ndarray, prior: float = 1.0) -> Sigm
             break
         slope, offset = slope + length * float(step[0]), offset + length * float(step[1])
         loss = trial
-    return Sigmoid(slope / scale, offset)
+    if slope < 0.0:
+        # Labels against the values, as leave-one-out has it on data that say nothing: then the
+        # values say nothing either, and probabilities must not contradict the decision.
+        share = float(target.mean())
+        return Sigmoid(0.0, float(np.log(share / (1.0 - share))))
+    return Sigmoid(slope / scale, offset - slope * centre / scale)
 
 
 def _loss(f: Array, target: Array, slope: float, offset: float) -> float:

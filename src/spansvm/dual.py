@@ -48,6 +48,7 @@ __all__ = [
     "instance_bounds",
     "n_rows",
     "read_svc",
+    "solve_dual",
     "train_dual",
     "warn_indefinite",
 ]
@@ -187,6 +188,30 @@ def train_dual(
     UserWarning
         If the kernel matrix turns out not to be positive semidefinite.
     """
+    solution = solve_dual(K, y, C, alpha0=alpha0, tol=tol, max_iter=max_iter)
+    if not solution.converged:
+        warnings.warn(
+            f"The solver stopped after {solution.iterations} iterations with the KKT conditions "
+            f"violated by {solution.gap:.2g} (tol={tol:g}). Scale the features, or raise tol or "
+            "max_iter.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    if solution.indefinite:
+        warn_indefinite(stacklevel=2)
+    return solution
+
+
+def solve_dual(
+    K: Gram | npt.ArrayLike,
+    y: npt.ArrayLike,
+    C: npt.ArrayLike,
+    *,
+    alpha0: npt.ArrayLike | None = None,
+    tol: float = 1e-3,
+    max_iter: int | None = None,
+) -> DualSolution:
+    """:func:`train_dual` without its warnings, for callers that give their own."""
     check_limits(tol, max_iter)
     gram = as_gram(K)
     y = check_labels(y)
@@ -203,16 +228,6 @@ def train_dual(
     else:
         start = y * check_weights(alpha0, y.size, name="alpha0")
         result = solve_qp(gram.values, -y, lo, hi, x0=start, tol=tol, max_iter=max_iter)
-    if not result.converged:
-        warnings.warn(
-            f"The solver stopped after {result.iterations} iterations with the KKT conditions "
-            f"violated by {result.gap:.2g} (tol={tol:g}). Scale the features, or raise tol or "
-            "max_iter.",
-            ConvergenceWarning,
-            stacklevel=2,
-        )
-    if result.indefinite:
-        warn_indefinite(stacklevel=3)
     intercept = find_intercept(result.x, result.gradient, lo, hi)
     return DualSolution(
         alpha=np.abs(result.x),
@@ -261,7 +276,7 @@ def read_svc(
         )
     signs = encode_labels(y, svc.classes_, n)
     weight = check_weights(1.0 if sample_weight is None else sample_weight, n, name="sample_weight")
-    C = instance_bounds(svc.C, svc.class_weight_, signs, weight)
+    C = instance_bounds(svc.C, svc.class_weight_, (signs > 0).astype(int), weight)
 
     # SVC drops the rows of zero weight before training, and its support_ counts without them.
     present = np.flatnonzero(weight > 0)
@@ -327,14 +342,14 @@ def find_intercept(beta: Array, g: Array, lo: Array, hi: Array) -> float:
     return float(0.5 * (least + most))
 
 
-def instance_bounds(C: float, class_weight: Array, signs: Array, weight: Array) -> Array:
+def instance_bounds(C: float, class_weight: Array, classes: np.ndarray, weight: Array) -> Array:
     """``C_i``, in the order in which LibSVM computes it: its bounded multipliers equal it exactly.
 
-    `class_weight` holds the weights of the negative and of the positive class.
+    `classes` holds the index of the class of every instance, into `class_weight`.
     """
     if not (isinstance(C, Real) and np.isfinite(C) and C > 0):
         raise ValueError(f"C must be a positive number; got {C!r}.")
-    return weight * (C * class_weight[(signs > 0).astype(int)])
+    return weight * (C * class_weight[classes])
 
 
 def check_rows(X: Any, kernel: Any) -> Any:

@@ -8,7 +8,7 @@ from which ``gamma="scale"`` was read.  Results are dense; rows may be sparse.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any
 
@@ -35,12 +35,15 @@ class Kernel:
         One of :data:`KERNELS`, or a function of two sets of rows.
     gamma, degree, coef0 : float, int, float
         As in :class:`sklearn.svm.SVC`; unused ones are kept as given.
+    centre : ndarray of shape (d,), optional
+        Where the training rows lie; distances are computed from there.
     """
 
     name: str | Callable[[Any, Any], npt.ArrayLike]
     gamma: float = 1.0
     degree: int = 3
     coef0: float = 0.0
+    centre: np.ndarray | None = field(default=None, compare=False, repr=False)
 
     def __call__(self, X: Any, Y: Any | None = None) -> np.ndarray:
         """Kernel values between the rows of `X` and those of `Y` (of `X`, if not given).
@@ -53,11 +56,10 @@ class Kernel:
             if Y is None:
                 _check_symmetric(values)
             return values
-        if self.name == "rbf" and not sparse.issparse(X):
+        if self.name == "rbf" and self.centre is not None:
             # Distances do not depend on the origin; near the data they do not cancel.
-            X = np.asarray(X, dtype=np.float64)
-            centre = X.mean(axis=0)
-            X, Y = X - centre, None if Y is None else dense(Y) - centre
+            X = dense(X) - self.centre
+            Y = None if Y is None else dense(Y) - self.centre
         Z = X if Y is None else Y
         values = _inner_products(X, Z)
         if self.name == "linear":
@@ -126,7 +128,10 @@ def resolve_kernel(
     number = 1.0
     if kernel in ("rbf", "poly", "sigmoid"):
         number = _resolve_gamma(gamma, X)
-    return Kernel(kernel, gamma=number, degree=int(degree), coef0=float(coef0))
+    centre = None
+    if kernel == "rbf" and not sparse.issparse(X):
+        centre = np.asarray(X, dtype=np.float64).mean(axis=0)
+    return Kernel(kernel, gamma=number, degree=int(degree), coef0=float(coef0), centre=centre)
 
 
 def _check_symmetric(K: np.ndarray) -> None:

@@ -14,26 +14,23 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
-from sklearn.utils.class_weight import compute_class_weight
 
 from ._linalg import one_blas_thread
 from .dual import (
     DualSolution,
     box,
     check_rows,
-    check_weights,
     encode_labels,
     find_intercept,
-    instance_bounds,
     n_rows,
-    train_dual,
+    solve_dual,
     warn_indefinite,
 )
 from .gram import Gram, as_gram
 from .kernels import resolve_kernel
 from .qp import Array, default_max_iter, make_feasible, refine
 from .span import removals
-from .svc import SpanSVC, instance_bounds_of
+from .svc import SpanSVC, weigh
 
 __all__ = ["exact_loo", "exact_loo_decision"]
 
@@ -94,24 +91,14 @@ def exact_loo(
     if classes.size != 2:
         raise ValueError(f"y must contain two classes; it contains {classes.size}.")
     signs = encode_labels(labels, classes, n_rows(X))
-    if isinstance(estimator, SpanSVC):
-        _, C = instance_bounds_of(estimator, labels, sample_weight, scores)
-    else:
-        if scores is not None:
-            raise ValueError("scores are for the weighting of a SpanSVC; an SVC has none.")
-        weight = check_weights(
-            1.0 if sample_weight is None else sample_weight, signs.size, name="sample_weight"
-        )
-        # As SVC does it: "balanced" counts the instances, whatever they weigh.
-        class_weight = compute_class_weight(estimator.class_weight, classes=classes, y=labels)
-        C = instance_bounds(estimator.C, class_weight, signs, weight)
+    if scores is not None and not isinstance(estimator, SpanSVC):
+        raise ValueError("scores are for the weighting of a SpanSVC; an SVC has none.")
+    _, C = weigh(estimator, labels, sample_weight, scores)
     kernel = resolve_kernel(
         estimator.kernel, X, gamma=estimator.gamma, degree=estimator.degree, coef0=estimator.coef0
     )
     gram = Gram(kernel(X), kernel_range=kernel.range)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        solution = train_dual(gram, signs, C, tol=_TOLERANCE)
+    solution = solve_dual(gram, signs, C, tol=_TOLERANCE)
     if solution.indefinite or (not kernel.definite and gram.indefinite):
         warn_indefinite(stacklevel=2)
     return exact_loo_decision(gram, solution)

@@ -13,10 +13,10 @@ import numpy as np
 
 from .qp import Array
 
-__all__ = ["class_pairs", "couple", "one_vs_rest", "votes"]
+__all__ = ["LEAST_PROBABILITY", "class_pairs", "couple", "one_vs_rest", "votes"]
 
 #: Pairwise probabilities are kept this far from 0 and 1, as in LibSVM.
-_LEAST_PROBABILITY = 1e-7
+LEAST_PROBABILITY = 1e-7
 
 
 def class_pairs(n_classes: int) -> list[tuple[int, int]]:
@@ -25,10 +25,14 @@ def class_pairs(n_classes: int) -> list[tuple[int, int]]:
 
 
 def votes(values: Array, n_classes: int) -> Array:
-    """How many of its pairs each class wins; a value of exactly 0 goes to the first class."""
-    result = np.zeros((values.shape[0], n_classes))
+    """How many of its pairs each class wins; a value of exactly 0 is a win of the second."""
+    return _wins(values >= 0, n_classes)
+
+
+def _wins(second_wins: np.ndarray, n_classes: int) -> Array:
+    result = np.zeros((second_wins.shape[0], n_classes))
     for column, (first, second) in enumerate(class_pairs(n_classes)):
-        won = values[:, column] > 0
+        won = second_wins[:, column]
         result[:, second] += won
         result[:, first] += ~won
     return result
@@ -37,14 +41,14 @@ def votes(values: Array, n_classes: int) -> Array:
 def one_vs_rest(values: Array, n_classes: int) -> Array:
     """Votes, and between classes of equal votes the sum of their values.
 
-    The sums are squeezed into less than a third, so that they never outvote a vote; that is
-    what scikit-learn does.
+    The sums are squeezed into less than a third, so that they never outvote a vote, and a
+    value of exactly 0 is a win of the first; that is what scikit-learn does.
     """
     sums = np.zeros((values.shape[0], n_classes))
     for column, (first, second) in enumerate(class_pairs(n_classes)):
         sums[:, second] += values[:, column]
         sums[:, first] -= values[:, column]
-    return votes(values, n_classes) + sums / (3.0 * (np.abs(sums) + 1.0))
+    return _wins(values > 0, n_classes) + sums / (3.0 * (np.abs(sums) + 1.0))
 
 
 def couple(pairwise: Array, n_classes: int) -> Array:
@@ -53,7 +57,8 @@ def couple(pairwise: Array, n_classes: int) -> Array:
     Parameters
     ----------
     pairwise : ndarray of shape (n, n_pairs)
-        Probability of the second class of each pair, given that it is one of the two.
+        Probability of the second class of each pair, given that it is one of the two; not
+        exactly 0 or 1.
     n_classes : int
 
     Returns
@@ -63,10 +68,9 @@ def couple(pairwise: Array, n_classes: int) -> Array:
     """
     n = pairwise.shape[0]
     r = np.zeros((n, n_classes, n_classes))
-    bounded = np.clip(pairwise, _LEAST_PROBABILITY, 1.0 - _LEAST_PROBABILITY)
     for column, (first, second) in enumerate(class_pairs(n_classes)):
-        r[:, second, first] = bounded[:, column]
-        r[:, first, second] = 1.0 - bounded[:, column]
+        r[:, second, first] = pairwise[:, column]
+        r[:, first, second] = 1.0 - pairwise[:, column]
     system = np.zeros((n, n_classes + 1, n_classes + 1))
     system[:, :n_classes, :n_classes] = -r * r.transpose(0, 2, 1)
     diagonal = np.arange(n_classes)
@@ -75,5 +79,5 @@ def couple(pairwise: Array, n_classes: int) -> Array:
     right = np.zeros((n, n_classes + 1, 1))
     right[:, n_classes] = 1.0
     solved = np.linalg.solve(system, right)[:, :n_classes, 0]
-    probability = np.clip(solved, 0.0, None)
+    probability = np.clip(solved, LEAST_PROBABILITY, None)
     return probability / probability.sum(axis=1, keepdims=True)

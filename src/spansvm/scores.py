@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
@@ -38,11 +39,18 @@ def centre_closeness(X: Any, y: npt.ArrayLike) -> Array:
     result = np.empty(labels.size)
     for label in np.unique(labels):
         rows = np.flatnonzero(labels == label)
-        centre = np.asarray(X[rows].mean(axis=0)).reshape(1, -1)
-        distance = pairwise_distances(X[rows], centre).ravel()
-        # A little more than the radius, so that no instance is without any weight.
-        radius = 1.001 * float(distance.max()) or 1.0
-        result[rows] = 1.0 - distance / radius
+        members = X[rows]
+        centre = np.asarray(members.mean(axis=0)).reshape(1, -1)
+        if sparse.issparse(members):
+            distance, rounding = pairwise_distances(members, centre).ravel(), 1e-7
+        else:
+            distance, rounding = np.linalg.norm(members - centre, axis=1), 1e-14
+        radius = float(distance.max())
+        if radius <= rounding * float(abs(members).max()):
+            result[rows] = 1.0  # all in one point
+        else:
+            # A little more than the radius, so that no instance is without any weight.
+            result[rows] = 1.0 - distance / (1.001 * radius)
     return result
 
 
@@ -91,8 +99,8 @@ def local_density(X: Any, y: npt.ArrayLike, n_neighbors: int = 5) -> Array:
             continue
         distances, _ = _neighbours(X[rows], n_neighbors)
         apart = distances.mean(axis=1)
-        middle = float(np.median(apart)) or 1.0
-        result[rows] = middle / (middle + apart)
+        middle = float(np.median(apart)) or float(apart.mean())
+        result[rows] = middle / (middle + apart) if middle > 0 else 0.5
     return result
 
 

@@ -3,28 +3,39 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from functools import cached_property
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import SVC
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .calibration import Sigmoid, fit_sigmoid
 from .criteria import SolvedModel
-from .dual import DualSolution, check_weights, train_dual
+from .dual import (
+    DualSolution,
+    check_weights,
+    instance_bounds,
+    solve_dual,
+    warn_indefinite,
+)
 from .gram import Gram
-from .kernels import Kernel, resolve_kernel
-from .pairs import class_pairs, couple, one_vs_rest, votes
+from .kernels import Kernel, dense, resolve_kernel
+from .pairs import LEAST_PROBABILITY, class_pairs, couple, one_vs_rest, votes
 from .qp import Array
 from .weighting import Weighting, check_scores
 
-__all__ = ["SpanSVC", "instance_bounds_of"]
+__all__ = ["SpanSVC", "weigh"]
+
+#: How many kernel values are held at a time in prediction.
+_BLOCK_NUMBERS = 8_000_000
 
 
 class SpanSVC(ClassifierMixin, BaseEstimator):
@@ -76,8 +87,17 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    The model keeps a reference to its training data, from which the leave-one-out values and
-    the probabilities are computed when they are first asked for.
+    The model keeps a copy of its training data, from which the leave-one-out values and the
+    probabilities are computed when they are first asked for.
+
+    What SVC trains is trained for positive semidefinite kernels; for others (sigmoid) both find
+    a stationary point, not always the same.  Unlike SVC's, ``support_`` counts all rows where
+    some weights are zero, ``dual_coef_`` and ``coef_`` are dense, and ``support_vectors_`` is
+    also filled for callable kernels, whose rows must be numbers.
+
+    The leave-one-out values are predictions of the span.  They are close with an RBF kernel; with
+    a linear kernel in few dimensions, large `C` or labels that are mostly noise, compare with
+    :func:`~spansvm.exact_loo` (two classes).
 
     Examples
     --------
@@ -138,32 +158,38 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
             Importance scores in [0, 1] for the weighting.
         """
         self._check_parameters()
+        # A copy: the leave-one-out values are computed later, and the caller may change X.
         X, labels = validate_data(
-            self, X, y, accept_sparse="csr", dtype=np.float64, order="C", accept_large_sparse=False
-        )
+            self, X, y, accept_sparse="csr", dtype=np.float64, order="C", copy=True,
+            accept_large_sparse=False,
+        )  # fmt: skip
         check_classification_targets(labels)
         if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
             raise ValueError(
                 f"With kernel='precomputed', X must be a square matrix; its shape is {X.shape}."
             )
-        self.classes_, indices = np.unique(labels, return_inverse=True)
-        self.class_weight_, bounds = instance_bounds_of(self, labels, sample_weight, scores)
+        classes, indices = np.unique(labels, return_inverse=True)
+        class_weight, bounds = weigh(self, labels, sample_weight, scores)
         kernel = resolve_kernel(
             self.kernel, X, gamma=self.gamma, degree=self.degree, coef0=self.coef0
         )
         gram = Gram(kernel(X), kernel_range=kernel.range)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            solutions = [
-                train_dual(
-                    gram.subset(rows),
-                    np.where(indices[rows] == second, 1.0, -1.0),
-                    bounds[rows],
-                    tol=self.tol,
-                    max_iter=None if self.max_iter == -1 else self.max_iter,
-                )
-                for (_, second), rows in _pair_rows(indices, len(self.classes_))
-            ]
+        solutions = [
+            solve_dual(
+                gram.subset(rows),
+                np.where(indices[rows] == second, 1.0, -1.0),
+                bounds[rows],
+                tol=self.tol,
+                max_iter=None if self.max_iter == -1 else self.max_iter,
+            )
+            for (_, second), rows in _pair_rows(indices, classes.size)
+        ]
+        if any(solution.indefinite for solution in solutions) or (
+            not kernel.definite and gram.indefinite
+        ):
+            warn_indefinite(stacklevel=2)
+            solutions = [replace(solution, indefinite=True) for solution in solutions]
+        self.classes_, self.class_weight_ = classes, class_weight
         self._store(X, indices, bounds, kernel, solutions)
         if self.fit_status_:
             worst = max(solution.gap for solution in solutions)
@@ -178,22 +204,25 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         if not (isinstance(self.C, Real) and 0 < float(self.C) < np.inf):
             raise ValueError(f"C must be a positive number; got {self.C!r}.")
-        if not self.tol > 0:
+        if not (isinstance(self.tol, Real) and 0 < float(self.tol) < np.inf):
             raise ValueError(f"tol must be positive; got {self.tol!r}.")
-        if self.max_iter != -1 and self.max_iter < 1:
+        if not isinstance(self.max_iter, Integral) or (self.max_iter < 1 and self.max_iter != -1):
             raise ValueError(f"max_iter must be -1 or at least 1; got {self.max_iter!r}.")
         if self.decision_function_shape not in ("ovr", "ovo"):
             raise ValueError(
                 f"decision_function_shape must be 'ovr' or 'ovo'; "
                 f"got {self.decision_function_shape!r}."
             )
-        if self.break_ties and self.decision_function_shape == "ovo":
-            raise ValueError("break_ties must be False when decision_function_shape is 'ovo'.")
+        self._check_ties()
         if self.weighting is not None and not hasattr(self.weighting, "instance_weights"):
             raise ValueError(
                 "weighting must be a Weighting, an object with a method instance_weights; "
                 f"got {self.weighting!r}."
             )
+
+    def _check_ties(self) -> None:
+        if self.break_ties and self.decision_function_shape == "ovo":
+            raise ValueError("break_ties must be False when decision_function_shape is 'ovo'.")
 
     def _store(
         self,
@@ -215,7 +244,7 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
         own = indices[self.support_]
         self.n_support_ = np.bincount(own, minlength=n_classes).astype(np.int32)
         self.support_vectors_ = (
-            np.empty((0, 0)) if self.kernel == "precomputed" else X[self.support_]
+            np.empty((0, 0)) if kernel.name == "precomputed" else X[self.support_]
         )
         self._coefficients = signed[:, self.support_].T
         self._intercepts = np.array([solution.intercept for solution in solutions])
@@ -241,11 +270,16 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
             self, X, reset=False, accept_sparse="csr", dtype=np.float64, order="C",
             accept_large_sparse=False,
         )  # fmt: skip
-        if self.kernel == "precomputed":
-            values = X[:, self.support_]
-        else:
-            values = self._kernel(X, self.support_vectors_)
-        return np.asarray(values @ self._coefficients + self._intercepts)
+        result = np.empty((X.shape[0], self._intercepts.size))
+        step = max(1, _BLOCK_NUMBERS // max(self.support_.size, 1))
+        for start in range(0, X.shape[0], step):
+            rows = X[start : start + step]
+            if self._kernel.name == "precomputed":
+                values = dense(rows[:, self.support_])
+            else:
+                values = self._kernel(rows, self.support_vectors_)
+            result[start : start + step] = values @ self._coefficients + self._intercepts
+        return result
 
     def decision_function(self, X: Any) -> Array:
         """Decision values, as :meth:`sklearn.svm.SVC.decision_function` gives them.
@@ -273,6 +307,7 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The class that wins most of its pairs."""
+        self._check_ties()
         return self._labels(self._pair_values(X))
 
     def predict_proba(self, X: Any) -> Array:
@@ -294,7 +329,7 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
                 sigmoid(column)
                 for sigmoid, column in zip(self._machines.sigmoids, values.T, strict=True)
             ]
-        )
+        ).clip(LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY)
         if n_classes == 2:
             return np.column_stack((1.0 - pairwise, pairwise))
         return couple(pairwise, n_classes)
@@ -307,13 +342,13 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
 
     @property
     def loo_decision_function_(self) -> Array:
-        """What ``decision_function`` would say of each training row, had it been left out."""
+        """What the span predicts ``decision_function`` to say of each row, had it been left out."""
         check_is_fitted(self)
         return self._shaped(self._machines.leave_one_out)
 
     @property
     def loo_predict_(self) -> np.ndarray:
-        """What ``predict`` would say of each training row, had it been left out."""
+        """What the span predicts ``predict`` to say of each row, had it been left out."""
         check_is_fitted(self)
         return self._labels(self._machines.leave_one_out)
 
@@ -344,10 +379,13 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
     def coef_(self) -> Array:
         """Weights of the features, for the linear kernel."""
         check_is_fitted(self)
-        if self.kernel != "linear":
+        if self._kernel.name != "linear":
             raise AttributeError("coef_ is only available for kernel='linear'.")
         sign = 1.0 if len(self.classes_) == 2 else -1.0
         return np.asarray(sign * (self._coefficients.T @ self.support_vectors_))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_machines")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -356,8 +394,8 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
         return tags
 
 
-def instance_bounds_of(
-    model: SpanSVC,
+def weigh(
+    model: SpanSVC | SVC,
     y: np.ndarray,
     sample_weight: npt.ArrayLike | None,
     scores: npt.ArrayLike | None,
@@ -371,14 +409,19 @@ def instance_bounds_of(
     weight = check_weights(
         1.0 if sample_weight is None else sample_weight, y.size, name="sample_weight"
     )
+    # As SVC does it: "balanced" counts the instances, whatever they weigh.
     class_weight = compute_class_weight(model.class_weight, classes=classes, y=y)
-    bounds = weight * (model.C * class_weight[indices])
-    checked = None if scores is None else check_scores(scores, y.size)
-    if model.weighting is not None:
-        factors = model.weighting.instance_weights(y, checked)
-        bounds = bounds * check_weights(factors, y.size, name="The weights of weighting")
-    elif checked is not None:
-        raise ValueError("scores are given, but there is no weighting to use them.")
+    bounds = instance_bounds(
+        model.C, check_weights(class_weight, classes.size, name="class_weight"), indices, weight
+    )
+    if isinstance(model, SpanSVC):
+        model._check_parameters()
+        checked = None if scores is None else check_scores(scores, y.size)
+        if model.weighting is not None:
+            factors = model.weighting.instance_weights(y, checked)
+            bounds = bounds * check_weights(factors, y.size, name="The weights of weighting")
+        elif checked is not None:
+            raise ValueError("scores are given, but there is no weighting to use them.")
     for index, label in enumerate(classes):
         if not bounds[indices == index].any():
             raise ValueError(f"All instances of the class {label} have zero weight.")
@@ -429,8 +472,8 @@ class _Machines:
     def sigmoids(self) -> list[Sigmoid]:
         """From the value of each pair to the probability of its second class.
 
-        The probability of a class is made of all its pairs; so that the prior counts once and
-        not for each pair, it is shared between them.
+        With k classes, k - 1 pairs go into the probability of each class, and their priors add
+        up; a pseudo-count of 1 / (k - 1)^2 instead of Platt's 1 gave the smaller log loss.
         """
         n_classes = int(self.indices.max()) + 1
         result = []
