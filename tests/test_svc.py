@@ -162,7 +162,7 @@ def test_exact_leave_one_out_of_a_weighted_model():
     weight = model.weighting.instance_weights(y, scores)
     expected = exact_loo(SVC(C=2.0, gamma=0.5), X, y, weight)
     np.testing.assert_allclose(exact_loo(model, X, y, scores=scores), expected, atol=1e-6)
-    with pytest.raises(ValueError, match="an SVC has none"):
+    with pytest.raises(ValueError, match="there is no weighting to use them"):
         exact_loo(SVC(), X, y, scores=scores)
 
 

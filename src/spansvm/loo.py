@@ -30,7 +30,8 @@ from .gram import Gram, as_gram
 from .kernels import resolve_kernel
 from .qp import Array, default_max_iter, make_feasible, refine
 from .span import removals
-from .svc import SpanSVC, weigh
+from .svc import SpanSVC
+from .weighting import weigh
 
 __all__ = ["exact_loo", "exact_loo_decision"]
 
@@ -91,8 +92,6 @@ def exact_loo(
     if classes.size != 2:
         raise ValueError(f"y must contain two classes; it contains {classes.size}.")
     signs = encode_labels(labels, classes, n_rows(X))
-    if scores is not None and not isinstance(estimator, SpanSVC):
-        raise ValueError("scores are for the weighting of a SpanSVC; an SVC has none.")
     _, C = weigh(estimator, labels, sample_weight, scores)
     kernel = resolve_kernel(
         estimator.kernel, X, gamma=estimator.gamma, degree=estimator.degree, coef0=estimator.coef0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from functools import cached_property
 from numbers import Integral, Real
 from typing import Any
 
@@ -12,27 +11,19 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.svm import SVC
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .calibration import Sigmoid, fit_sigmoid
 from .criteria import SolvedModel
-from .dual import (
-    DualSolution,
-    check_weights,
-    instance_bounds,
-    solve_dual,
-    warn_indefinite,
-)
+from .dual import DualSolution, solve_dual, warn_indefinite
 from .gram import Gram
 from .kernels import Kernel, dense, resolve_kernel
+from .machines import Machines, pair_rows
 from .pairs import LEAST_PROBABILITY, class_pairs, couple, one_vs_rest, votes
 from .qp import Array
-from .weighting import Weighting, check_scores
+from .weighting import Weighting, weigh
 
-__all__ = ["SpanSVC", "weigh"]
+__all__ = ["SpanSVC"]
 
 #: How many kernel values are held at a time in prediction.
 _BLOCK_NUMBERS = 8_000_000
@@ -182,7 +173,7 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
                 tol=self.tol,
                 max_iter=None if self.max_iter == -1 else self.max_iter,
             )
-            for (_, second), rows in _pair_rows(indices, classes.size)
+            for (_, second), rows in pair_rows(indices, classes.size)
         ]
         if any(solution.indefinite for solution in solutions) or (
             not kernel.definite and gram.indefinite
@@ -214,11 +205,6 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
                 f"got {self.decision_function_shape!r}."
             )
         self._check_ties()
-        if self.weighting is not None and not hasattr(self.weighting, "instance_weights"):
-            raise ValueError(
-                "weighting must be a Weighting, an object with a method instance_weights; "
-                f"got {self.weighting!r}."
-            )
 
     def _check_ties(self) -> None:
         if self.break_ties and self.decision_function_shape == "ovo":
@@ -233,33 +219,24 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
         solutions: list[DualSolution],
     ) -> None:
         """Set the fitted attributes, arranged as LibSVM arranges them."""
-        n_classes = len(self.classes_)
-        signed = np.zeros((len(solutions), indices.size))
-        for row, ((_, rows), solution) in enumerate(
-            zip(_pair_rows(indices, n_classes), solutions, strict=True)
-        ):
-            signed[row, rows] = solution.beta
-        support = np.flatnonzero(signed.any(axis=0))
-        self.support_ = support[np.argsort(indices[support], kind="stable")].astype(np.int32)
+        self._machines = machines = Machines(X, indices, bounds, kernel, solutions)
+        n_classes = machines.n_classes
+        self.support_ = machines.support
         own = indices[self.support_]
         self.n_support_ = np.bincount(own, minlength=n_classes).astype(np.int32)
         self.support_vectors_ = (
             np.empty((0, 0)) if kernel.name == "precomputed" else X[self.support_]
         )
-        self._coefficients = signed[:, self.support_].T
-        self._intercepts = np.array([solution.intercept for solution in solutions])
         sign = 1.0 if n_classes == 2 else -1.0
-        self.intercept_ = sign * self._intercepts
+        self.intercept_ = sign * machines.intercepts
         self.dual_coef_ = np.zeros((n_classes - 1, own.size))
         for column, (first, second) in enumerate(class_pairs(n_classes)):
-            values = sign * self._coefficients[:, column]
+            values = sign * machines.coefficients[:, column]
             self.dual_coef_[second - 1, own == first] = values[own == first]
             self.dual_coef_[first, own == second] = values[own == second]
         self.n_iter_ = np.array([solution.iterations for solution in solutions], dtype=np.int32)
         self.fit_status_ = int(not all(solution.converged for solution in solutions))
         self.shape_fit_ = X.shape
-        self._kernel = kernel
-        self._machines = _Machines(self, X, indices, bounds, solutions)
 
     # Prediction -----------------------------------------------------------------------
 
@@ -270,15 +247,16 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
             self, X, reset=False, accept_sparse="csr", dtype=np.float64, order="C",
             accept_large_sparse=False,
         )  # fmt: skip
-        result = np.empty((X.shape[0], self._intercepts.size))
+        machines = self._machines
+        result = np.empty((X.shape[0], machines.intercepts.size))
         step = max(1, _BLOCK_NUMBERS // max(self.support_.size, 1))
         for start in range(0, X.shape[0], step):
             rows = X[start : start + step]
-            if self._kernel.name == "precomputed":
+            if machines.kernel.name == "precomputed":
                 values = dense(rows[:, self.support_])
             else:
-                values = self._kernel(rows, self.support_vectors_)
-            result[start : start + step] = values @ self._coefficients + self._intercepts
+                values = machines.kernel(rows, self.support_vectors_)
+            result[start : start + step] = values @ machines.coefficients + machines.intercepts
         return result
 
     def decision_function(self, X: Any) -> Array:
@@ -379,10 +357,10 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
     def coef_(self) -> Array:
         """Weights of the features, for the linear kernel."""
         check_is_fitted(self)
-        if self._kernel.name != "linear":
+        if self._machines.kernel.name != "linear":
             raise AttributeError("coef_ is only available for kernel='linear'.")
         sign = 1.0 if len(self.classes_) == 2 else -1.0
-        return np.asarray(sign * (self._coefficients.T @ self.support_vectors_))
+        return np.asarray(sign * (self._machines.coefficients.T @ self.support_vectors_))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_machines")
@@ -392,101 +370,3 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
         tags.input_tags.pairwise = self.kernel == "precomputed"
         tags.input_tags.sparse = self.kernel != "precomputed" and not callable(self.kernel)
         return tags
-
-
-def weigh(
-    model: SpanSVC | SVC,
-    y: np.ndarray,
-    sample_weight: npt.ArrayLike | None,
-    scores: npt.ArrayLike | None,
-) -> tuple[Array, Array]:
-    """The class weights of a model on these labels, and ``C_i`` of every instance."""
-    classes, indices = np.unique(y, return_inverse=True)
-    if classes.size < 2:
-        raise ValueError(
-            f"The number of classes has to be greater than one; got {classes.size} class."
-        )
-    weight = check_weights(
-        1.0 if sample_weight is None else sample_weight, y.size, name="sample_weight"
-    )
-    # As SVC does it: "balanced" counts the instances, whatever they weigh.
-    class_weight = compute_class_weight(model.class_weight, classes=classes, y=y)
-    bounds = instance_bounds(
-        model.C, check_weights(class_weight, classes.size, name="class_weight"), indices, weight
-    )
-    if isinstance(model, SpanSVC):
-        model._check_parameters()
-        checked = None if scores is None else check_scores(scores, y.size)
-        if model.weighting is not None:
-            factors = model.weighting.instance_weights(y, checked)
-            bounds = bounds * check_weights(factors, y.size, name="The weights of weighting")
-        elif checked is not None:
-            raise ValueError("scores are given, but there is no weighting to use them.")
-    for index, label in enumerate(classes):
-        if not bounds[indices == index].any():
-            raise ValueError(f"All instances of the class {label} have zero weight.")
-    return class_weight, bounds
-
-
-class _Machines:
-    """The machines of all pairs, with what is computed from them when it is first asked for.
-
-    An object of its own, so that prediction leaves the estimator as it is.
-    """
-
-    def __init__(
-        self,
-        model: SpanSVC,
-        X: Any,
-        indices: np.ndarray,
-        bounds: Array,
-        solutions: list[DualSolution],
-    ) -> None:
-        self.X, self.indices, self.bounds, self.solutions = X, indices, bounds, solutions
-        self._kernel = model._kernel
-        self._support = model.support_
-        self._coefficients, self._intercepts = model._coefficients, model._intercepts
-        self._pairs = _pair_rows(indices, len(model.classes_))
-
-    def gram(self) -> Gram:
-        """Gram matrix of all training rows; computed anew, as it is large."""
-        return Gram(self._kernel(self.X), kernel_range=self._kernel.range)
-
-    @cached_property
-    def leave_one_out(self) -> Array:
-        """Values of all pairs for every training row, from machines that did not see it.
-
-        A pair that has the row in its training set gives its leave-one-out value, the others
-        their plain one.
-        """
-        gram = self.gram()
-        values = gram.values[:, self._support] @ self._coefficients + self._intercepts
-        for column, ((_, rows), solution) in enumerate(
-            zip(self._pairs, self.solutions, strict=True)
-        ):
-            model = SolvedModel(gram.subset(rows), solution)
-            values[rows, column] = model.leave_one_out.decision
-        return values
-
-    @cached_property
-    def sigmoids(self) -> list[Sigmoid]:
-        """From the value of each pair to the probability of its second class.
-
-        With k classes, k - 1 pairs go into the probability of each class, and their priors add
-        up; a pseudo-count of 1 / (k - 1)^2 instead of Platt's 1 gave the smaller log loss.
-        """
-        n_classes = int(self.indices.max()) + 1
-        result = []
-        for column, ((_, second), rows) in enumerate(self._pairs):
-            used = rows & (self.bounds > 0)
-            values = self.leave_one_out[used, column]
-            prior = 1.0 / (n_classes - 1) ** 2
-            result.append(fit_sigmoid(values, self.indices[used] == second, prior))
-        return result
-
-
-def _pair_rows(
-    indices: np.ndarray, n_classes: int
-) -> list[tuple[tuple[int, int], npt.NDArray[np.bool_]]]:
-    """For every pair of classes the rows that belong to it."""
-    return [(pair, (indices == pair[0]) | (indices == pair[1])) for pair in class_pairs(n_classes)]

@@ -17,11 +17,14 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import BaseEstimator
+from sklearn.utils.class_weight import compute_class_weight
 
+from .dual import check_weights, instance_bounds
 from .qp import Array
 
-__all__ = ["ClassWeighting", "SigmoidWeighting", "Weighting", "check_scores"]
+__all__ = ["ClassWeighting", "SigmoidWeighting", "Weighting", "check_scores", "weigh"]
 
 
 class Weighting(ABC, BaseEstimator):
@@ -133,3 +136,45 @@ def _number(weighting: Weighting, name: str, least: float = -np.inf) -> float:
             f"{name} of {type(weighting).__name__} must be a number{bound}; got {value!r}."
         )
     return float(value)
+
+
+def weigh(
+    model: Any,
+    y: np.ndarray,
+    sample_weight: npt.ArrayLike | None,
+    scores: npt.ArrayLike | None,
+) -> tuple[Array, Array]:
+    """The class weights of a model on these labels, and ``C_i`` of every instance.
+
+    `model` is a :class:`~spansvm.SpanSVC` or a :class:`sklearn.svm.SVC`, which has no weighting.
+    """
+    classes, indices = np.unique(y, return_inverse=True)
+    if classes.size < 2:
+        raise ValueError(
+            f"The number of classes has to be greater than one; got {classes.size} class."
+        )
+    weight = check_weights(
+        1.0 if sample_weight is None else sample_weight, y.size, name="sample_weight"
+    )
+    # As SVC does it: "balanced" counts the instances, whatever they weigh.
+    class_weight = compute_class_weight(model.class_weight, classes=classes, y=y)
+    bounds = instance_bounds(
+        model.C, check_weights(class_weight, classes.size, name="class_weight"), indices, weight
+    )
+    weighting = getattr(model, "weighting", None)
+    checked = None if scores is None else check_scores(scores, y.size)
+    if weighting is None:
+        if checked is not None:
+            raise ValueError("scores are given, but there is no weighting to use them.")
+    elif not hasattr(weighting, "instance_weights"):
+        raise ValueError(
+            "weighting must be a Weighting, an object with a method instance_weights; "
+            f"got {weighting!r}."
+        )
+    else:
+        factors = weighting.instance_weights(y, checked)
+        bounds = bounds * check_weights(factors, y.size, name="The weights of weighting")
+    for index, label in enumerate(classes):
+        if not bounds[indices == index].any():
+            raise ValueError(f"All instances of the class {label} have zero weight.")
+    return class_weight, bounds
