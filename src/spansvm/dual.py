@@ -23,9 +23,16 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
-from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
+from ._validation import (
+    check_both_classes,
+    check_labels,
+    check_rows,
+    check_weights,
+    encode_labels,
+    n_rows,
+)
 from .gram import Gram, as_gram
 from .kernels import dense, resolve_kernel
 from .qp import (
@@ -41,12 +48,8 @@ from .qp import (
 __all__ = [
     "DualSolution",
     "box",
-    "check_rows",
-    "check_weights",
-    "encode_labels",
     "find_intercept",
     "instance_bounds",
-    "n_rows",
     "read_svc",
     "solve_dual",
     "train_dual",
@@ -350,67 +353,6 @@ def instance_bounds(C: float, class_weight: Array, classes: np.ndarray, weight: 
     if not (isinstance(C, Real) and np.isfinite(C) and C > 0):
         raise ValueError(f"C must be a positive number; got {C!r}.")
     return weight * (C * class_weight[classes])
-
-
-def check_rows(X: Any, kernel: Any) -> Any:
-    """`X` as numbers, dense or in compressed rows; as it is for a callable kernel, as in SVC."""
-    if callable(kernel):
-        return X
-    return check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
-
-
-def n_rows(X: Any) -> int:
-    """How many rows `X` has, whatever it is."""
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
-
-
-def check_labels(y: npt.ArrayLike) -> Array:
-    """Labels -1 and +1 as floats; ValueError for anything else."""
-    labels = np.asarray(y)
-    if labels.ndim != 1 or not np.isin(labels, (-1, 1)).all():
-        raise ValueError("y must be a one-dimensional array of the labels -1 and +1.")
-    return labels.astype(np.float64)
-
-
-def encode_labels(y: npt.ArrayLike, classes: np.ndarray, n: int) -> Array:
-    """Labels as -1.0 for ``classes[0]`` and +1.0 for ``classes[1]``."""
-    labels = np.asarray(y)
-    if labels.shape != (n,):
-        raise ValueError(
-            f"y must have one label for each of the {n} rows of X; its shape is {labels.shape}."
-        )
-    positive = labels == classes[1]
-    if not (positive | (labels == classes[0])).all():
-        strange = labels[~(positive | (labels == classes[0]))][0]
-        known = " and ".join(str(label) for label in classes)
-        raise ValueError(f"y contains the label {strange}; the classes are {known}.")
-    return np.where(positive, 1.0, -1.0)
-
-
-def check_weights(weights: npt.ArrayLike, n: int, *, name: str) -> Array:
-    """`n` finite weights of at least 0 as floats; a single number stands for all."""
-    values = np.asarray(weights, dtype=np.float64)
-    if values.ndim == 0:
-        values = np.full(n, float(values))
-    if values.shape != (n,):
-        raise ValueError(
-            f"{name} must have one value for each of {n} instances; its shape is {values.shape}."
-        )
-    if not np.isfinite(values).all():
-        raise ValueError(f"{name} must be finite: it contains NaN or infinity.")
-    if (values < 0).any():
-        raise ValueError(f"{name} must not be negative; its smallest value is {values.min():g}.")
-    return values
-
-
-def check_both_classes(y: Array, C: Array) -> None:
-    """ValueError unless both labels occur among the instances of positive weight."""
-    present = y[C > 0]
-    if present.size == 0 or present.min() == present.max():
-        left = "no instance" if present.size == 0 else f"only the class {present[0]:+.0f}"
-        raise ValueError(
-            f"Two classes are needed: among the instances of positive weight there is {left}."
-        )
 
 
 def warn_indefinite(stacklevel: int) -> None:

@@ -16,13 +16,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from ._linalg import one_blas_thread
+from ._validation import check_rows, encode_labels, n_rows
 from .dual import (
     DualSolution,
     box,
-    check_rows,
-    encode_labels,
     find_intercept,
-    n_rows,
     solve_dual,
     warn_indefinite,
 )

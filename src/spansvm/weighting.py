@@ -21,7 +21,8 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils.class_weight import compute_class_weight
 
-from .dual import check_weights, instance_bounds
+from ._validation import check_weights
+from .dual import instance_bounds
 from .qp import Array
 
 __all__ = ["ClassWeighting", "SigmoidWeighting", "Weighting", "check_scores", "weigh"]
