@@ -15,9 +15,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .criteria import SolvedModel
-from .dual import DualSolution, solve_dual, warn_indefinite
+from .dual import solve_dual, warn_indefinite
 from .gram import Gram
-from .kernels import Kernel, dense, resolve_kernel
+from .kernels import dense, resolve_kernel
 from .machines import Machines, pair_rows
 from .pairs import LEAST_PROBABILITY, class_pairs, couple, one_vs_rest, votes
 from .qp import Array
@@ -181,7 +181,7 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
             warn_indefinite(stacklevel=2)
             solutions = [replace(solution, indefinite=True) for solution in solutions]
         self.classes_, self.class_weight_ = classes, class_weight
-        self._store(X, indices, bounds, kernel, solutions)
+        self._store(Machines(X, indices, bounds, kernel, solutions))
         if self.fit_status_:
             worst = max(solution.gap for solution in solutions)
             warnings.warn(
@@ -210,22 +210,15 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'.")
 
-    def _store(
-        self,
-        X: Any,
-        indices: np.ndarray,
-        bounds: Array,
-        kernel: Kernel,
-        solutions: list[DualSolution],
-    ) -> None:
+    def _store(self, machines: Machines) -> None:
         """Set the fitted attributes, arranged as LibSVM arranges them."""
-        self._machines = machines = Machines(X, indices, bounds, kernel, solutions)
-        n_classes = machines.n_classes
+        self._machines = machines
+        n_classes, solutions = machines.n_classes, machines.solutions
         self.support_ = machines.support
-        own = indices[self.support_]
+        own = machines.indices[self.support_]
         self.n_support_ = np.bincount(own, minlength=n_classes).astype(np.int32)
         self.support_vectors_ = (
-            np.empty((0, 0)) if kernel.name == "precomputed" else X[self.support_]
+            np.empty((0, 0)) if machines.kernel.name == "precomputed" else machines.X[self.support_]
         )
         sign = 1.0 if n_classes == 2 else -1.0
         self.intercept_ = sign * machines.intercepts
@@ -236,7 +229,7 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
             self.dual_coef_[first, own == second] = values[own == second]
         self.n_iter_ = np.array([solution.iterations for solution in solutions], dtype=np.int32)
         self.fit_status_ = int(not all(solution.converged for solution in solutions))
-        self.shape_fit_ = X.shape
+        self.shape_fit_ = machines.X.shape
 
     # Prediction -----------------------------------------------------------------------
 
