@@ -15,6 +15,7 @@ instance's decision value would be had the model not seen it.
 
 from .analysis import SpanAnalysis, analyze
 from .loo import exact_loo
+from .search import SpanSearch, span_scorer
 from .svc import SpanSVC
 from .weighting import ClassWeighting, SigmoidWeighting, Weighting
 
@@ -23,10 +24,12 @@ __all__ = [
     "SigmoidWeighting",
     "SpanAnalysis",
     "SpanSVC",
+    "SpanSearch",
     "Weighting",
     "__version__",
     "analyze",
     "exact_loo",
+    "span_scorer",
 ]
 
 __version__ = "0.1.0"

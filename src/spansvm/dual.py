@@ -37,6 +37,7 @@ from .gram import Gram, as_gram
 from .kernels import dense, resolve_kernel
 from .qp import (
     Array,
+    QPResult,
     check_limits,
     default_max_iter,
     gradient,
@@ -49,6 +50,7 @@ __all__ = [
     "DualSolution",
     "box",
     "find_intercept",
+    "from_qp",
     "instance_bounds",
     "read_svc",
     "solve_dual",
@@ -231,7 +233,12 @@ def solve_dual(
     else:
         start = y * check_weights(alpha0, y.size, name="alpha0")
         result = solve_qp(gram.values, -y, lo, hi, x0=start, tol=tol, max_iter=max_iter)
-    intercept = find_intercept(result.x, result.gradient, lo, hi)
+    return from_qp(result, y, C)
+
+
+def from_qp(result: QPResult, y: Array, C: Array) -> DualSolution:
+    """The trained machine that a solution of its quadratic program is."""
+    intercept = find_intercept(result.x, result.gradient, *box(y, C))
     return DualSolution(
         alpha=np.abs(result.x),
         C=C,

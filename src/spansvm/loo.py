@@ -31,10 +31,10 @@ from .span import removals
 from .svc import SpanSVC
 from .weighting import weigh
 
-__all__ = ["exact_loo", "exact_loo_decision"]
+__all__ = ["EXACT_TOLERANCE", "exact_loo", "exact_loo_decision"]
 
 #: KKT gap of the models: leave-one-out values are reported as exact, so they are tight.
-_TOLERANCE = 1e-8
+EXACT_TOLERANCE = 1e-8
 
 #: Models that miss the KKT conditions by more than this are reported.
 _LOOSE = 1e-5
@@ -95,7 +95,7 @@ def exact_loo(
         estimator.kernel, X, gamma=estimator.gamma, degree=estimator.degree, coef0=estimator.coef0
     )
     gram = Gram(kernel(X), kernel_range=kernel.range)
-    solution = solve_dual(gram, signs, C, tol=_TOLERANCE)
+    solution = solve_dual(gram, signs, C, tol=EXACT_TOLERANCE)
     if solution.indefinite or (not kernel.definite and gram.indefinite):
         warn_indefinite(stacklevel=2)
     return exact_loo_decision(gram, solution)
@@ -124,7 +124,7 @@ def exact_loo_decision(K: Gram | npt.ArrayLike, solution: DualSolution) -> Array
         if rows.size == 1
     ]
     gaps = [solution.gap]
-    for removal in removals(gram, solution, 10 * _TOLERANCE):
+    for removal in removals(gram, solution, 10 * EXACT_TOLERANCE):
         p = removal.row
         if p in alone:
             decision[p] = -y[p]
@@ -136,7 +136,7 @@ def exact_loo_decision(K: Gram | npt.ArrayLike, solution: DualSolution) -> Array
             x, g = make_feasible(gram.values, x, g, lo, hi, 0.0)
             limit = default_max_iter(y.size)
             result = refine(
-                gram.values, gram.diagonal, x, g, -y, lo, hi, tol=_TOLERANCE, max_iter=limit
+                gram.values, gram.diagonal, x, g, -y, lo, hi, tol=EXACT_TOLERANCE, max_iter=limit
             )
             x, g = result.x, result.gradient
             gaps.append(result.gap)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -10,19 +12,94 @@ import numpy.typing as npt
 
 from .calibration import Sigmoid, fit_sigmoid
 from .criteria import SolvedModel
-from .dual import DualSolution
+from .dual import DualSolution, solve_dual
 from .gram import Gram
 from .kernels import Kernel
-from .pairs import class_pairs
+from .pairs import class_pairs, probabilities
+from .path import solve_from
 from .qp import Array
 
-__all__ = ["Machines", "pair_rows"]
+__all__ = ["Grams", "Machines", "train_pairs"]
+
+
+class Grams:
+    """The Gram matrix of a training set, and those of its pairs of classes.
+
+    Attributes
+    ----------
+    whole : Gram
+    rows : list of ndarray of bool
+        For every pair of classes the rows that belong to it.
+    """
+
+    def __init__(self, kernel: Kernel, X: Any, indices: np.ndarray) -> None:
+        self.kernel = kernel
+        self.indices = indices
+        self.whole = Gram(kernel(X), kernel_range=kernel.range)
+        self.rows = [rows for _, rows in _pair_rows(indices)]
+
+    @cached_property
+    def of_pairs(self) -> list[Gram]:
+        """The Gram matrices of the pairs; the whole one itself, if there are two classes."""
+        return [self.whole.subset(rows) for rows in self.rows]
+
+    @cached_property
+    def indefinite(self) -> bool:
+        """Whether the kernel is seen not to be positive semidefinite."""
+        return not self.kernel.definite and self.whole.indefinite
+
+
+def train_pairs(
+    grams: Grams,
+    bounds: Array,
+    *,
+    tol: float,
+    max_iter: int = -1,
+    before: list[DualSolution] | None = None,
+) -> list[DualSolution]:
+    """Train the machines of all pairs of classes.
+
+    Parameters
+    ----------
+    grams : Grams
+    bounds : ndarray of shape (l,)
+        ``C_i`` of every instance.
+    tol, max_iter
+        As in :class:`~spansvm.SpanSVC`.
+    before : list of DualSolution, optional
+        What this gave for other bounds: where to start.
+    """
+    limit = None if max_iter == -1 else max_iter
+    solutions = []
+    pairs = class_pairs(int(grams.indices.max()) + 1)
+    for column, ((_, second), rows) in enumerate(zip(pairs, grams.rows, strict=True)):
+        gram, C = grams.of_pairs[column], bounds[rows]
+        if before is None:
+            y = np.where(grams.indices[rows] == second, 1.0, -1.0)
+            solution = solve_dual(gram, y, C, tol=tol, max_iter=limit)
+        else:
+            solution = solve_from(gram, before[column], C, tol=tol, max_iter=limit)
+        solutions.append(solution)
+    if grams.indefinite or any(solution.indefinite for solution in solutions):
+        solutions = [replace(solution, indefinite=True) for solution in solutions]
+    return solutions
 
 
 class Machines:
     """The machines of all pairs, with what is computed from them when it is first asked for.
 
     An object of its own, so that prediction leaves the estimator as it is.
+
+    Parameters
+    ----------
+    X, indices, kernel
+        Training rows, the index of the class of each, and the kernel.
+    bounds : ndarray of shape (l,)
+        ``C_i`` of every instance.
+    solutions : list of DualSolution
+        What :func:`train_pairs` gave for them.
+    grams : Grams, optional
+        If given it is kept, and leave-one-out values need not compute it again.
 
     Attributes
     ----------
@@ -37,14 +114,16 @@ class Machines:
         self,
         X: Any,
         indices: np.ndarray,
-        bounds: Array,
         kernel: Kernel,
+        bounds: Array,
         solutions: list[DualSolution],
+        grams: Grams | None = None,
     ) -> None:
-        self.X, self.indices, self.bounds = X, indices, bounds
-        self.kernel, self.solutions = kernel, solutions
+        self.X, self.indices, self.kernel = X, indices, kernel
+        self.bounds, self.solutions = bounds, solutions
         self.n_classes = int(indices.max()) + 1
-        self.pairs = pair_rows(indices, self.n_classes)
+        self.pairs = _pair_rows(indices)
+        self._grams = grams
         signed = np.zeros((len(solutions), indices.size))
         for row, ((_, rows), solution) in enumerate(zip(self.pairs, solutions, strict=True)):
             signed[row, rows] = solution.beta
@@ -53,24 +132,29 @@ class Machines:
         self.coefficients = signed[:, self.support].T
         self.intercepts = np.array([solution.intercept for solution in solutions])
 
-    def gram(self) -> Gram:
-        """Gram matrix of all training rows; computed anew, as it is large."""
-        return Gram(self.kernel(self.X), kernel_range=self.kernel.range)
+    def grams(self) -> Grams:
+        """Gram matrices of the training rows; computed anew, as they are large, unless kept."""
+        return self._grams or Grams(self.kernel, self.X, self.indices)
 
     @cached_property
     def leave_one_out(self) -> Array:
+        """Values of all pairs for every training row, from machines that did not see it."""
+        return self.left_out(
+            lambda gram, solution: SolvedModel(gram, solution).leave_one_out.decision
+        )
+
+    def left_out(self, estimate: Callable[[Gram, DualSolution], Array]) -> Array:
         """Values of all pairs for every training row, from machines that did not see it.
 
-        A pair that has the row in its training set gives its leave-one-out value, the others
-        their plain one.
+        A pair that has the row in its training set gives the value that `estimate` says, the
+        others their plain one.
         """
-        gram = self.gram()
-        values = gram.values[:, self.support] @ self.coefficients + self.intercepts
+        grams = self.grams()
+        values = grams.whole.values[:, self.support] @ self.coefficients + self.intercepts
         for column, ((_, rows), solution) in enumerate(
             zip(self.pairs, self.solutions, strict=True)
         ):
-            model = SolvedModel(gram.subset(rows), solution)
-            values[rows, column] = model.leave_one_out.decision
+            values[rows, column] = estimate(grams.of_pairs[column], solution)
         return values
 
     @cached_property
@@ -88,9 +172,15 @@ class Machines:
             result.append(fit_sigmoid(values, self.indices[used] == second, prior))
         return result
 
+    def probabilities(self, values: Array) -> Array:
+        """Probabilities of the classes for values of all pairs."""
+        pairwise = [
+            sigmoid(column) for sigmoid, column in zip(self.sigmoids, values.T, strict=True)
+        ]
+        return probabilities(np.column_stack(pairwise), self.n_classes)
 
-def pair_rows(
-    indices: np.ndarray, n_classes: int
-) -> list[tuple[tuple[int, int], npt.NDArray[np.bool_]]]:
+
+def _pair_rows(indices: np.ndarray) -> list[tuple[tuple[int, int], npt.NDArray[np.bool_]]]:
     """For every pair of classes the rows that belong to it."""
-    return [(pair, (indices == pair[0]) | (indices == pair[1])) for pair in class_pairs(n_classes)]
+    pairs = class_pairs(int(indices.max()) + 1)
+    return [(pair, (indices == pair[0]) | (indices == pair[1])) for pair in pairs]

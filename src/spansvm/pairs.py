@@ -13,15 +13,40 @@ import numpy as np
 
 from .qp import Array
 
-__all__ = ["LEAST_PROBABILITY", "class_pairs", "couple", "one_vs_rest", "votes"]
+__all__ = ["class_pairs", "couple", "labels", "one_vs_rest", "probabilities", "shaped", "votes"]
 
 #: Pairwise probabilities are kept this far from 0 and 1, as in LibSVM.
-LEAST_PROBABILITY = 1e-7
+_LEAST_PROBABILITY = 1e-7
 
 
 def class_pairs(n_classes: int) -> list[tuple[int, int]]:
     """All pairs of classes, in LibSVM's order."""
     return list(combinations(range(n_classes), 2))
+
+
+def shaped(values: Array, n_classes: int, shape: str) -> Array:
+    """What ``decision_function`` returns for the values of all pairs, as in scikit-learn.
+
+    One column of values, positive for the second class, where there are two classes; else
+    all pairs (`shape` is "ovo"), positive for the first, or one column a class ("ovr").
+    """
+    if n_classes == 2:
+        return values[:, 0]
+    return -values if shape == "ovo" else one_vs_rest(values, n_classes)
+
+
+def labels(values: Array, classes: np.ndarray, break_ties: bool) -> np.ndarray:
+    """The class that wins most of its pairs; of several, the first, or by value."""
+    counted = one_vs_rest if break_ties and classes.size > 2 else votes
+    return classes[np.argmax(counted(values, classes.size), axis=1)]
+
+
+def probabilities(pairwise: Array, n_classes: int) -> Array:
+    """Probabilities of all classes from those of the second class of every pair."""
+    pairwise = pairwise.clip(_LEAST_PROBABILITY, 1.0 - _LEAST_PROBABILITY)
+    if n_classes == 2:
+        return np.column_stack((1.0 - pairwise, pairwise))
+    return couple(pairwise, n_classes)
 
 
 def votes(values: Array, n_classes: int) -> Array:
@@ -79,5 +104,5 @@ def couple(pairwise: Array, n_classes: int) -> Array:
     right = np.zeros((n, n_classes + 1, 1))
     right[:, n_classes] = 1.0
     solved = np.linalg.solve(system, right)[:, :n_classes, 0]
-    probability = np.clip(solved, LEAST_PROBABILITY, None)
+    probability = np.clip(solved, _LEAST_PROBABILITY, None)
     return probability / probability.sum(axis=1, keepdims=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -15,11 +14,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .criteria import SolvedModel
-from .dual import solve_dual, warn_indefinite
-from .gram import Gram
+from .dual import warn_indefinite
 from .kernels import dense, resolve_kernel
-from .machines import Machines, pair_rows
-from .pairs import LEAST_PROBABILITY, class_pairs, couple, one_vs_rest, votes
+from .machines import Grams, Machines, train_pairs
+from .pairs import class_pairs, labels, shaped
 from .qp import Array
 from .weighting import Weighting, weigh
 
@@ -148,7 +146,7 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
         scores : array-like of shape (l,), optional
             Importance scores in [0, 1] for the weighting.
         """
-        self._check_parameters()
+        self.check_parameters()
         # A copy: the leave-one-out values are computed later, and the caller may change X.
         X, labels = validate_data(
             self, X, y, accept_sparse="csr", dtype=np.float64, order="C", copy=True,
@@ -164,24 +162,12 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
         kernel = resolve_kernel(
             self.kernel, X, gamma=self.gamma, degree=self.degree, coef0=self.coef0
         )
-        gram = Gram(kernel(X), kernel_range=kernel.range)
-        solutions = [
-            solve_dual(
-                gram.subset(rows),
-                np.where(indices[rows] == second, 1.0, -1.0),
-                bounds[rows],
-                tol=self.tol,
-                max_iter=None if self.max_iter == -1 else self.max_iter,
-            )
-            for (_, second), rows in pair_rows(indices, classes.size)
-        ]
-        if any(solution.indefinite for solution in solutions) or (
-            not kernel.definite and gram.indefinite
-        ):
+        grams = Grams(kernel, X, indices)
+        solutions = train_pairs(grams, bounds, tol=self.tol, max_iter=self.max_iter)
+        if solutions[0].indefinite:
             warn_indefinite(stacklevel=2)
-            solutions = [replace(solution, indefinite=True) for solution in solutions]
         self.classes_, self.class_weight_ = classes, class_weight
-        self._store(Machines(X, indices, bounds, kernel, solutions))
+        self._store(Machines(X, indices, kernel, bounds, solutions))
         if self.fit_status_:
             worst = max(solution.gap for solution in solutions)
             warnings.warn(
@@ -192,7 +178,8 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
             )
         return self
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
+        """ValueError for a parameter that no fit could use."""
         if not (isinstance(self.C, Real) and 0 < float(self.C) < np.inf):
             raise ValueError(f"C must be a positive number; got {self.C!r}.")
         if not (isinstance(self.tol, Real) and 0 < float(self.tol) < np.inf):
@@ -264,17 +251,10 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
         return self._shaped(self._pair_values(X))
 
     def _shaped(self, values: Array) -> Array:
-        n_classes = len(self.classes_)
-        if n_classes == 2:
-            return values[:, 0]
-        if self.decision_function_shape == "ovo":
-            return -values
-        return one_vs_rest(values, n_classes)
+        return shaped(values, len(self.classes_), self.decision_function_shape)
 
     def _labels(self, values: Array) -> np.ndarray:
-        n_classes = len(self.classes_)
-        counted = one_vs_rest if self.break_ties and n_classes > 2 else votes
-        return self.classes_[np.argmax(counted(values, n_classes), axis=1)]
+        return labels(values, self.classes_, self.break_ties)
 
     def predict(self, X: Any) -> np.ndarray:
         """The class that wins most of its pairs."""
@@ -294,16 +274,7 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
             In the order of ``classes_``.
         """
         values = self._pair_values(X)
-        n_classes = len(self.classes_)
-        pairwise = np.column_stack(
-            [
-                sigmoid(column)
-                for sigmoid, column in zip(self._machines.sigmoids, values.T, strict=True)
-            ]
-        ).clip(LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY)
-        if n_classes == 2:
-            return np.column_stack((1.0 - pairwise, pairwise))
-        return couple(pairwise, n_classes)
+        return self._machines.probabilities(values)
 
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of :meth:`predict_proba`."""
@@ -342,7 +313,7 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f"The model has {len(self.classes_)} classes; the span is defined for two."
             )
-        return SolvedModel(self._machines.gram(), self._machines.solutions[0])
+        return SolvedModel(self._machines.grams().whole, self._machines.solutions[0])
 
     # scikit-learn ---------------------------------------------------------------------
 

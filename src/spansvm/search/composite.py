@@ -1,0 +1,223 @@
+"""What a search is given: an SVC, a SpanSVC, or pipelines around one, taken apart.
+
+The transformers before the machine and the machine's kernel decide the Gram matrix; what
+remains (``C`` and the weights) decides the model.  Candidates that agree in the first share all
+the costly work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import joblib
+import numpy as np
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from sklearn.svm import SVC
+from sklearn.utils.metadata_routing import process_routing
+
+from .._validation import n_rows
+from ..qp import Array
+from ..svc import SpanSVC
+
+__all__ = [
+    "FitParams",
+    "as_span_svc",
+    "candidate_estimator",
+    "fit_params",
+    "fit_transformers",
+    "refit_arguments",
+    "routed_fit_params",
+    "setting_keys",
+    "take_rows",
+    "transform",
+    "unwrap",
+]
+
+#: Parameters of the machine that leave the Gram matrix as it is.
+_FREE = frozenset(
+    (
+        "C", "class_weight", "weighting", "tol", "max_iter", "decision_function_shape",
+        "break_ties", "shrinking", "cache_size", "probability", "random_state", "verbose",
+    )
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class FitParams:
+    """What ``fit`` was given beside the data, each for whom it is meant.
+
+    Attributes
+    ----------
+    sample_weight, scores : array-like or None
+        For the machine.
+    steps : dict
+        From the path of a transformer (``"scale"``, ``"inner__scale"``) to the keyword arguments
+        of its ``fit_transform``.
+    """
+
+    sample_weight: Any = None
+    scores: Any = None
+    steps: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def take(self, rows: np.ndarray, n: int) -> FitParams:
+        """Those of some of the `n` rows."""
+
+        def part(value: Any) -> Any:
+            return take_rows(value, rows) if _has_rows(value, n) else value
+
+        return FitParams(
+            part(self.sample_weight),
+            part(self.scores),
+            {
+                path: {name: part(value) for name, value in params.items()}
+                for path, params in self.steps.items()
+            },
+        )
+
+
+def _has_rows(value: Any, n: int) -> bool:
+    return (hasattr(value, "shape") or hasattr(value, "__len__")) and (
+        not np.isscalar(value) and np.ndim(value) > 0 and n_rows(value) == n
+    )
+
+
+def take_rows(values: Any, rows: np.ndarray) -> Any:
+    """Some rows of an array, a sparse matrix, a data frame or a list."""
+    if hasattr(values, "iloc"):
+        return values.iloc[rows]
+    if hasattr(values, "shape"):
+        return values[rows]
+    return [values[row] for row in rows]
+
+
+def unwrap(estimator: Any) -> tuple[list[tuple[str, Any]], str, SVC | SpanSVC]:
+    """The transformers with their paths, the prefix of the machine's parameters, the machine."""
+    steps = []
+    prefix = ""
+    machine = estimator
+    while isinstance(machine, Pipeline):
+        for name, transformer in machine.steps[:-1]:
+            if transformer is not None and transformer != "passthrough":
+                steps.append((prefix + name, transformer))
+        name, machine = machine.steps[-1]
+        prefix += f"{name}__"
+    if not isinstance(machine, (SVC, SpanSVC)):
+        raise TypeError(
+            "estimator must be a SpanSVC, a sklearn.svm.SVC, or a Pipeline that ends in one; "
+            f"got {type(machine).__name__}."
+        )
+    return steps, prefix, machine
+
+
+def as_span_svc(machine: SVC | SpanSVC) -> SpanSVC:
+    """A SpanSVC with the parameters of the machine, which were looked at."""
+    if not isinstance(machine, SpanSVC):
+        given = machine.get_params(deep=False)
+        shared = SpanSVC().get_params(deep=False).keys() & given.keys()
+        machine = SpanSVC(**{name: given[name] for name in shared})
+    machine.check_parameters()
+    return machine
+
+
+def candidate_estimator(estimator: Any, params: Mapping[str, Any]) -> Any:
+    """A copy of the estimator with the parameters of a candidate."""
+    copies = {name: clone(value, safe=False) for name, value in params.items()}
+    return clone(estimator).set_params(**copies)
+
+
+def setting_keys(prefix: str, params: Mapping[str, Any]) -> tuple[str, str]:
+    """Two candidates with equal keys have the same transformers; the same Gram matrix."""
+    before, kernel = {}, {}
+    for name, value in params.items():
+        own = name[len(prefix) :] if name.startswith(prefix) else None
+        if own is None and name != prefix[:-2]:
+            before[name] = value
+        elif own is None or own.split("__")[0] not in _FREE:
+            kernel[name] = value
+    first = _key(before)
+    return first, first + _key(kernel)
+
+
+def _key(params: Mapping[str, Any]) -> str:
+    try:
+        return str(joblib.hash(sorted(params.items())))
+    except Exception:  # what cannot be pickled is the same only if it is the same object
+        return str(sorted((name, id(value)) for name, value in params.items()))
+
+
+def fit_params(
+    estimator: Any, sample_weight: Any, scores: Any, others: Mapping[str, Any]
+) -> FitParams:
+    """Sort what ``fit`` was given, without metadata routing: by prefix, as Pipeline does."""
+    steps, prefix, _ = unwrap(estimator)
+    paths = [path for path, _ in steps]
+    machine = {"sample_weight": sample_weight, "scores": scores}
+    for_steps: dict[str, dict[str, Any]] = {}
+    for name, value in others.items():
+        path, _, own = name.rpartition("__")
+        if own in machine and prefix and name == prefix + own:
+            if machine[own] is not None:
+                raise TypeError(f"fit got {own} twice, as {own} and as {name}.")
+            machine[own] = value
+        elif path in paths:
+            for_steps.setdefault(path, {})[own] = value
+        else:
+            raise TypeError(f"fit got an unexpected argument {name!r}.")
+    return FitParams(machine["sample_weight"], machine["scores"], for_steps)
+
+
+def routed_fit_params(estimator: Any, params: Mapping[str, Any]) -> FitParams:
+    """Sort what ``fit`` was given, with metadata routing: by request."""
+    if not params:
+        return FitParams()
+    for_steps: dict[str, Mapping[str, Any]] = {}
+    prefix = ""
+    while isinstance(estimator, Pipeline) and params:
+        routed = process_routing(estimator, "fit", **params)
+        for name, transformer in estimator.steps[:-1]:
+            if transformer is not None and transformer != "passthrough":
+                for_steps[prefix + name] = routed[name].fit_transform
+        name, estimator = estimator.steps[-1]
+        params = routed[name].fit
+        prefix += f"{name}__"
+    return FitParams(params.get("sample_weight"), params.get("scores"), for_steps)
+
+
+def refit_arguments(estimator: Any, params: FitParams) -> dict[str, Any]:
+    """The keyword arguments of the estimator's own ``fit``, without metadata routing."""
+    _, prefix, _ = unwrap(estimator)
+    arguments = {
+        f"{path}__{name}": value
+        for path, values in params.steps.items()
+        for name, value in values.items()
+    }
+    for name in ("sample_weight", "scores"):
+        if getattr(params, name) is not None:
+            arguments[prefix + name] = getattr(params, name)
+    return arguments
+
+
+def fit_transformers(
+    steps: Sequence[tuple[str, Any]], X: Any, y: Array, params: FitParams
+) -> tuple[list[Any], Any]:
+    """Fit copies of the transformers one after the other; they and what they make of `X`."""
+    fitted = []
+    for path, step in steps:
+        transformer = clone(step)
+        arguments = params.steps.get(path, {})
+        if hasattr(transformer, "fit_transform"):
+            X = transformer.fit_transform(X, y, **arguments)
+        else:
+            X = transformer.fit(X, y, **arguments).transform(X)
+        fitted.append(transformer)
+    return fitted, X
+
+
+def transform(fitted: Sequence[Any], X: Any) -> Any:
+    """What fitted transformers make of other rows."""
+    for transformer in fitted:
+        X = transformer.transform(X)
+    return X

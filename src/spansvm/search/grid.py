@@ -1,0 +1,198 @@
+"""Where candidates lie on their grid: the order to train them in, and who is a neighbour.
+
+Ties matter.  Leave-one-out errors are counts, so on a fine grid the best score is shared by many
+candidates, from the middle of a plateau to its rim.  :func:`select` knows three ways to choose
+among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import ParameterGrid
+
+from ..qp import Array
+
+__all__ = ["TIES", "chains", "list_candidates", "select"]
+
+Params = Mapping[str, Any]
+
+#: The ways to choose among equal scores.
+TIES = ("plateau", "hinge", "first")
+
+#: Width of a neighbourhood: standard deviation of its Gaussian, in steps of the grid.
+_WIDTH = 2.0
+
+#: Scores that differ by less are equal: means over folds are rounded.
+_EQUAL = 1e-10
+
+#: Rows of the grid are joined to chains until they are as long as this, and cut if longer.
+_CHAIN, _LONGEST_CHAIN = 24, 48
+
+
+def list_candidates(param_grid: Any) -> list[dict[str, Any]]:
+    """The candidates of a grid, of a list of grids, or of an iterable of candidates."""
+    if isinstance(param_grid, Mapping) or (
+        isinstance(param_grid, Sequence) and any(map(_is_grid, param_grid))
+    ):
+        param_grid = ParameterGrid(param_grid)
+    elif not isinstance(param_grid, Iterable) or isinstance(param_grid, str):
+        raise TypeError(
+            "param_grid must be a dict of lists, a list of such, or an iterable of candidates; "
+            f"got {type(param_grid).__name__}."
+        )
+    candidates = [dict(params) for params in param_grid]
+    if not candidates:
+        raise ValueError("param_grid is empty: there is no candidate.")
+    return candidates
+
+
+def _is_grid(params: Any) -> bool:
+    """Whether a dict gives several values for a parameter, not one."""
+    return isinstance(params, Mapping) and any(
+        isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str)
+        for value in params.values()
+    )
+
+
+def _number(value: Any) -> float | None:
+    """A position on an axis, if the value is a number or a dict with one number that varies."""
+    if isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(float(value)):
+        return float(value)
+    return None
+
+
+def _positions(values: Sequence[Any]) -> list[float] | None:
+    """Positions of the values on a numeric axis; None if they are not numbers.
+
+    Dictionaries of numbers, as in ``class_weight``, have one if a single entry varies.
+    """
+    if all(isinstance(value, Mapping) for value in values):
+        keys = set(values[0])
+        if any(set(value) != keys for value in values):
+            return None
+        varying = [key for key in keys if len({repr(value[key]) for value in values}) > 1]
+        if len(varying) > 1:
+            return None
+        values = [value[varying[0]] for value in values] if varying else [0.0] * len(values)
+    numbers = [_number(value) for value in values]
+    return None if None in numbers else numbers  # type: ignore[return-value]
+
+
+def _lattice(candidates: Sequence[Params]) -> tuple[list[str], np.ndarray, list[str]]:
+    """Numeric axes with the rank of every candidate on each, and a key of all the rest.
+
+    Candidates that name different parameters never have equal keys.
+    """
+    names = sorted(set().union(*candidates)) if candidates else []
+    ranks: list[np.ndarray] = []
+    numeric: list[str] = []
+    keys: list[list[str]] = [[] for _ in candidates]
+    for name in names:
+        holders = [i for i, params in enumerate(candidates) if name in params]
+        positions = _positions([candidates[i][name] for i in holders])
+        for i in set(range(len(candidates))) - set(holders):
+            keys[i].append(f"no {name}")
+        if positions is None:
+            for i in holders:
+                keys[i].append(f"{name}={candidates[i][name]!r}")
+            continue
+        column = np.zeros(len(candidates), dtype=np.intp)
+        column[holders] = np.unique(positions, return_inverse=True)[1]
+        numeric.append(name)
+        ranks.append(column)
+    table = np.column_stack(ranks) if ranks else np.zeros((len(candidates), 0), dtype=np.intp)
+    return numeric, table, ["; ".join(key) for key in keys]
+
+
+def chains(candidates: Sequence[Params]) -> list[list[int]]:
+    """Cut candidates into chains in which neighbours follow each other.
+
+    The axis with most values runs fastest, from small to large and back.  The cut depends on the
+    candidates alone, so that results do not depend on how many chains run at a time.
+    """
+    _, ranks, keys = _lattice(candidates)
+    axes = np.argsort([len(np.unique(column)) for column in ranks.T], kind="stable")
+    slow = axes[:-1]
+
+    def row_of(i: int) -> tuple[str, tuple[int, ...]]:
+        return keys[i], tuple(int(rank) for rank in ranks[i, slow])
+
+    def place(i: int) -> tuple[Any, ...]:
+        return (*row_of(i), int(ranks[i, axes[-1]]) if axes.size else 0, i)
+
+    result: list[list[int]] = []
+    chain: list[int] = []
+    forward = True
+    for _, members in groupby(sorted(range(len(candidates)), key=place), key=row_of):
+        row = list(members)
+        chain += row if forward else row[::-1]
+        forward = not forward
+        if len(chain) >= _CHAIN:
+            result += _cut(chain)
+            chain, forward = [], True
+    return result + _cut(chain)
+
+
+def _cut(chain: list[int]) -> list[list[int]]:
+    pieces = -(-len(chain) // _LONGEST_CHAIN)
+    return [part.tolist() for part in np.array_split(chain, pieces)] if chain else []
+
+
+def neighbourhood_scores(scores: Array, candidates: Sequence[Params]) -> Array:
+    """Mean score around every candidate that lies on a full grid; NaN for the others.
+
+    The mean is weighted by a Gaussian of the distance in steps; failed candidates (NaN) do not
+    count, and axes that are not numeric are not crossed.
+    """
+    _, ranks, keys = _lattice(candidates)
+    result = np.full(scores.size, np.nan)
+    for key in dict.fromkeys(keys):
+        members = np.array([i for i, other in enumerate(keys) if other == key])
+        places = [np.unique(column, return_inverse=True)[1] for column in ranks[members].T]
+        shape = tuple(int(place.max()) + 1 for place in places)
+        if members.size < 2 or np.prod(shape, dtype=float) != members.size:
+            continue
+        cells = np.full(shape, -1)
+        cells[tuple(places)] = members
+        if (cells < 0).any():  # repeated candidates in place of missing ones
+            continue
+        known = ~np.isnan(scores[cells])
+        total, weight = np.where(known, scores[cells], 0.0), known.astype(float)
+        for axis, length in enumerate(shape):
+            steps = np.subtract.outer(np.arange(length), np.arange(length))
+            kernel = np.exp(-0.5 * (steps / _WIDTH) ** 2)
+            total = np.moveaxis(np.tensordot(kernel, total, (1, axis)), 0, axis)
+            weight = np.moveaxis(np.tensordot(kernel, weight, (1, axis)), 0, axis)
+        with np.errstate(invalid="ignore"):
+            result[cells] = total / weight
+    return result
+
+
+def select(scores: Array, hinge: Array, candidates: Sequence[Params], ties: str) -> int:
+    """The candidate of the best score, and which one of those that share it.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n,)
+        Greater is better; NaN for candidates that failed, but not for all.
+    hinge : ndarray of shape (n,)
+        Mean hinge loss of the left-out predictions.
+    candidates : sequence of dict
+    ties : {"plateau", "hinge", "first"}
+        The best surroundings on the grid and then the smaller hinge loss; the smaller hinge loss;
+        the first.
+    """
+    tied = np.flatnonzero(scores >= np.nanmax(scores) - _EQUAL)
+    if ties == "plateau":
+        around = neighbourhood_scores(scores, candidates)[tied]
+        if not np.isnan(around).any():
+            tied = tied[around >= around.max() - _EQUAL]
+    if ties != "first":
+        losses = np.where(np.isnan(hinge[tied]), np.inf, hinge[tied])
+        tied = tied[losses <= losses.min() + _EQUAL]
+    return int(tied[0])

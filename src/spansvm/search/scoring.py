@@ -1,0 +1,120 @@
+"""Scorers: those of a search by name, and the span-rule as a scorer for other searches."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+from sklearn.metrics import check_scoring, get_scorer
+from sklearn.pipeline import Pipeline
+from sklearn.utils.metadata_routing import UNUSED
+
+from ..criteria import SolvedModel, span_rule
+from ..dual import read_svc
+from ..svc import SpanSVC
+from .composite import as_span_svc, unwrap
+
+__all__ = ["SpanScorer", "resolve_scorers", "span_scorer"]
+
+#: Decision values and KKT conditions of one model do not differ by more than this.
+_DIFFERENT = 0.1
+
+
+def resolve_scorers(estimator: Any, scoring: Any) -> dict[str, Callable[..., Any]]:
+    """Scorers by name; the name is "score" if there is one."""
+    if scoring is None or isinstance(scoring, str) or callable(scoring):
+        return {"score": check_scoring(estimator, scoring)}
+    if isinstance(scoring, Mapping):
+        return {name: check_scoring(estimator, scorer) for name, scorer in scoring.items()}
+    return {name: get_scorer(name) for name in scoring}
+
+
+class SpanScorer(BaseEstimator):
+    """The span-rule as a scorer: 1 less the leave-one-out error of a fitted model.
+
+    For searches that must stay with scikit-learn: all rows are training rows and test rows.
+    :class:`~spansvm.SpanSearch` does the same many times faster.
+
+    Notes
+    -----
+    A :class:`sklearn.svm.SVC` does not remember the weights that it was fitted with.  If there are
+    any, the scorer must be given them: enable metadata routing and say
+    ``span_scorer.set_score_request(sample_weight=True)``; without them it raises where it can see
+    that they are missing.  A :class:`~spansvm.SpanSVC` remembers, and needs nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from spansvm import SpanSVC, span_scorer
+    >>> X, y = load_wine(return_X_y=True)
+    >>> rows = np.arange(len(y))
+    >>> search = GridSearchCV(
+    ...     SpanSVC(), {"C": [1, 10, 100]}, scoring=span_scorer, cv=[(rows, rows)]
+    ... ).fit(X, y)
+    >>> search.best_params_
+    {'C': 100}
+    """
+
+    # The first argument of a scorer is no metadata.
+    __metadata_request__score = {"estimator": UNUSED}  # noqa: RUF012
+
+    def __call__(
+        self,
+        estimator: Any,
+        X: Any,
+        y: npt.ArrayLike,
+        sample_weight: npt.ArrayLike | None = None,
+        scores: npt.ArrayLike | None = None,
+    ) -> float:
+        """1 less the leave-one-out error of a model that was fitted on these rows."""
+        return self.score(estimator, X, y, sample_weight, scores)
+
+    def score(
+        self,
+        estimator: Any,
+        X: Any,
+        y: npt.ArrayLike,
+        sample_weight: npt.ArrayLike | None = None,
+        scores: npt.ArrayLike | None = None,
+    ) -> float:
+        """What a call gives; metadata is requested for this method."""
+        _, _, machine = unwrap(estimator)
+        if machine.shape_fit_[0] != len(np.asarray(y)):
+            raise ValueError(
+                "span_scorer judges a model by the rows that it was fitted on, which were "
+                f"{machine.shape_fit_[0]}, not {len(np.asarray(y))}. Use cv=[(rows, rows)]."
+            )
+        if isinstance(machine, SpanSVC):
+            return 1.0 - machine.loo_error_
+        while isinstance(estimator, Pipeline):
+            X, estimator = estimator[:-1].transform(X), estimator[-1]
+        if len(machine.classes_) > 2:
+            # SVC keeps the machines of the pairs in pieces; to train them again is faster.
+            model = as_span_svc(machine).fit(X, y, sample_weight=sample_weight)
+            values = machine.decision_function(X), model.decision_function(X)
+            _check_same(float(np.abs(values[0] - values[1]).max()))
+            return 1.0 - model.loo_error_
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            solution, gram = read_svc(machine, X, y, sample_weight)
+        _check_same(solution.gap)
+        return 1.0 - span_rule(SolvedModel(gram, solution))
+
+
+def _check_same(difference: float) -> None:
+    if difference > _DIFFERENT:
+        raise ValueError(
+            "The model was not fitted on these rows, labels and weights. If it was fitted with "
+            "sample_weight, the scorer needs it too: enable metadata routing and use "
+            "span_scorer.set_score_request(sample_weight=True), or use a SpanSVC."
+        )
+
+
+#: The span-rule as a scorer, for ``GridSearchCV(SVC(), grid, scoring=span_scorer, cv=[(i, i)])``.
+span_scorer = SpanScorer()

@@ -1,0 +1,472 @@
+"""SpanSearch: hyperparameters chosen by the span, in the form of GridSearchCV."""
+
+from __future__ import annotations
+
+import time
+import uuid
+import warnings
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn import get_config
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.exceptions import FitFailedWarning, NotFittedError
+from sklearn.model_selection import check_cv
+from sklearn.utils import get_tags, indexable
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from .._validation import check_weights
+from ..dual import warn_indefinite
+from ..weighting import check_scores
+from .composite import (
+    FitParams,
+    candidate_estimator,
+    fit_params,
+    refit_arguments,
+    routed_fit_params,
+    unwrap,
+)
+from .dispatch import run
+from .evaluation import BOUNDS, METHODS, Outcome, Work
+from .grid import TIES, list_candidates, select
+from .progress import SearchProgress
+from .results import results_table
+from .scoring import resolve_scorers
+from .training_sets import forget
+
+__all__ = ["SpanSearch"]
+
+
+def _has(method: str) -> Callable[[Any], bool]:
+    """Whether the search can do what its estimator does, for ``available_if``."""
+
+    def check(search: Any) -> bool:
+        if search.refit is False:
+            raise AttributeError(f"{method} needs a refitted model; refit is False.")
+        getattr(getattr(search, "best_estimator_", search.estimator), method)
+        return True
+
+    return check
+
+
+class SpanSearch(MetaEstimatorMixin, BaseEstimator):
+    """Search of hyperparameters by leave-one-out estimates from one training per candidate.
+
+    Used as :class:`sklearn.model_selection.GridSearchCV`, with the same attributes after ``fit``.
+    Candidates that share transformers and kernel share one Gram matrix, and each starts from the
+    solution of its neighbour.
+
+    Parameters
+    ----------
+    estimator : SpanSVC, sklearn.svm.SVC, or a Pipeline that ends in one
+    param_grid : dict, list of dicts, or iterable of dicts
+        As in GridSearchCV; or candidates one by one, such as
+        :class:`sklearn.model_selection.ParameterSampler`.
+    method : str, default="span_rule"
+        How a candidate is judged.
+
+        - ``"span_rule"``: leave-one-out predictions of the span (Corollary 1).
+        - ``"loo"``: exact leave-one-out predictions; many times slower.
+        - ``"kfold"``: predictions for the folds of `cv`.
+        - ``"span_bound"``, ``"span_count"``, ``"xi_alpha"``, ``"sv_count"``: bounds of the
+          leave-one-out error, for two classes; the score is 1 less the bound.
+    scoring : str, callable, list, tuple, set or dict, optional
+        Scores of the left-out predictions: whatever GridSearchCV takes.  By default the share
+        of right predictions.  Scores of probabilities work for every estimator: they are
+        calibrated on leave-one-out values.  Not for the bounds.
+    cv : int, splitter or iterable, optional
+        Folds of ``method="kfold"``; 5 by default.
+    refit : bool, str or callable, default=True
+        Whether to train the selected model on all rows; with several scores the name of the one
+        to select by; or a function from ``cv_results_`` to the index of the selected candidate.
+    ties : {"plateau", "hinge", "first"}, default="plateau"
+        Which of the candidates that share the best score is selected: the one with the best
+        surroundings on the grid (the middle of a plateau) and then the smaller hinge loss of
+        left-out predictions; the smaller hinge loss; or the first, as GridSearchCV has it.
+        Candidates that are not on a grid have no surroundings: there it is the hinge loss.
+    n_jobs : int, optional
+        How many chains of candidates run at a time, in threads unless
+        :func:`joblib.parallel_config` says otherwise.  Results do not depend on it.
+    verbose : int, default=0
+        1 shows a progress bar.
+    error_score : "raise" or float, default=numpy.nan
+        Score of candidates that fail.
+
+    Attributes
+    ----------
+    cv_results_ : dict of arrays
+        GridSearchCV's columns, and for each candidate ``loo_error`` (of the span-rule; exact with
+        ``method="loo"``), ``loo_hinge`` (hinge loss of the left-out predictions), ``n_in_bound``,
+        ``n_bounded``, ``n_empty`` (support vectors by kind and with empty Lambda_p, summed over
+        pairs of classes), ``converged``.
+    best_index_, best_params_, best_score_
+        The selected candidate.  Not if `refit` is False and there are several scores.
+    best_estimator_ : estimator
+        Trained on all rows, of the class that was given.
+    scorer_ : callable or dict
+    n_splits_ : int
+        Folds; 1 for leave-one-out methods.
+    multimetric_ : bool
+    refit_time_ : float
+    classes_, n_features_in_, feature_names_in_
+        Of the best estimator.
+
+    Notes
+    -----
+    For leave-one-out methods the transformers of a pipeline, ``gamma="scale"`` and
+    ``class_weight="balanced"`` are fitted once, on all rows: the left-out row is seen by them.
+    With transformers that look at the labels (feature selection) this is optimistic; then use
+    ``method="kfold"``, which fits everything on the training rows of each fold.
+
+    A row whose ``sample_weight`` is 0 is not counted.  Other weights are bounds of multipliers,
+    not counts: scores are not weighted by them.
+
+    Leave-one-out is optimistic where rows come in groups (recordings of one person); use
+    ``method="kfold"`` with :class:`sklearn.model_selection.GroupKFold`.
+
+    Ctrl-C keeps what is done: ``cv_results_`` and ``best_params_`` are those of the candidates
+    that were finished.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import MinMaxScaler
+    >>> from sklearn.svm import SVC
+    >>> from spansvm import SpanSearch
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = make_pipeline(MinMaxScaler(), SVC())
+    >>> grid = {"svc__C": [0.1, 1, 10, 100], "svc__gamma": [0.01, 0.1, 1]}
+    >>> search = SpanSearch(model, grid).fit(X, y)
+    >>> search.best_params_
+    {'svc__C': 10, 'svc__gamma': 0.1}
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_grid: Any,
+        *,
+        method: str = "span_rule",
+        scoring: Any = None,
+        cv: Any = None,
+        refit: Any = True,
+        ties: str = "plateau",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        error_score: Any = np.nan,
+    ) -> None:
+        self.estimator = estimator
+        self.param_grid = param_grid
+        self.method = method
+        self.scoring = scoring
+        self.cv = cv
+        self.refit = refit
+        self.ties = ties
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.error_score = error_score
+
+    # Searching ------------------------------------------------------------------------
+
+    def fit(
+        self,
+        X: Any,
+        y: npt.ArrayLike,
+        sample_weight: npt.ArrayLike | None = None,
+        scores: npt.ArrayLike | None = None,
+        groups: npt.ArrayLike | None = None,
+        **params: Any,
+    ) -> SpanSearch:
+        """Train and judge all candidates, and train the selected one.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (l, d)
+            Whatever the first step of the estimator takes.
+        y : array-like of shape (l,)
+        sample_weight : array-like of shape (l,), optional
+            Factors of ``C``.
+        scores : array-like of shape (l,), optional
+            Importance scores in [0, 1], for a :class:`~spansvm.SpanSVC` with a weighting.
+        groups : array-like of shape (l,), optional
+            For the splitter in `cv`.
+        **params : dict
+            Other arguments of steps, as ``step__name``; with metadata routing, whatever is asked
+            for.
+        """
+        self._check_parameters()
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)  # an interrupted search must not pass for the one before
+        X, y = indexable(X, y)
+        labels = column_or_1d(y, warn=True)
+        check_classification_targets(labels)
+        if self.method in BOUNDS and np.unique(labels).size > 2:
+            raise ValueError(
+                f"method={self.method!r} is defined for two classes; y has "
+                f"{np.unique(labels).size}. Use 'span_rule', 'loo' or 'kfold'."
+            )
+        work, refit_params = self._sort_out(X, labels, sample_weight, scores, groups, params)
+        candidates = list_candidates(self.param_grid)
+        outcomes: dict[int, Outcome] = {}
+        try:
+            with SearchProgress(len(candidates), shown=self.verbose > 0) as progress:
+                for index, outcome in run(work, X, labels, candidates, self.n_jobs):
+                    outcomes[index] = outcome
+                    progress.advance(_headline(outcome))
+        except KeyboardInterrupt:
+            if any(outcome.error is None for outcome in outcomes.values()):
+                done = sorted(outcomes)
+                self._store([candidates[i] for i in done], [outcomes[i] for i in done], work)
+            raise
+        finally:
+            forget()
+        self._store(candidates, [outcomes[i] for i in range(len(candidates))], work)
+        if self.refit is not False:
+            started = time.perf_counter()
+            best = candidate_estimator(self.estimator, self.best_params_)
+            self.best_estimator_ = best.fit(X, labels, **refit_params)
+            self.refit_time_ = time.perf_counter() - started
+            if hasattr(best, "feature_names_in_"):
+                self.feature_names_in_ = best.feature_names_in_
+        return self
+
+    def _check_parameters(self) -> None:
+        for name, allowed in (("method", METHODS), ("ties", TIES)):
+            value = getattr(self, name)
+            if value not in allowed:
+                raise ValueError(f"{name} must be one of {', '.join(allowed)}; got {value!r}.")
+        if self.method in BOUNDS and self.scoring is not None:
+            raise ValueError(
+                f"method={self.method!r} gives a bound, no predictions that scoring="
+                f"{self.scoring!r} could score. Leave scoring out, or use 'span_rule'."
+            )
+        if self.cv is not None and self.method != "kfold":
+            warnings.warn(
+                f"cv={self.cv!r} is not used: method={self.method!r} leaves out one row at a "
+                "time. Leave cv out, or set method='kfold'.",
+                UserWarning,
+                stacklevel=3,
+            )
+        if self.error_score != "raise" and not isinstance(self.error_score, Real):
+            raise ValueError(f"error_score must be 'raise' or a number; got {self.error_score!r}.")
+        unwrap(self.estimator)
+        scorers = resolve_scorers(self.estimator, self.scoring)
+        if len(scorers) > 1 and not (
+            self.refit is False or callable(self.refit) or self.refit in scorers
+        ):
+            raise ValueError(
+                "With several scores, refit must be False, a function, or the name of the one to "
+                f"select by: {', '.join(scorers)}; got {self.refit!r}."
+            )
+
+    def _sort_out(
+        self, X: Any, y: np.ndarray, sample_weight: Any, scores: Any, groups: Any, others: Any
+    ) -> tuple[Work, dict[str, Any]]:
+        """Give each what it is meant for: machine, transformers, scorers, splitter."""
+        scorers = resolve_scorers(self.estimator, self.scoring)
+        score_params: dict[str, Mapping[str, Any]] = {}
+        refit_params: dict[str, Any]
+        if get_config()["enable_metadata_routing"]:
+            given = {"sample_weight": sample_weight, "scores": scores, "groups": groups, **others}
+            routed = process_routing(
+                self, "fit", **{name: value for name, value in given.items() if value is not None}
+            )
+            refit_params = dict(routed.estimator.fit)
+            params = routed_fit_params(self.estimator, refit_params)
+            split_params = dict(routed.splitter.split) if hasattr(self.cv, "split") else {}
+            if self.scoring is not None:
+                score_params = {name: routed[f"scorer_{name}"].score for name in scorers}
+        else:
+            params = fit_params(self.estimator, sample_weight, scores, others)
+            refit_params = refit_arguments(self.estimator, params)
+            split_params = {} if groups is None else {"groups": groups}
+        if groups is not None and self.method != "kfold":
+            warnings.warn(
+                f"groups are not used: method={self.method!r} leaves out one row at a time, which "
+                "is optimistic for grouped rows. Use method='kfold' with cv=GroupKFold().",
+                UserWarning,
+                stacklevel=3,
+            )
+        checked = FitParams(
+            None
+            if params.sample_weight is None
+            else check_weights(params.sample_weight, y.size, name="sample_weight"),
+            None if params.scores is None else check_scores(params.scores, y.size),
+            params.steps,
+        )
+        splits = []
+        if self.method == "kfold":
+            splitter = check_cv(self.cv, y, classifier=True)
+            splits = [
+                (np.asarray(train), np.asarray(test))
+                for train, test in splitter.split(X, y, **split_params)
+            ]
+        work = Work(
+            token=uuid.uuid4().hex,
+            estimator=clone(self.estimator),
+            method=self.method,
+            scorers=None if self.scoring is None else scorers,
+            params=checked,
+            score_params=score_params,
+            splits=splits,
+        )
+        return work, refit_params
+
+    def _store(self, candidates: list[dict[str, Any]], outcomes: list[Outcome], work: Work) -> None:
+        """Set the fitted attributes, but for the best estimator."""
+        failed = [outcome for outcome in outcomes if outcome.error is not None]
+        if failed:
+            self._report(failed, len(outcomes))
+        if any(outcome.indefinite for outcome in outcomes):
+            warn_indefinite(stacklevel=4)
+        scorers = resolve_scorers(self.estimator, self.scoring)
+        names = list(dict.fromkeys(name for outcome in outcomes for name in outcome.scores))
+        self.multimetric_ = names != ["score"]
+        if self.multimetric_ and callable(self.scoring) and self.refit is True:
+            raise ValueError(
+                "scoring returned several scores; refit must be the name of the one to select "
+                f"by: {', '.join(names)}."
+            )
+        self.scorer_ = scorers["score"] if list(scorers) == ["score"] else scorers
+        self.n_splits_ = len(work.splits) or 1
+        error_score = np.nan if self.error_score == "raise" else float(self.error_score)
+        self.cv_results_ = results_table(candidates, outcomes, names, self.n_splits_, error_score)
+        if self.multimetric_ and self.refit is False:
+            return
+        if callable(self.refit):
+            self.best_index_ = int(self.refit(self.cv_results_))
+            if not 0 <= self.best_index_ < len(candidates):
+                raise IndexError(f"refit returned {self.best_index_}, which is no candidate.")
+        else:
+            name = self.refit if self.multimetric_ else "score"
+            means = self.cv_results_[f"mean_test_{name}"]
+            hinge = self.cv_results_["loo_hinge"]
+            if np.isnan(means).all():
+                raise ValueError(f"The score {name!r} is NaN for all candidates.")
+            self.best_index_ = select(means, hinge, candidates, self.ties)
+        self.best_params_ = candidates[self.best_index_]
+        if not (self.multimetric_ and callable(self.refit)):
+            name = self.refit if self.multimetric_ else "score"
+            self.best_score_ = float(self.cv_results_[f"mean_test_{name}"][self.best_index_])
+
+    def _report(self, failed: list[Outcome], n: int) -> None:
+        """Raise or warn of candidates that failed."""
+        counts: dict[str, int] = {}
+        for outcome in failed:
+            counts[str(outcome.error)] = counts.get(str(outcome.error), 0) + 1
+        first, times = max(counts.items(), key=lambda item: item[1])
+        text = f"{len(failed)} of {n} candidates failed; {times} of them with:\n{first}"
+        if self.error_score == "raise" or len(failed) == n:
+            raise ValueError(text)
+        warnings.warn(f"{text}\nTheir score is {self.error_score}.", FitFailedWarning, stacklevel=4)
+
+    # Using the selected model ---------------------------------------------------------
+
+    def _best(self, method: str) -> Any:
+        if self.refit is False:
+            raise AttributeError(
+                f"This SpanSearch was made with refit={self.refit!r}: {method} is available only "
+                "after refitting the best parameters."
+            )
+        check_is_fitted(self)
+        return self.best_estimator_
+
+    @available_if(_has("predict"))
+    def predict(self, X: Any) -> np.ndarray:
+        """Labels, by the selected model."""
+        return self._best("predict").predict(X)
+
+    @available_if(_has("predict_proba"))
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of the classes, by the selected model."""
+        return self._best("predict_proba").predict_proba(X)
+
+    @available_if(_has("predict_log_proba"))
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Logarithms of probabilities, by the selected model."""
+        return self._best("predict_log_proba").predict_log_proba(X)
+
+    @available_if(_has("decision_function"))
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Decision values, by the selected model."""
+        return self._best("decision_function").decision_function(X)
+
+    @available_if(_has("transform"))
+    def transform(self, X: Any) -> Any:
+        """What the selected model makes of the rows, where it is a transformer."""
+        return self._best("transform").transform(X)
+
+    def score(self, X: Any, y: npt.ArrayLike, **params: Any) -> float:
+        """Score of the selected model on other rows, by the scorer of the search."""
+        best = self._best("score")
+        scorer, name = self.scorer_, "score"
+        if isinstance(scorer, Mapping):
+            name = self.refit
+            scorer = scorer[name]
+        if get_config()["enable_metadata_routing"]:
+            params = dict(process_routing(self, "score", **params)[f"scorer_{name}"].score)
+        result = scorer(best, X, y, **params)
+        return result[self.refit] if isinstance(result, dict) else result
+
+    # scikit-learn ---------------------------------------------------------------------
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """Labels of the classes."""
+        return self._best("classes_").classes_
+
+    @property
+    def n_features_in_(self) -> int:
+        """How many features the model was trained on."""
+        try:
+            check_is_fitted(self)
+        except NotFittedError as error:
+            raise AttributeError(f"{type(self).__name__} is not fitted yet.") from error
+        return self.best_estimator_.n_features_in_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "cv_results_") and (
+            self.refit is False or hasattr(self, "best_estimator_")
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.estimator_type = inner.estimator_type
+        tags.classifier_tags = deepcopy(inner.classifier_tags)
+        tags.input_tags.pairwise = inner.input_tags.pairwise
+        tags.input_tags.sparse = inner.input_tags.sparse
+        return tags
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Who asks for what: the estimator in ``fit``, scorers, and the splitter of the folds."""
+        router = MetadataRouter(owner=self)
+        router.add(
+            estimator=self.estimator,
+            method_mapping=MethodMapping().add(caller="fit", callee="fit"),
+        )
+        for name, scorer in resolve_scorers(self.estimator, self.scoring).items():
+            mapping = MethodMapping().add(caller="score", callee="score")
+            if self.scoring is not None:
+                mapping.add(caller="fit", callee="score")
+            router.add(**{f"scorer_{name}": scorer}, method_mapping=mapping)
+        if hasattr(self.cv, "split"):
+            router.add(
+                splitter=self.cv,
+                method_mapping=MethodMapping().add(caller="fit", callee="split"),
+            )
+        return router
+
+
+def _headline(outcome: Outcome) -> float:
+    """The first score of a candidate, for the progress bar."""
+    first = next(iter(outcome.scores.values()), [np.nan])
+    return float(np.mean(first))
