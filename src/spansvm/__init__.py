@@ -14,6 +14,7 @@ instance's decision value would be had the model not seen it.
 """
 
 from .analysis import SpanAnalysis, analyze
+from .display import LooDisplay, SpanSearchDisplay
 from .loo import exact_loo
 from .search import SpanSearch, span_scorer
 from .svc import SpanSVC
@@ -21,10 +22,12 @@ from .weighting import ClassWeighting, SigmoidWeighting, Weighting
 
 __all__ = [
     "ClassWeighting",
+    "LooDisplay",
     "SigmoidWeighting",
     "SpanAnalysis",
     "SpanSVC",
     "SpanSearch",
+    "SpanSearchDisplay",
     "Weighting",
     "__version__",
     "analyze",

@@ -95,6 +95,8 @@ class SpanAnalysis:
 
     Attributes
     ----------
+    y : ndarray of shape (l,)
+        Labels, -1.0 for the smaller and +1.0 for the larger.
     alpha, C : ndarray of shape (l,)
         Lagrange multipliers and their upper bounds, the weights of the instances.
     in_bound, bounded : ndarray of bool of shape (l,)
@@ -106,6 +108,7 @@ class SpanAnalysis:
     def __init__(self, model: SolvedModel) -> None:
         self._model = model
         solution = model.solution
+        self.y: Array = solution.y
         self.alpha: Array = solution.alpha
         self.C: Array = solution.C
         self.in_bound: Mask = solution.in_bound

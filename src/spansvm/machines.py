@@ -157,6 +157,15 @@ class Machines:
             values[rows, column] = estimate(grams.of_pairs[column], solution)
         return values
 
+    @property
+    def margins(self) -> Array:
+        """The least leave-one-out value of the own class over its pairs; NaN without weight."""
+        result = np.where(self.bounds > 0, np.inf, np.nan)
+        for values, ((_, second), rows) in zip(self.leave_one_out.T, self.pairs, strict=True):
+            signed = np.where(self.indices == second, values, -values)
+            result[rows] = np.minimum(result, signed)[rows]
+        return result
+
     @cached_property
     def sigmoids(self) -> list[Sigmoid]:
         """From the value of each pair to the probability of its second class.

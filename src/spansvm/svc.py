@@ -71,7 +71,7 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
     fit_status_ : int
         0 if all pairs converged, else 1.
     shape_fit_ : tuple of int
-    loo_error_, loo_decision_function_, loo_predict_
+    loo_error_, loo_decision_function_, loo_predict_, loo_margin_
         From the span, computed when first asked for.
 
     Notes
@@ -295,12 +295,29 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
         return self._labels(self._machines.leave_one_out)
 
     @property
+    def training_labels_(self) -> np.ndarray:
+        """The labels of the training rows."""
+        check_is_fitted(self)
+        return self.classes_[self._machines.indices]
+
+    @property
+    def loo_margin_(self) -> Array:
+        """How far each row, had it been left out, would be on the side of its own label.
+
+        For two classes ``y_p f^p(x_p)``; for more, the least such value over the pairs that its
+        class belongs to.  Below 0 the other rows contradict the label: ``argsort`` finds the most
+        suspicious ones.  NaN for rows of zero weight.
+        """
+        check_is_fitted(self)
+        return self._machines.margins
+
+    @property
     def loo_error_(self) -> float:
         """The leave-one-out error: the span-rule, for two classes.
 
         Instances of zero weight are not counted.
         """
-        wrong = self.loo_predict_ != self.classes_[self._machines.indices]
+        wrong = self.loo_predict_ != self.training_labels_
         if len(self.classes_) == 2:
             # The rule counts a value of exactly 0 as an error, whichever the class.
             wrong |= self._machines.leave_one_out[:, 0] == 0.0

@@ -48,10 +48,8 @@ def _has(method: str) -> Callable[[Any], bool]:
     """Whether the search can do what its estimator does, for ``available_if``."""
 
     def check(search: Any) -> bool:
-        if search.refit is False:
-            raise AttributeError(f"{method} needs a refitted model; refit is False.")
-        getattr(getattr(search, "best_estimator_", search.estimator), method)
-        return True
+        model = getattr(search, "best_estimator_", search.estimator)
+        return search.refit is not False and hasattr(model, method)
 
     return check
 

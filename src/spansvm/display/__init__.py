@@ -1,0 +1,9 @@
+"""Pictures: the scores of a search, and the leave-one-out margins of a model.
+
+Both follow scikit-learn's displays.  matplotlib is imported when something is drawn.
+"""
+
+from .loo import LooDisplay
+from .search import SpanSearchDisplay
+
+__all__ = ["LooDisplay", "SpanSearchDisplay"]

@@ -1,0 +1,300 @@
+"""The scores of a search: heat map, curves or points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.exceptions import NotFittedError
+
+from ..qp import Array
+from ._figures import COLOURS, axes_and_figure, is_number, short
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["SpanSearchDisplay"]
+
+#: They tell curves apart in print, as colours do on the screen.
+_MARKERS = ("o", "s", "^", "D", "v", "P")
+_GREY = "#BDBDBD"
+_STAR = {"marker": "*", "ms": 15, "mfc": "white", "mec": "black", "zorder": 5, "clip_on": False}
+_MAX_TICKS = 9
+
+
+class _Axis:
+    """One searched parameter: its distinct values in order, and which one each candidate has.
+
+    `numeric`: all values that are there are numbers; `complete`: also every candidate has one, so
+    that the axis can have a scale; `base`: 2 or 10 for a logarithmic scale, 0 for a linear one.
+    A candidate without the parameter has ``np.ma.masked``, as in ``cv_results_``.
+    """
+
+    def __init__(self, name: str, column: Sequence[Any]) -> None:
+        self.name = name
+        keys = [float(value) if is_number(value) else repr(value) for value in column]
+        found = dict(zip(keys, column, strict=True))
+        numbers = sorted(key for key in found if isinstance(key, float))
+        others = [key for key in found if not isinstance(key, float)]
+        order: dict[Any, int] = {key: index for index, key in enumerate([*numbers, *others])}
+        self.values = [found[key] for key in order]
+        self.codes = np.array([order[key] for key in keys])
+        self.complete = not others
+        self.numeric = bool(numbers) and all(found[key] is np.ma.masked for key in others)
+        self.base, self._exponents = _scale(np.array(numbers)) if self.complete else (0, None)
+
+    @property
+    def positions(self) -> Array:
+        """Where each distinct value is drawn, unless in a heat map."""
+        return np.array(self.values if self.complete else range(len(self.values)), dtype=float)
+
+    def label(self, index: int) -> str:
+        if self._exponents is not None:
+            return f"${self.base}^{{{self._exponents[index]:g}}}$"
+        return short(self.values[index])
+
+    def draw(self, ax: Axes, which: str, *, cells: bool = False) -> None:
+        """Scale, ticks and name of the x or y axis."""
+        ax.set(**{f"{which}label": self.name})
+        if self.complete and not cells:
+            if self.base:
+                (ax.set_xscale if which == "x" else ax.set_yscale)("log", base=self.base)
+            return
+        step = -(-len(self.values) // _MAX_TICKS) if self.numeric else 1
+        ticks = list(range(0, len(self.values), step))
+        labels = [self.label(index) for index in ticks]
+        ax.set(**{f"{which}ticks": ticks, f"{which}ticklabels": labels})
+        if which == "x" and self._exponents is None and sum(map(len, labels)) > 60:
+            for text in ax.get_xticklabels():
+                text.set(rotation=30, ha="right", rotation_mode="anchor")
+
+
+def _scale(numbers: Array) -> tuple[int, Array | None]:
+    """Base of the logarithmic scale, 0 for none; exponents if all values are powers of it."""
+    if not 0 < 20 * numbers.min() < numbers.max():
+        return 0, None
+    gaps = np.diff(np.log(numbers)), np.diff(numbers)
+    if np.std(gaps[0]) / np.mean(gaps[0]) > np.std(gaps[1]) / np.mean(gaps[1]):
+        return 0, None
+    for base, part in ((10, 1), (2, 4)):
+        exponents = np.log(numbers) / np.log(base)
+        rounded = np.round(exponents * part) / part
+        if np.allclose(exponents, rounded, rtol=0, atol=1e-9):
+            return base, rounded
+    return 10, None
+
+
+class SpanSearchDisplay:
+    """Scores of the candidates of a search over one or two parameters.
+
+    Make it with :meth:`from_search`.  Two numeric parameters give a heat map, or coloured
+    points if less than half of the grid is there (random search).  One parameter gives a curve,
+    or points.  A numeric and a categorical one give a curve for each of up to six categories.
+
+    Parameters
+    ----------
+    parameters : dict of str to sequence
+        For every searched parameter its value in each candidate.
+    scores : array-like of shape (n_candidates,)
+        More is better; NaN for candidates that failed.
+    axes, selected, score_name
+        Parameters to show, as in :meth:`from_search`; the candidate to mark; what scores are.
+
+    Attributes
+    ----------
+    ax_, figure_, colorbar_, image_, points_, lines_, mark_, failed_
+        What was drawn: the heat map, its rows being the values of the second parameter; or the
+        points; or the curves; the star at the selected candidate; in grey those without score.
+    """
+
+    def __init__(
+        self, parameters: Mapping[str, Sequence[Any]], scores: npt.ArrayLike, *,
+        axes: str | Sequence[str] | None = None, selected: int | None = None,
+        score_name: str = "score",
+    ) -> None:  # fmt: skip
+        if not parameters:
+            raise ValueError("The search has no parameters: there is nothing to show.")
+        self.parameters, self.selected, self.score_name = parameters, selected, score_name
+        self.scores = np.asarray(scores, dtype=float)
+        tails = [name.rpartition("__")[2] for name in parameters]
+        self._all = {
+            name: _Axis(tail if tails.count(tail) == 1 else name, column)
+            for (name, column), tail in zip(parameters.items(), tails, strict=True)
+        }
+        self.axes = self._default_axes() if axes is None else self._named_axes(axes)
+
+    @classmethod
+    def from_search(
+        cls, search: Any, *, axes: str | Sequence[str] | None = None, score: str | None = None,
+        ax: Axes | None = None, **options: Any,
+    ) -> SpanSearchDisplay:  # fmt: skip
+        """Draw the scores of a fitted search.
+
+        If more parameters vary than are shown, each place shows the **best score over the
+        values of the others**.
+
+        Parameters
+        ----------
+        search : SpanSearch, GridSearchCV, or any other with their fitted attributes
+        axes : str or tuple of one or two str, optional
+            The parameters to show, the horizontal one first; ``"gamma"`` will do for
+            ``"svc__gamma"``.  By default those that vary; if these are more than two, the two
+            numeric ones with most values.  If one is named and one categorical parameter
+            varies, there is a curve for each category.
+        score : str, optional
+            Which metric, if there are several; by default the one that `refit` names.
+        ax, **options
+            For :meth:`plot`.
+        """
+        if not hasattr(search, "cv_results_"):
+            raise NotFittedError(f"This {type(search).__name__} is not fitted yet: call fit first.")
+        candidates = search.cv_results_["params"]
+        names = dict.fromkeys(name for params in candidates for name in params)
+        columns = {name: [one.get(name, np.ma.masked) for one in candidates] for name in names}
+        metric, label = _metric(search, score)
+        scores, selected = search.cv_results_[metric], getattr(search, "best_index_", None)
+        display = cls(columns, scores, axes=axes, selected=selected, score_name=label)
+        return display.plot(ax, **options)
+
+    def _default_axes(self) -> tuple[str, ...]:
+        varying = {name: axis for name, axis in self._all.items() if len(axis.values) > 1}
+        order = sorted(varying.items(), key=lambda item: (-item[1].numeric, -len(item[1].values)))
+        chosen = dict(order[:2])
+        return tuple(name for name in varying if name in chosen) or tuple(self._all)[:1]
+
+    def _named_axes(self, axes: str | Sequence[str]) -> tuple[str, ...]:
+        found = []
+        for name in [axes] if isinstance(axes, str) else axes:
+            fits = [full for full in self._all if full == name]
+            fits = fits or [full for full in self._all if full.endswith(f"__{name}")]
+            if len(fits) != 1:
+                problem = "is ambiguous" if fits else "was not searched"
+                raise ValueError(f"axes: {name!r} {problem}; there are {list(self._all)}.")
+            found += fits
+        if len(found) not in (1, 2) or len(set(found)) < len(found):
+            raise ValueError(f"axes must name one or two different parameters; got {axes!r}.")
+        return tuple(found)
+
+    def plot(
+        self, ax: Axes | None = None, *, colorbar: bool = True, **options: Any
+    ) -> SpanSearchDisplay:
+        """Draw, on new axes if none are given.
+
+        `options` (``cmap``, ``vmin``, ``vmax``, ...) are for the heat map or the points.
+        """
+        shown = [self._all[name] for name in self.axes]
+        curves = self._curves(shown)
+        self.ax_, self.figure_ = axes_and_figure(ax, (6.4, 4.2) if curves else (6.0, 4.8))
+        nothing: Any = None
+        self.image_ = self.points_ = self.failed_ = self.mark_ = self.colorbar_ = nothing
+        self.lines_: list[Any] = []
+        if curves:
+            x, y = self._plot_curves(*curves)
+        else:
+            x, y = self._plot_plane(shown[0], shown[1], {"cmap": "viridis", **options})
+            if colorbar and not np.isnan(self.scores).all():
+                coloured = self.image_ or self.points_
+                self.colorbar_ = self.figure_.colorbar(coloured, ax=self.ax_, label=self.score_name)
+        if self.selected is not None:
+            places = [axis for axis in curves or shown if axis]
+            at = [f"{axis.name} = {axis.label(axis.codes[self.selected])}" for axis in places]
+            title = f"☆ selected: {self.scores[self.selected]:.4g} at {', '.join(at)}"
+            self.ax_.set_title(title, loc="left", fontsize="medium")
+            (self.mark_,) = self.ax_.plot(x[self.selected], y[self.selected], ls="none", **_STAR)
+        if self.ax_.get_legend_handles_labels()[0]:
+            self.ax_.legend(loc="best", fontsize="small")
+        return self
+
+    def _curves(self, shown: list[_Axis]) -> tuple[_Axis, _Axis | None] | None:
+        """The horizontal parameter and the one that tells the curves apart; None for a plane."""
+        one, *other = sorted(shown, key=lambda axis: not axis.numeric)
+        varying = [axis for axis in self._all.values() if axis is not one and len(axis.values) > 1]
+        groups = other or [axis for axis in varying if not axis.numeric]
+        fit = len(groups) == 1 and one.numeric > groups[0].numeric
+        if fit and len(groups[0].values) <= len(COLOURS):
+            return one, groups[0]
+        return None if other else (one, None)
+
+    def _plot_curves(self, axis: _Axis, group: _Axis | None) -> tuple[Array, Array]:
+        rest = np.array([other.codes for other in self._all.values() if other is not axis])
+        failed: set[float] = set()
+        for index in range(len(group.values) if group else 1):
+            members = group.codes == index if group else np.ones(self.scores.size, dtype=bool)
+            codes, scores = axis.codes[members], self.scores[members]
+            n_others = np.unique(rest[:, members], axis=1).shape[1] if rest.size else 1
+            on_grid = np.unique(codes).size * n_others == codes.size
+            if on_grid:
+                scores = _best(codes, scores, len(axis.values))[np.unique(codes)]
+                codes = np.unique(codes)
+            x = axis.positions[codes]
+            failed |= set(x[np.isnan(scores)])
+            style = {
+                "marker": _MARKERS[index],
+                "ms": 4,
+                "ls": "-" if on_grid and axis.numeric else "none",
+            }
+            label = f"{group.name} = {group.label(index)}" if group else None
+            self.lines_ += self.ax_.plot(x, scores, color=COLOURS[index], label=label, **style)
+        if failed:
+            # At the foot, as they have no height.
+            foot = {"transform": self.ax_.get_xaxis_transform(), "ls": "none", "label": "failed"}
+            x, y = sorted(failed), [0.02] * len(failed)
+            (self.failed_,) = self.ax_.plot(x, y, color="grey", marker="x", **foot)
+        axis.draw(self.ax_, "x")
+        self.ax_.set_ylabel(self.score_name)
+        self.ax_.grid(alpha=0.3)
+        return axis.positions[axis.codes], self.scores
+
+    def _plot_plane(self, across: _Axis, up: _Axis, options: dict) -> tuple[Array, Array]:
+        shape = len(up.values), len(across.values)
+        places = up.codes * shape[1] + across.codes
+        filled = np.bincount(places, minlength=shape[0] * shape[1]).reshape(shape) > 0
+        on_grid = 2 * filled.sum() >= filled.size
+        if on_grid:
+            x, y = across.codes.astype(float), up.codes.astype(float)
+            best = _best(places, self.scores, filled.size).reshape(shape)
+            cells: dict[str, Any] = {"origin": "lower", "aspect": "auto"}
+            self.image_ = self.ax_.imshow(np.ma.masked_invalid(best), **cells, **options)
+            failed = filled & np.isnan(best)
+            if failed.any():
+                grey = np.ma.masked_array(np.full(shape, 0.74), ~failed)
+                cells |= {"cmap": "gray", "vmin": 0, "vmax": 1}
+                self.failed_ = self.ax_.imshow(grey, **cells)
+                self.ax_.plot([], [], "s", color=_GREY, label="failed")
+        else:
+            x, y = across.positions[across.codes], up.positions[up.codes]
+            failed = np.isnan(self.scores)
+            if failed.any():
+                self.failed_ = self.ax_.scatter(x[failed], y[failed], c=_GREY, label="failed")
+            # NaN is sorted to the end; the best are drawn last, so that no worse one hides them.
+            order = np.argsort(self.scores)[: np.count_nonzero(~failed)]
+            dots = {"c": self.scores[order], "edgecolors": "0.3", "linewidths": 0.4, **options}
+            self.points_ = self.ax_.scatter(x[order], y[order], **dots)
+        across.draw(self.ax_, "x", cells=on_grid)
+        up.draw(self.ax_, "y", cells=on_grid)
+        return x, y
+
+
+def _best(places: np.ndarray, scores: Array, size: int) -> Array:
+    """The best score at every place; NaN where there is none."""
+    result = np.full(size, np.nan)
+    np.fmax.at(result, places, scores)
+    return result
+
+
+def _metric(search: Any, score: str | None) -> tuple[str, str]:
+    """Key of the scores in ``cv_results_``, and their name."""
+    start = "mean_test_"
+    metrics = [key[len(start) :] for key in search.cv_results_ if key.startswith(start)]
+    if metrics == ["score"]:
+        scoring = getattr(search, "scoring", None)
+        name = scoring if isinstance(scoring, str) else "score"
+        chosen = "score" if score == name else score or "score"
+    else:
+        refit = getattr(search, "refit", None)
+        name = chosen = score or (refit if isinstance(refit, str) else "")
+    if chosen not in metrics:
+        raise ValueError(f"score must be one of {metrics}; got {score!r}.")
+    return start + chosen, name

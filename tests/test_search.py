@@ -1,0 +1,663 @@
+"""SpanSearch against GridSearchCV, cross_val_predict and models trained one by one."""
+
+from __future__ import annotations
+
+import pickle
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn import config_context
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_classification
+from sklearn.exceptions import FitFailedWarning, NotFittedError, UnsetMetadataPassedError
+from sklearn.feature_selection import SelectKBest
+from sklearn.metrics import get_scorer, make_scorer, recall_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    LeaveOneOut,
+    ParameterSampler,
+    cross_val_predict,
+    cross_val_score,
+)
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler, minmax_scale
+from sklearn.svm import SVC
+
+from spansvm import ClassWeighting, SigmoidWeighting, SpanSearch, SpanSVC, Weighting, analyze
+
+TIGHT = {"tol": 1e-8}
+
+
+def small(n=80, seed=0, **options):
+    return make_classification(n, n_features=5, flip_y=0.1, random_state=seed, **options)
+
+
+def same_results(first, second, *, but=("time",)):
+    assert first.cv_results_.keys() == second.cv_results_.keys()
+    for key, column in first.cv_results_.items():
+        if not any(word in key for word in but):
+            np.testing.assert_array_equal(column, second.cv_results_[key], err_msg=key)
+    assert first.best_index_ == second.best_index_
+
+
+# What the scores are ------------------------------------------------------------------
+
+
+def test_the_span_rule_of_every_candidate_is_that_of_the_model_trained_alone():
+    X, y = small()
+    grid = {"C": [0.1, 1, 10], "gamma": [0.1, 1.0], "class_weight": [None, {0: 1, 1: 3}]}
+    search = SpanSearch(SVC(**TIGHT), grid).fit(X, y)
+    for params, score in zip(
+        search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True
+    ):
+        svc = SVC(**TIGHT, **params).fit(X, y)
+        assert score == pytest.approx(1 - analyze(svc, X, y).span_rule)
+
+
+def test_candidates_do_not_depend_on_where_they_started():
+    X, y = small(150, class_sep=0.5)
+    grid = {"weighting__positive": 2.0 ** np.arange(-6, 9), "weighting__negative": [0.1, 1, 10]}
+    model = SpanSVC(weighting=ClassWeighting(), gamma=0.5, tol=1e-9)
+    search = SpanSearch(model, grid).fit(X, y)
+    for i, params in enumerate(search.cv_results_["params"]):
+        alone = clone(model).set_params(**params).fit(X, y)
+        assert search.cv_results_["loo_error"][i] == alone.loo_error_
+        solution = alone.solved_model().solution
+        assert search.cv_results_["n_in_bound"][i] == solution.in_bound.sum()
+        assert search.cv_results_["n_bounded"][i] == solution.bounded.sum()
+
+
+def test_exact_leave_one_out_is_that_of_scikit_learn():
+    X, y = small(60)
+    search = SpanSearch(SVC(**TIGHT), {"C": [0.1, 10], "gamma": [0.5]}, method="loo").fit(X, y)
+    for params, score in zip(
+        search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True
+    ):
+        reference = cross_val_score(SVC(**TIGHT, **params), X, y, cv=LeaveOneOut())
+        assert score == pytest.approx(reference.mean())
+
+
+def test_exact_leave_one_out_of_three_classes():
+    X, y = load_iris(return_X_y=True)
+    rows = np.r_[0:150:3]
+    X, y = X[rows], y[rows]
+    search = SpanSearch(SVC(**TIGHT), {"C": [1, 100], "gamma": [0.1]}, method="loo").fit(X, y)
+    for params, score in zip(
+        search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True
+    ):
+        predicted = cross_val_predict(SVC(**TIGHT, **params), X, y, cv=LeaveOneOut())
+        assert score == pytest.approx((predicted == y).mean())
+
+
+@pytest.mark.parametrize(
+    "scoring", [None, "roc_auc", "balanced_accuracy", ["f1", "average_precision"]]
+)
+def test_kfold_scores_are_those_of_grid_search_cv(scoring):
+    X, y = load_breast_cancer(return_X_y=True)
+    model = make_pipeline(MinMaxScaler(), SVC(tol=1e-6))
+    grid = {"svc__C": [0.1, 1, 100], "svc__gamma": ["scale", 0.1]}
+    refit = "f1" if isinstance(scoring, list) else True
+    options = {"scoring": scoring, "refit": refit, "cv": 3}
+    ours = SpanSearch(model, grid, method="kfold", **options).fit(X, y)
+    theirs = GridSearchCV(model, grid, **options).fit(X, y)
+    for key in theirs.cv_results_:
+        if "test_" in key and "rank" not in key:
+            np.testing.assert_allclose(
+                ours.cv_results_[key], theirs.cv_results_[key], atol=1e-9, err_msg=key
+            )
+    assert ours.n_splits_ == theirs.n_splits_ == 3
+    assert ours.multimetric_ == theirs.multimetric_
+    assert ours.score(X, y) == pytest.approx(theirs.score(X, y), abs=0.01)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "poly", "precomputed"])
+def test_kfold_of_other_kernels_and_more_classes(kernel):
+    X, y = load_wine(return_X_y=True)
+    X = minmax_scale(X)
+    if kernel == "precomputed":
+        X = X @ X.T
+    model = SVC(kernel=kernel, tol=1e-6)
+    options = {"param_grid": {"C": [0.1, 1, 10]}, "cv": KFold(4, shuffle=True, random_state=0)}
+    ours = SpanSearch(model, method="kfold", **options).fit(X, y)
+    theirs = GridSearchCV(model, **options).fit(X, y)
+    for k in range(4):
+        key = f"split{k}_test_score"
+        np.testing.assert_allclose(ours.cv_results_[key], theirs.cv_results_[key])
+
+
+def test_sparse_rows_score_as_dense_ones():
+    X, y = small()
+    grid = {"C": [0.1, 1, 10]}
+    for method in ("span_rule", "kfold"):
+        dense = SpanSearch(SVC(gamma=0.1, **TIGHT), grid, method=method).fit(X, y)
+        thin = SpanSearch(SVC(gamma=0.1, **TIGHT), grid, method=method).fit(sparse.csr_array(X), y)
+        np.testing.assert_allclose(
+            dense.cv_results_["mean_test_score"], thin.cv_results_["mean_test_score"]
+        )
+
+
+@pytest.mark.parametrize("method", ["span_bound", "span_count", "xi_alpha", "sv_count"])
+def test_bounds_are_those_of_the_analysis(method):
+    X, y = small()
+    search = SpanSearch(SVC(gamma=0.1, **TIGHT), {"C": [0.1, 10]}, method=method).fit(X, y)
+    name = {"span_bound": "span_bound"}.get(method, f"{method}_bound")
+    for params, score in zip(
+        search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True
+    ):
+        analysis = analyze(SVC(gamma=0.1, **TIGHT, **params).fit(X, y), X, y)
+        assert score == pytest.approx(1 - getattr(analysis, name), abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("load", "names"),
+    [
+        (load_breast_cancer, ["accuracy", "roc_auc", "f1", "balanced_accuracy", "neg_log_loss"]),
+        (load_wine, ["accuracy", "f1_macro", "roc_auc_ovr", "roc_auc_ovo", "neg_log_loss"]),
+    ],
+)
+def test_any_scorer_works_on_leave_one_out_predictions(load, names):
+    X, y = load(return_X_y=True)
+    X = minmax_scale(X)
+    grid = {"C": [1, 10]}
+    search = SpanSearch(SVC(), grid, scoring=names, refit=names[0]).fit(X, y)
+    for name in names:
+        single = SpanSearch(SpanSVC(), grid, scoring=name).fit(X, y)
+        np.testing.assert_allclose(
+            single.cv_results_["mean_test_score"],
+            search.cv_results_[f"mean_test_{name}"],
+            atol=1e-6,
+        )
+    for i, params in enumerate(search.cv_results_["params"]):
+        model = SpanSVC(**params).fit(X, y)
+        assert search.cv_results_["mean_test_accuracy"][i] == pytest.approx(
+            (model.loo_predict_ == y).mean(), abs=2 / len(y)
+        )
+
+
+def test_roc_auc_is_that_of_the_leave_one_out_decision_values():
+    from sklearn.metrics import roc_auc_score
+
+    X, y = small(120)
+    search = SpanSearch(SpanSVC(gamma=0.2), {"C": [0.5, 5]}, scoring="roc_auc").fit(X, y)
+    for i, params in enumerate(search.cv_results_["params"]):
+        model = SpanSVC(gamma=0.2, **params).fit(X, y)
+        expected = roc_auc_score(y, model.loo_decision_function_)
+        assert search.cv_results_["mean_test_score"][i] == pytest.approx(expected, abs=2e-3)
+
+
+def test_a_scorer_may_return_several_scores():
+    def both(estimator, X, y):
+        predicted = estimator.predict(X)
+        return {"right": (predicted == y).mean(), "positive": predicted.mean()}
+
+    X, y = small()
+    search = SpanSearch(SVC(), {"C": [0.1, 1, 10]}, scoring=both, refit="right").fit(X, y)
+    assert search.multimetric_
+    assert {"mean_test_right", "mean_test_positive"} <= search.cv_results_.keys()
+    np.testing.assert_allclose(
+        search.cv_results_["mean_test_right"], 1 - search.cv_results_["loo_error"]
+    )
+    with pytest.raises(ValueError, match="refit must be the name"):
+        SpanSearch(SVC(), {"C": [1]}, scoring=both).fit(X, y)
+
+
+# What is shared -----------------------------------------------------------------------
+
+
+class CountingScaler(TransformerMixin, BaseEstimator):
+    fits = 0
+
+    def __init__(self, factor=1.0):
+        self.factor = factor
+
+    def fit(self, X, y=None):
+        type(self).fits += 1
+        self.fitted_ = True
+        return self
+
+    def transform(self, X):
+        return self.factor * np.asarray(X)
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_transformers_are_fitted_once_for_each_setting(n_jobs):
+    X, y = small()
+    CountingScaler.fits = 0
+    model = Pipeline([("scale", CountingScaler()), ("svc", SVC())])
+    grid = {
+        "scale__factor": [1.0, 2.0],
+        "svc__gamma": [0.1, 1],
+        "svc__C": np.logspace(-2, 2, 60),
+        "svc__class_weight": [None, "balanced"],
+    }
+    SpanSearch(model, grid, refit=False, n_jobs=n_jobs).fit(X, y)
+    assert CountingScaler.fits == 2
+
+
+def test_a_gram_matrix_is_computed_once_for_each_kernel():
+    X, y = small()
+    calls = []
+
+    def counted(A, B):
+        calls.append(A.shape)
+        return A @ B.T
+
+    SpanSearch(SVC(kernel=counted), {"C": np.logspace(-2, 2, 60)}, refit=False).fit(X, y)
+    assert len(calls) == 1
+
+
+def test_steps_and_machines_can_be_replaced_by_the_grid():
+    X, y = small()
+    model = Pipeline([("scale", StandardScaler()), ("svc", SVC())])
+    grid = [
+        {"scale": [StandardScaler(), MinMaxScaler(), "passthrough"], "svc__C": [1.0, 10.0]},
+        {"svc": [SpanSVC(kernel="linear"), SVC(kernel="poly")], "svc__C": [0.1]},
+    ]
+    search = SpanSearch(model, grid).fit(X, y)
+    for params, error in zip(
+        search.cv_results_["params"], search.cv_results_["loo_error"], strict=True
+    ):
+        fitted = clone(model).set_params(**params).fit(X, y)
+        Z = fitted[:-1].transform(X) if params.get("scale") != "passthrough" else X
+        alone = fitted[-1]
+        expected = (
+            alone.loo_error_ if isinstance(alone, SpanSVC) else analyze(alone, Z, y).span_rule
+        )
+        assert error == pytest.approx(expected, abs=1.5 / len(y))
+
+
+def test_nested_pipelines():
+    X, y = small()
+    inner = Pipeline([("best", SelectKBest(k=3)), ("svc", SpanSVC())])
+    model = Pipeline([("scale", MinMaxScaler()), ("inner", inner)])
+    search = SpanSearch(model, {"inner__best__k": [2, 4], "inner__svc__C": [1, 10]}).fit(X, y)
+    flat = Pipeline([("scale", MinMaxScaler()), ("best", SelectKBest(k=3)), ("svc", SpanSVC())])
+    other = SpanSearch(flat, {"best__k": [2, 4], "svc__C": [1, 10]}).fit(X, y)
+    np.testing.assert_array_equal(
+        search.cv_results_["mean_test_score"], other.cv_results_["mean_test_score"]
+    )
+    assert (
+        search.best_estimator_.named_steps["inner"].named_steps["svc"].loo_error_
+        == (search.cv_results_["loo_error"][search.best_index_])
+    )
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky", "multiprocessing"])
+def test_results_do_not_depend_on_who_computes_them(backend):
+    X, y = small(120)
+    grid = {"C": 2.0 ** np.arange(-6, 8), "gamma": [0.05, 0.5], "class_weight": [None, "balanced"]}
+    alone = SpanSearch(SVC(), grid).fit(X, y)
+    with joblib.parallel_config(backend=backend, n_jobs=2):
+        together = SpanSearch(SVC(), grid).fit(X, y)
+    same_results(alone, together)
+
+
+def test_results_do_not_depend_on_the_order_of_the_candidates():
+    X, y = small(120)
+    values = (2.0 ** np.arange(-4, 6)).tolist()
+    candidates = [{"C": c, "gamma": g} for c in values for g in (0.1, 0.4)]
+    shuffled = [candidates[i] for i in np.random.default_rng(0).permutation(len(candidates))]
+    first = SpanSearch(SVC(), candidates).fit(X, y)
+    second = SpanSearch(SVC(), shuffled).fit(X, y)
+    scores = dict(zip(map(str, shuffled), second.cv_results_["loo_error"], strict=True))
+    np.testing.assert_array_equal(
+        first.cv_results_["loo_error"], [scores[str(params)] for params in candidates]
+    )
+    assert first.best_params_ == second.best_params_
+
+
+# The face of GridSearchCV -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("estimator", [SVC(), SpanSVC()])
+def test_the_table_has_the_columns_of_grid_search_cv(estimator):
+    X, y = small()
+    grid = [{"C": [1, 10], "kernel": ["rbf"]}, {"class_weight": [None, "balanced", {0: 1, 1: 2}]}]
+    ours = SpanSearch(estimator, grid).fit(X, y)
+    theirs = GridSearchCV(SVC(), grid, cv=2).fit(X, y)
+    expected = {key for key in theirs.cv_results_ if not key.startswith("split")}
+    more = {"loo_error", "loo_hinge", "n_in_bound", "n_bounded", "n_empty", "converged"}
+    assert ours.cv_results_.keys() == expected | more | {"split0_test_score"}
+    assert ours.cv_results_["params"] == theirs.cv_results_["params"]
+    for key in expected:
+        if key.startswith("param_"):
+            np.testing.assert_array_equal(
+                ours.cv_results_[key].mask, theirs.cv_results_[key].mask, err_msg=key
+            )
+            assert ours.cv_results_[key].dtype == theirs.cv_results_[key].dtype
+    assert pd.DataFrame(ours.cv_results_).shape == (5, len(ours.cv_results_))
+    assert type(ours.best_estimator_) is type(estimator)
+    assert ours.best_params_ == ours.cv_results_["params"][ours.best_index_]
+    assert ours.best_score_ == ours.cv_results_["mean_test_score"].max()
+    assert ours.cv_results_["rank_test_score"][ours.best_index_] == 1
+    np.testing.assert_array_equal(ours.classes_, [0, 1])
+    assert ours.n_features_in_ == 5
+
+
+def test_the_search_predicts_as_its_best_estimator():
+    X, y = small()
+    search = SpanSearch(SpanSVC(), {"C": [0.1, 1, 10]}).fit(X, y)
+    best = SpanSVC(**search.best_params_).fit(X, y)
+    for method in ("predict", "decision_function", "predict_proba", "predict_log_proba"):
+        np.testing.assert_array_equal(getattr(search, method)(X), getattr(best, method)(X))
+    assert search.score(X, y) == best.score(X, y)
+    assert not hasattr(SpanSearch(SVC(), {"C": [1]}).fit(X, y), "predict_proba")
+
+
+def test_feature_names_and_data_frames_pass_through():
+    data = load_iris(as_frame=True)
+    search = SpanSearch(make_pipeline(StandardScaler(), SVC()), {"svc__C": [1, 10]})
+    search.fit(data.data, data.target)
+    assert list(search.feature_names_in_) == list(data.data.columns)
+    assert search.score(data.data, data.target) > 0.95
+
+
+def test_a_search_can_be_searched_copied_and_stored():
+    X, y = small()
+    search = SpanSearch(SpanSVC(), {"C": [0.1, 1, 10]})
+    assert cross_val_score(search, X, y, cv=3).shape == (3,)
+    again = pickle.loads(pickle.dumps(search.fit(X, y)))
+    np.testing.assert_array_equal(again.predict(X), search.predict(X))
+    assert clone(search).get_params()["param_grid"] == search.param_grid
+
+
+def test_refit_may_be_off_or_a_function():
+    X, y = small()
+    grid = {"C": [0.01, 1, 100]}
+    off = SpanSearch(SVC(), grid, refit=False).fit(X, y)
+    assert off.best_params_ in off.cv_results_["params"]
+    assert not hasattr(off, "predict")
+    with pytest.raises(AttributeError, match="made with refit=False"):
+        off.score(X, y)
+    last = SpanSearch(SVC(), grid, refit=lambda table: len(table["params"]) - 1).fit(X, y)
+    assert last.best_params_ == {"C": 100}
+    assert last.best_estimator_.C == 100
+    several = SpanSearch(SVC(), grid, scoring=["f1", "roc_auc"], refit=False).fit(X, y)
+    assert not hasattr(several, "best_index_")
+    with pytest.raises(ValueError, match="With several scores, refit must be"):
+        SpanSearch(SVC(), grid, scoring=["f1", "roc_auc"]).fit(X, y)
+
+
+def test_candidates_may_come_from_a_sampler():
+    X, y = small()
+    sampler = ParameterSampler({"C": np.logspace(-2, 2, 50), "gamma": [0.1, 1]}, 12, random_state=0)
+    search = SpanSearch(SVC(), sampler).fit(X, y)
+    assert search.cv_results_["params"] == list(sampler)
+    one_by_one = SpanSearch(SVC(), iter([{"C": 1}, {"C": 2, "class_weight": {0: 1, 1: 2}}]))
+    assert len(one_by_one.fit(X, y).cv_results_["params"]) == 2
+
+
+def test_a_progress_bar_shows_what_is_done(capsys):
+    X, y = small()
+    SpanSearch(SVC(), {"C": [0.1, 1, 10]}, verbose=1).fit(X, y)
+    shown = capsys.readouterr().err
+    assert "3/3" in shown
+    assert "best 0." in shown
+    SpanSearch(SVC(), {"C": [0.1, 1, 10]}).fit(X, y)
+    assert capsys.readouterr().err == ""
+
+
+# Weights, scores, groups --------------------------------------------------------------
+
+
+def test_rows_of_zero_weight_are_not_there():
+    X, y = small()
+    weight = np.ones(len(y))
+    weight[::4] = 0
+    grid = {"C": [0.1, 1, 10], "gamma": [0.3]}
+    for options in ({}, {"scoring": "balanced_accuracy"}, {"method": "span_count"}):
+        model = SpanSVC(**TIGHT)
+        zero = SpanSearch(model, grid, **options).fit(X, y, sample_weight=weight)
+        removed = SpanSearch(model, grid, **options).fit(X[weight > 0], y[weight > 0])
+        np.testing.assert_allclose(
+            zero.cv_results_["mean_test_score"], removed.cv_results_["mean_test_score"]
+        )
+
+
+class Discard(Weighting):
+    """No weight for unimportant instances."""
+
+    def __init__(self, below=0.0):
+        self.below = below
+
+    def instance_weights(self, y, scores):
+        return (scores >= self.below).astype(float)
+
+
+@pytest.mark.parametrize("method", ["span_rule", "span_count", "sv_count", "loo"])
+def test_a_weighting_cannot_win_by_discarding_what_is_hard(method):
+    X, y = small(120, class_sep=0.7)
+    model = SpanSVC(gamma=0.3, weighting=Discard(), **TIGHT)
+    easy = SpanSVC(gamma=0.3).fit(X, y).loo_decision_function_ * (2 * y - 1)
+    scores = (easy > 0.2).astype(float)
+    search = SpanSearch(model, {"weighting__below": [0.0, 0.5]}, method=method)
+    search.fit(X, y, scores=scores)
+    kept = scores > 0
+    part = SpanSVC(gamma=0.3, **TIGHT).fit(X[kept], y[kept])
+    wrong = (part.predict(X[~kept]) != y[~kept]).sum()
+    counted = (1 - search.cv_results_["mean_test_score"][1]) * len(y)
+    assert round(counted) >= wrong > 0
+
+
+def test_scores_go_to_the_weighting_with_and_without_a_pipeline():
+    X, y = small()
+    scores = np.random.default_rng(0).random(len(y))
+    model = SpanSVC(weighting=SigmoidWeighting(), gamma=0.2)
+    grid = {"weighting__steepness": [1.0, 10.0], "weighting__ceiling": [1.0, 10.0]}
+    plain = SpanSearch(model, grid).fit(X, y, scores=scores)
+    piped = SpanSearch(
+        Pipeline([("pass", "passthrough"), ("svc", model)]),
+        {f"svc__{name}": values for name, values in grid.items()},
+    ).fit(X, y, svc__scores=scores)
+    np.testing.assert_array_equal(
+        plain.cv_results_["mean_test_score"], piped.cv_results_["mean_test_score"]
+    )
+    for i, params in enumerate(plain.cv_results_["params"]):
+        alone = clone(model).set_params(**params).fit(X, y, scores=scores)
+        assert plain.cv_results_["loo_error"][i] == pytest.approx(alone.loo_error_, abs=1 / len(y))
+    assert plain.best_estimator_.loo_error_ == pytest.approx(1 - plain.best_score_, abs=1 / len(y))
+    kfold = SpanSearch(model, grid, method="kfold", cv=3).fit(X, y, scores=scores)
+    assert not np.isnan(kfold.cv_results_["mean_test_score"]).any()
+
+
+def test_sample_weights_in_kfold_are_those_of_grid_search_cv():
+    X, y = small(120)
+    weight = np.random.default_rng(0).uniform(0.2, 3, len(y))
+    grid = {"C": [0.1, 1, 10]}
+    cv = KFold(3)
+    ours = SpanSearch(SVC(gamma=0.2, tol=1e-6), grid, method="kfold", cv=cv)
+    ours.fit(X, y, sample_weight=weight)
+    for i, C in enumerate(grid["C"]):
+        for k, (train, test) in enumerate(cv.split(X, y)):
+            model = SVC(C=C, gamma=0.2, tol=1e-6).fit(X[train], y[train], weight[train])
+            assert ours.cv_results_[f"split{k}_test_score"][i] == pytest.approx(
+                model.score(X[test], y[test])
+            )
+
+
+def test_groups_reach_the_splitter():
+    X, y = small(90)
+    groups = np.repeat(np.arange(9), 10)
+    grid = {"C": [0.1, 1, 10]}
+    cv = GroupKFold(3)
+    ours = SpanSearch(SVC(tol=1e-6), grid, method="kfold", cv=cv).fit(X, y, groups=groups)
+    theirs = GridSearchCV(SVC(tol=1e-6), grid, cv=cv).fit(X, y, groups=groups)
+    np.testing.assert_allclose(
+        ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"]
+    )
+    with pytest.warns(UserWarning, match="groups are not used"):
+        SpanSearch(SVC(), grid).fit(X, y, groups=groups)
+
+
+def test_metadata_routing():
+    X, y = small(90)
+    rng = np.random.default_rng(0)
+    weight, scores = rng.uniform(0.2, 3, len(y)), rng.random(len(y))
+    model = SpanSVC(weighting=SigmoidWeighting(), gamma=0.2)
+    grid = {"weighting__ceiling": [1.0, 10.0]}
+    plain = SpanSearch(model, grid).fit(X, y, sample_weight=weight, scores=scores)
+    with config_context(enable_metadata_routing=True):
+        with pytest.raises(UnsetMetadataPassedError):
+            SpanSearch(model, grid).fit(X, y, sample_weight=weight)
+        asking = clone(model).set_fit_request(sample_weight=True, scores=True)
+        routed = SpanSearch(asking, grid).fit(X, y, sample_weight=weight, scores=scores)
+        same_results(plain, routed)
+        np.testing.assert_array_equal(
+            plain.best_estimator_.dual_coef_, routed.best_estimator_.dual_coef_
+        )
+        scaler = StandardScaler().set_fit_request(sample_weight=True)
+        pipe = Pipeline([("scale", scaler), ("svc", asking)])
+        piped = SpanSearch(pipe, {"svc__weighting__ceiling": [1.0, 10.0]})
+        piped.fit(X, y, sample_weight=weight, scores=scores)
+        Z = StandardScaler().fit(X, sample_weight=weight).transform(X)
+        other = SpanSearch(asking, grid).fit(Z, y, sample_weight=weight, scores=scores)
+        np.testing.assert_array_equal(
+            piped.cv_results_["mean_test_score"], other.cv_results_["mean_test_score"]
+        )
+        weighted = get_scorer("accuracy").set_score_request(sample_weight=True)
+        unweighted = get_scorer("accuracy").set_score_request(sample_weight=False)
+        search = SpanSearch(
+            asking, grid, scoring={"with": weighted, "without": unweighted}, refit="with"
+        ).fit(X, y, sample_weight=weight, scores=scores)
+        for i, params in enumerate(search.cv_results_["params"]):
+            alone = clone(model).set_params(**params).fit(X, y, weight, scores)
+            right = alone.loo_predict_ == y
+            expected = np.average(right, weights=weight)
+            assert search.cv_results_["mean_test_with"][i] == pytest.approx(expected, abs=0.03)
+            assert search.cv_results_["mean_test_without"][i] == pytest.approx(
+                right.mean(), abs=1.5 / len(y)
+            )
+        groups = np.repeat(np.arange(9), 10)
+        grouped = SpanSearch(SVC(), {"C": [1, 10]}, method="kfold", cv=GroupKFold(3))
+        grouped.fit(X, y, groups=groups)
+    ungrouped = SpanSearch(SVC(), {"C": [1, 10]}, method="kfold", cv=GroupKFold(3))
+    same_results(grouped, ungrouped.fit(X, y, groups=groups))
+
+
+# When things go wrong -----------------------------------------------------------------
+
+
+def test_a_candidate_that_fails_is_ranked_last_and_the_search_goes_on():
+    X, y = small()
+    with pytest.warns(FitFailedWarning, match="2 of 4 candidates failed"):
+        search = SpanSearch(SVC(), [{"C": [1, -1, 10]}, {"gamma": [-3.0]}]).fit(X, y)
+    np.testing.assert_array_equal(
+        np.isnan(search.cv_results_["mean_test_score"]), [False, True, False, True]
+    )
+    assert search.cv_results_["rank_test_score"][1] == search.cv_results_["rank_test_score"][3] == 3
+    np.testing.assert_array_equal(search.cv_results_["converged"], [True, False, True, False])
+    with pytest.warns(FitFailedWarning):
+        zero = SpanSearch(SVC(), {"C": [1, -1]}, error_score=0.0).fit(X, y)
+    assert zero.cv_results_["mean_test_score"][1] == 0.0
+    with pytest.raises(ValueError, match="C must be a positive number"):
+        SpanSearch(SVC(), {"C": [1, -1]}, error_score="raise").fit(X, y)
+    with pytest.raises(ValueError, match="3 of 3 candidates failed"):
+        SpanSearch(SVC(), {"C": [-1, -2, -3]}).fit(X, y)
+
+
+def test_a_candidate_that_does_not_converge_fails():
+    X, y = small(200, class_sep=0.3)
+    model = SpanSVC(gamma=1, max_iter=300)
+    with pytest.warns(FitFailedWarning, match=r"stopped early \(max_iter=300\)"):
+        search = SpanSearch(model, {"C": [1e4, 1e-6]}).fit(X, y)
+    assert search.best_params_ == {"C": 1e-6}
+    np.testing.assert_array_equal(search.cv_results_["converged"], [False, True])
+
+
+def test_a_fold_with_one_class_fails_the_candidates():
+    X, y = small()
+    order = np.argsort(y, kind="stable")
+    with pytest.raises(ValueError, match="greater than one"):
+        SpanSearch(SVC(), {"C": [1]}, method="kfold", cv=KFold(2)).fit(X[order], y[order])
+
+
+class Interrupted(Weighting):
+    def __init__(self, at=0.0):
+        self.at = at
+
+    def instance_weights(self, y, scores):
+        if self.at == 3.0:
+            raise KeyboardInterrupt
+        return np.ones(y.size)
+
+
+def test_an_interrupt_keeps_what_is_done():
+    X, y = small()
+    search = SpanSearch(SpanSVC(weighting=Interrupted()), {"weighting__at": [1.0, 2.0, 3.0, 4.0]})
+    with pytest.raises(KeyboardInterrupt):
+        search.fit(X, y)
+    assert [params["weighting__at"] for params in search.cv_results_["params"]] == [1.0, 2.0]
+    assert search.best_params_ == {"weighting__at": 1.0}
+    with pytest.raises(NotFittedError):
+        search.predict(X)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "jackknife"}, "method must be one of span_rule"),
+        ({"ties": "best"}, "ties must be one of plateau"),
+        ({"method": "span_bound", "scoring": "f1"}, "no predictions"),
+        ({"param_grid": []}, "param_grid is empty"),
+        ({"error_score": "nan"}, "error_score must be 'raise' or a number"),
+    ],
+)
+def test_errors_say_what_would_be_right(options, message):
+    X, y = small()
+    options = {"param_grid": {"C": [1]}, **options}
+    with pytest.raises(ValueError, match=message):
+        SpanSearch(SVC(), **options).fit(X, y)
+
+
+def test_other_errors_say_what_would_be_right():
+    X, y = small()
+    with pytest.raises(TypeError, match="Pipeline that ends in one; got StandardScaler"):
+        SpanSearch(make_pipeline(SVC(), StandardScaler()), {"C": [1]}).fit(X, y)
+    with pytest.raises(TypeError, match="param_grid must be"):
+        SpanSearch(SVC(), 3).fit(X, y)
+    with pytest.raises(ValueError, match="defined for two classes; y has 3"):
+        SpanSearch(SVC(), {"C": [1]}, method="xi_alpha").fit(*load_iris(return_X_y=True))
+    with pytest.warns(UserWarning, match="cv=5 is not used"):
+        SpanSearch(SVC(), {"C": [1]}, cv=5).fit(X, y)
+    with pytest.raises(TypeError, match="unexpected argument 'weights'"):
+        SpanSearch(SVC(), {"C": [1]}).fit(X, y, weights=y)
+    with pytest.raises(TypeError, match="twice"):
+        SpanSearch(make_pipeline(SVC()), {"svc__C": [1]}).fit(
+            X, y, sample_weight=y + 1.0, svc__sample_weight=y + 1.0
+        )
+    with pytest.raises(ValueError, match="sample_weight must not be negative"):
+        SpanSearch(SVC(), {"C": [1]}).fit(X, y, sample_weight=y - 1.0)
+    with pytest.raises(ValueError, match="scores must be between 0 and 1"):
+        SpanSearch(SpanSVC(weighting=SigmoidWeighting()), {"C": [1]}).fit(X, y, scores=y * 2.0)
+    with pytest.raises(NotFittedError):
+        SpanSearch(SVC(), {"C": [1]}).predict(X)
+
+
+def test_an_indefinite_kernel_is_said_once():
+    X, y = small()
+    with pytest.warns(UserWarning, match="not positive semidefinite") as said:
+        SpanSearch(SVC(kernel="sigmoid", gamma=1, coef0=-1), {"C": [0.1, 1, 10]}).fit(X, y)
+    assert len(said) == 1
+
+
+def test_a_scorer_must_predict_the_rows_that_it_is_given():
+    def half(estimator, X, y):
+        return (estimator.predict(X[::2]) == y[::2]).mean()
+
+    X, y = small()
+    with pytest.raises(ValueError, match="must predict the rows that they are given"):
+        SpanSearch(SVC(), {"C": [1]}, scoring=half).fit(X, y)
+
+
+def test_own_scorers_with_arguments():
+    X, y = small()
+    scorer = make_scorer(recall_score, pos_label=0)
+    search = SpanSearch(SpanSVC(**TIGHT), {"C": [0.1, 1]}, scoring=scorer).fit(X, y)
+    model = SpanSVC(**TIGHT, **search.best_params_).fit(X, y)
+    expected = recall_score(y, model.loo_predict_, pos_label=0)
+    assert search.best_score_ == pytest.approx(expected)
