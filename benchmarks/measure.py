@@ -64,13 +64,19 @@ def machine() -> str:
     return f"{processor}; Python {platform.python_version()}; {versions}; commit {commit}"
 
 
+def command() -> str:
+    """The command that runs."""
+    module = sys.modules["__main__"].__spec__.name.removesuffix(".__main__")
+    return f"python -m {module} {' '.join(sys.argv[1:])}".rstrip()
+
+
 def write(name: str, rows: list[dict[str, object]]) -> Path:
     """Write the rows as CSV, under a comment that says how they came about."""
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{name}.csv"
     measured_on = machine()  # before the file itself makes the tree dirty
     with path.open("w", newline="") as file:
-        file.write(f"# python -m benchmarks {' '.join(sys.argv[1:])}".rstrip() + "\n")
+        file.write(f"# {command()}\n")
         file.write(f"# {measured_on}\n")
         writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
         writer.writeheader()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+from pathlib import Path
 
 import joblib
 import numpy as np
@@ -661,3 +663,26 @@ def test_own_scorers_with_arguments():
     model = SpanSVC(**TIGHT, **search.best_params_).fit(X, y)
     expected = recall_score(y, model.loo_predict_, pos_label=0)
     assert search.best_score_ == pytest.approx(expected)
+
+
+class DiesOnce(Weighting):
+    """Takes its process with it, the first time."""
+
+    def __init__(self, at=0.0, marker=""):
+        self.at, self.marker = at, marker
+
+    def instance_weights(self, y, scores):
+        if self.at == 30.0 and not os.path.exists(self.marker):
+            Path(self.marker).touch()
+            os._exit(1)
+        return np.ones(y.size)
+
+
+def test_what_is_lost_with_a_worker_is_computed_again(tmp_path):
+    X, y = small()
+    model = SpanSVC(weighting=DiesOnce(marker=str(tmp_path / "died")))
+    search = SpanSearch(model, {"weighting__at": np.arange(60.0), "gamma": [0.1, 1.0]})
+    with joblib.parallel_config(backend="loky", n_jobs=2):
+        results = search.fit(X, y).cv_results_
+    assert (tmp_path / "died").exists()
+    assert not np.isnan(results["mean_test_score"]).any()

@@ -13,7 +13,7 @@ from scipy.special import expit
 
 from .qp import Array
 
-__all__ = ["Sigmoid", "fit_sigmoid"]
+__all__ = ["Sigmoid", "fit_sigmoid", "lift_outliers"]
 
 _STEPS = 100
 _HALVINGS = 40
@@ -87,6 +87,18 @@ def fit_sigmoid(values: Array, positive: np.ndarray, prior: float = 1.0) -> Sigm
         share = float(target.mean())
         return Sigmoid(0.0, float(np.log(share / (1.0 - share))))
     return Sigmoid(slope / scale, offset - slope * centre / scale)
+
+
+def lift_outliers(margins: Array, plain: Array) -> Array:
+    """Leave-one-out margins to fit a sigmoid on, without those that cannot be true.
+
+    With few in-bound vectors and large weights the span puts some of them far lower than
+    retraining does, and a few such values flatten the whole sigmoid.  Margins are lifted to the
+    least of -1, the smallest margin of the model itself (`plain`), and the lower fence of their
+    quartiles.
+    """
+    low, high = np.quantile(margins, [0.25, 0.75])
+    return np.maximum(margins, min(-1.0, float(plain.min()), low - 1.5 * (high - low)))
 
 
 def _loss(f: Array, target: Array, slope: float, offset: float) -> float:

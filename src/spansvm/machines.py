@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .calibration import Sigmoid, fit_sigmoid
+from .calibration import Sigmoid, fit_sigmoid, lift_outliers
 from .criteria import SolvedModel
 from .dual import DualSolution, solve_dual
 from .gram import Gram
@@ -171,14 +171,17 @@ class Machines:
         """From the value of each pair to the probability of its second class.
 
         With k classes, k - 1 pairs go into the probability of each class, and their priors add
-        up; a pseudo-count of 1 / (k - 1)^2 instead of Platt's 1 gave the smaller log loss.
+        up; a pseudo-count of 1 / (2 (k - 1)) gave a smaller log loss than Platt's 1 does.
         """
         result = []
+        prior = 0.5 / (self.n_classes - 1)
         for column, ((_, second), rows) in enumerate(self.pairs):
             used = rows & (self.bounds > 0)
-            values = self.leave_one_out[used, column]
-            prior = 1.0 / (self.n_classes - 1) ** 2
-            result.append(fit_sigmoid(values, self.indices[used] == second, prior))
+            positive = self.indices[used] == second
+            sign = np.where(positive, 1.0, -1.0)
+            plain = self.solutions[column].decision[used[rows]]
+            margins = lift_outliers(sign * self.leave_one_out[used, column], sign * plain)
+            result.append(fit_sigmoid(sign * margins, positive, prior))
         return result
 
     def probabilities(self, values: Array) -> Array:

@@ -7,6 +7,7 @@ computed by the first that needs it in a process.
 
 from __future__ import annotations
 
+import pickle
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -91,8 +92,8 @@ class Chain:
 class Outcome:
     """What is known of a candidate.
 
-    ``scores`` holds for every scorer the score of every split.  ``error`` says why a candidate
-    failed; then the numbers are NaN or 0.
+    ``scores`` holds for every scorer the score of every split.  If a candidate failed there are
+    none; ``exception`` is why, and ``error`` says it to the user.
     """
 
     scores: Mapping[str, list[float]] = field(default_factory=dict)
@@ -105,7 +106,8 @@ class Outcome:
     indefinite: bool = False
     fit_time: float = 0.0
     score_time: float = 0.0
-    error: str | None = None
+    exception: Exception | None = None
+    error: str = ""
 
 
 def evaluate(work: Work, X: Any, y: np.ndarray, chain: Chain) -> Iterator[Outcome]:
@@ -115,10 +117,23 @@ def evaluate(work: Work, X: Any, y: np.ndarray, chain: Chain) -> Iterator[Outcom
         started = time.perf_counter()
         try:
             outcome = judge(candidate_estimator(work.estimator, params))
-        except Exception:
+        except Exception as exception:
             judge.start_afresh()
-            outcome = Outcome(error=traceback.format_exc(), fit_time=time.perf_counter() - started)
+            outcome = Outcome(
+                exception=_portable(exception),
+                error=traceback.format_exc(),
+                fit_time=time.perf_counter() - started,
+            )
         yield outcome
+
+
+def _portable(exception: Exception) -> Exception:
+    """The exception, or one in its place that can be sent between processes."""
+    try:
+        pickle.loads(pickle.dumps(exception))
+    except Exception:
+        return RuntimeError(f"{type(exception).__name__}: {exception}")
+    return exception
 
 
 class _Judge:
@@ -154,11 +169,11 @@ class _Judge:
         solutions = [solution for machines in trained for solution in machines.solutions]
         if not all(solution.converged for solution in solutions):
             gap = max(solution.gap for solution in solutions)
-            return Outcome(
-                error=f"The solver stopped early (max_iter={machine.max_iter}) with the KKT "
-                f"conditions violated by {gap:.2g}. Scale the features, or raise tol or max_iter.",
-                fit_time=fitted - started,
+            error = (
+                f"The solver stopped early (max_iter={machine.max_iter}) with the KKT conditions "
+                f"violated by {gap:.2g}. Scale the features, or raise tol or max_iter."
             )
+            return Outcome(exception=ValueError(error), error=error, fit_time=fitted - started)
         whole = trained[0]
         values = whole.leave_one_out
         if work.method == "loo":

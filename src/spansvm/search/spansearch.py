@@ -16,7 +16,7 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.exceptions import FitFailedWarning, NotFittedError
 from sklearn.model_selection import check_cv
-from sklearn.utils import get_tags, indexable
+from sklearn.utils import assert_all_finite, get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
@@ -205,6 +205,7 @@ class SpanSearch(MetaEstimatorMixin, BaseEstimator):
             delattr(self, name)  # an interrupted search must not pass for the one before
         X, y = indexable(X, y)
         labels = column_or_1d(y, warn=True)
+        assert_all_finite(labels, input_name="y")
         check_classification_targets(labels)
         if self.method in BOUNDS and np.unique(labels).size > 2:
             raise ValueError(
@@ -220,7 +221,7 @@ class SpanSearch(MetaEstimatorMixin, BaseEstimator):
                     outcomes[index] = outcome
                     progress.advance(_headline(outcome))
         except KeyboardInterrupt:
-            if any(outcome.error is None for outcome in outcomes.values()):
+            if any(outcome.exception is None for outcome in outcomes.values()):
                 done = sorted(outcomes)
                 self._store([candidates[i] for i in done], [outcomes[i] for i in done], work)
             raise
@@ -320,7 +321,7 @@ class SpanSearch(MetaEstimatorMixin, BaseEstimator):
 
     def _store(self, candidates: list[dict[str, Any]], outcomes: list[Outcome], work: Work) -> None:
         """Set the fitted attributes, but for the best estimator."""
-        failed = [outcome for outcome in outcomes if outcome.error is not None]
+        failed = [outcome for outcome in outcomes if outcome.exception is not None]
         if failed:
             self._report(failed, len(outcomes))
         if any(outcome.indefinite for outcome in outcomes):
@@ -357,12 +358,15 @@ class SpanSearch(MetaEstimatorMixin, BaseEstimator):
 
     def _report(self, failed: list[Outcome], n: int) -> None:
         """Raise or warn of candidates that failed."""
-        counts: dict[str, int] = {}
+        kinds: dict[str, list[Outcome]] = {}
         for outcome in failed:
-            counts[str(outcome.error)] = counts.get(str(outcome.error), 0) + 1
-        first, times = max(counts.items(), key=lambda item: item[1])
-        text = f"{len(failed)} of {n} candidates failed; {times} of them with:\n{first}"
-        if self.error_score == "raise" or len(failed) == n:
+            kinds.setdefault(repr(outcome.exception), []).append(outcome)
+        most = max(kinds.values(), key=len)
+        if self.error_score == "raise" or len(most) == n:
+            assert most[0].exception is not None
+            raise most[0].exception
+        text = f"{len(failed)} of {n} candidates failed; {len(most)} of them with:\n{most[0].error}"
+        if len(failed) == n:
             raise ValueError(text)
         warnings.warn(f"{text}\nTheir score is {self.error_score}.", FitFailedWarning, stacklevel=4)
 

@@ -1,0 +1,221 @@
+"""``python -m benchmarks.selection``: how good the models are that are selected.
+
+On real data in repeated splits, two grids: class weights (C+ and C-, the 33 x 33 of the paper,
+gamma = 1/d) and C x gamma (8 x 6).  All candidates are trained on all training rows and tested, so
+that the best of the grid is known; then each way to select is asked for its choice:
+
+- the span-rule with each of the tie rules of SpanSearch, and the worst of the tied (the paper's
+  convention);
+- 5-fold cross-validation: of GridSearchCV itself on the C x gamma grid; on the 33 x 33 grid, where
+  LibSVM would take days, of ``SpanSearch(method="kfold")``, which gives the same scores
+  (``tests/test_search.py``), with the first of the tied, as GridSearchCV has it, and with the
+  others.
+
+One row a split is written as it is known; what is there is not computed again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+from sklearn.model_selection import GridSearchCV
+from sklearn.svm import SVC
+from threadpoolctl import threadpool_limits
+
+from spansvm import ClassWeighting, SpanSearch, SpanSVC
+from spansvm.dual import solve_dual
+from spansvm.gram import Gram
+from spansvm.kernels import resolve_kernel
+from spansvm.path import solve_from
+from spansvm.search.grid import TIES, select
+
+from .datasets import NAMES, Split, splits
+from .measure import RESULTS, command, geometric_mean, machine
+
+RUNS = RESULTS / "selection_runs.csv"
+SUMMARY = RESULTS / "selection.csv"
+
+WEIGHTS = 2.0 ** np.arange(-6, 10.5, 0.5)
+C_VALUES, GAMMAS = 2.0 ** np.arange(-4, 11, 2), 2.0 ** np.arange(-7, 4, 2)
+
+RULES = (*(f"span_{ties}" for ties in TIES), "span_worst")
+FOLD_RULES = tuple(f"kfold_{ties}" for ties in TIES)
+
+
+def class_weight_grid(split: Split) -> tuple[SpanSVC, dict[str, object]]:
+    model = SpanSVC(gamma=1.0 / split[0].shape[1], weighting=ClassWeighting())
+    return model, {"weighting__positive": WEIGHTS, "weighting__negative": WEIGHTS}
+
+
+def c_gamma_grid(split: Split) -> tuple[SVC, dict[str, object]]:
+    return SVC(), {"C": C_VALUES, "gamma": GAMMAS}
+
+
+GRIDS: dict[str, Callable[[Split], tuple[object, dict[str, object]]]] = {
+    "weights": class_weight_grid,
+    "C-gamma": c_gamma_grid,
+}
+
+
+def test_errors(split: Split, candidates: list[Mapping[str, float]]) -> np.ndarray:
+    """Test error of every candidate, trained on all training rows."""
+    X, y, X_test, y_test = split
+    result = np.empty(len(candidates))
+    kernel_of = [params.get("gamma", 1.0 / X.shape[1]) for params in candidates]
+    for gamma in sorted(set(kernel_of)):
+        kernel = resolve_kernel("rbf", X, gamma=gamma)
+        gram, test_values = Gram(kernel(X)), kernel(X_test, X)
+        before = None
+        for index in np.flatnonzero(np.array(kernel_of) == gamma):
+            params = candidates[index]
+            C = params.get("C", 1.0) * np.where(
+                y > 0,
+                params.get("weighting__positive", 1.0),
+                params.get("weighting__negative", 1.0),
+            )
+            before = solve_from(gram, before, C, tol=1e-3) if before else solve_dual(gram, y, C)
+            values = test_values[:, before.support] @ before.beta[before.support]
+            predicted = np.where(values + before.intercept > 0, 1, -1)
+            result[index] = (predicted != y_test).mean()
+    return result
+
+
+def run(name: str, number: int, grid: str, split: Split, raw: Path | None) -> dict[str, object]:
+    """Test errors of what each rule selects on one split."""
+    model, axes = GRIDS[grid](split)
+    X, y = split[:2]
+    span = SpanSearch(model, axes, refit=False).fit(X, y)
+    candidates = span.cv_results_["params"]
+    errors = test_errors(split, candidates)
+    row: dict[str, object] = {"data_set": name, "grid": grid, "split": number}
+    row["best"] = errors.min()
+    scores, hinge = span.cv_results_["mean_test_score"], span.cv_results_["loo_hinge"]
+    for ties in TIES:
+        row[f"span_{ties}"] = errors[select(scores, hinge, candidates, ties)]
+    row["span_worst"] = errors[scores >= scores.max() - 1e-10].max()
+    folds = SpanSearch(model, axes, refit=False, method="kfold", cv=5).fit(X, y)
+    scores, hinge = folds.cv_results_["mean_test_score"], folds.cv_results_["loo_hinge"]
+    for ties in TIES:
+        row[f"kfold_{ties}"] = errors[select(scores, hinge, candidates, ties)]
+    row["grid_search_cv"] = ""
+    if grid == "C-gamma":
+        theirs = GridSearchCV(model, axes, refit=False, cv=5).fit(X, y)
+        row["grid_search_cv"] = errors[theirs.best_index_]
+    if raw is not None:
+        raw.mkdir(exist_ok=True)
+        tables = {
+            f"{kind}_{column}": search.cv_results_[key]
+            for kind, search in (("span", span), ("kfold", folds))
+            for column, key in (("score", "mean_test_score"), ("hinge", "loo_hinge"))
+        }
+        np.savez(raw / f"{grid}_{name}_{number}.npz", test_error=errors, **tables)
+    return row
+
+
+def known() -> list[dict[str, str]]:
+    if not RUNS.exists():
+        return []
+    with RUNS.open() as file:
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+
+
+def missing(names: list[str], grids: list[str], count: int) -> Iterator[tuple[str, int, str]]:
+    done = {(row["data_set"], int(row["split"]), row["grid"]) for row in known()}
+    for grid, name in product(grids, names):
+        for number in range(count):
+            if (name, number, grid) not in done:
+                yield name, number, grid
+
+
+def compute(names: list[str], grids: list[str], count: int, raw: Path | None) -> None:
+    RESULTS.mkdir(exist_ok=True)
+    todo = list(missing(names, grids, count))
+    head = not RUNS.exists()
+    with RUNS.open("a", newline="") as file, threadpool_limits(1):
+        if head:
+            file.write(f"# {command()}\n# {machine()}\n")
+        for done, (name, number, grid) in enumerate(todo):
+            print(f"{done}/{len(todo)} {grid} {name} {number}", file=sys.stderr, flush=True)
+            split = list(splits(name, number + 1))[number]
+            row = run(name, number, grid, split, raw)
+            row = {key: round(v, 6) if isinstance(v, float) else v for key, v in row.items()}
+            writer = csv.DictWriter(file, fieldnames=list(row), lineterminator="\n")
+            if head:
+                writer.writeheader()
+                head = False
+            writer.writerow(row)
+            file.flush()
+
+
+def summarise() -> None:
+    """Mean test errors with standard errors, and geometric means of the ratios to the best."""
+    runs = known()
+    with RUNS.open() as file:
+        heads = [line for line in file if line.startswith("#")]
+    lines = []
+    for grid in dict.fromkeys(row["grid"] for row in runs):
+        rules = [*RULES, *FOLD_RULES, *(["grid_search_cv"] if grid == "C-gamma" else [])]
+        reference = "grid_search_cv" if grid == "C-gamma" else "kfold_first"
+        ratios: dict[str, list[float]] = {rule: [] for rule in rules}
+        for name in dict.fromkeys(row["data_set"] for row in runs):
+            part = [row for row in runs if row["grid"] == grid and row["data_set"] == name]
+            if not part:
+                continue
+            values = {
+                rule: np.array([float(row[rule]) for row in part]) for rule in ["best", *rules]
+            }
+            line: dict[str, object] = {"grid": grid, "data_set": name, "splits": len(part)}
+            for rule, errors in values.items():
+                line[rule] = round(errors.mean(), 4)
+                line[f"{rule}_error"] = round(_standard_error(errors), 4)
+            difference = values["span_plateau"] - values[reference]
+            line["minus_folds"] = round(difference.mean(), 4)
+            line["minus_folds_error"] = round(_standard_error(difference), 4)
+            lines.append(line)
+            floor = 1.0 / MOST_COUNTED  # a best error of 0 would make every ratio infinite
+            for rule in rules:
+                ratios[rule].append((values[rule].mean() + floor) / (values["best"].mean() + floor))
+        print(f"\n{grid}: mean test error over that of the best candidate, geometric mean")
+        for rule in rules:
+            print(f"  {rule:16} {geometric_mean(ratios[rule]):.3f}")
+        here = [line for line in lines if line["grid"] == grid]
+        better = sum(line["minus_folds"] < -2 * line["minus_folds_error"] for line in here)
+        worse = sum(line["minus_folds"] > 2 * line["minus_folds_error"] for line in here)
+        print(f"  span_plateau against {reference}: beyond 2 standard errors better on {better}, "
+              f"worse on {worse} of {len(here)}")  # fmt: skip
+    fields = list(dict.fromkeys(key for line in lines for key in line))
+    with SUMMARY.open("w", newline="") as file:
+        file.writelines(heads)
+        writer = csv.DictWriter(file, fieldnames=fields, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(lines)
+    print(f"written to {SUMMARY}")
+
+
+#: Test rows at most, see `datasets`.
+MOST_COUNTED = 5000
+
+
+def _standard_error(values: np.ndarray) -> float:
+    return float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else np.nan
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.selection", description=__doc__)
+    parser.add_argument("--splits", type=int, default=10, help="splits of every data set, 2 to 10")
+    parser.add_argument("--datasets", nargs="+", default=list(NAMES), choices=NAMES)
+    parser.add_argument("--grids", nargs="+", default=list(GRIDS), choices=list(GRIDS))
+    parser.add_argument("--raw", type=Path, help="folder for the scores of all candidates")
+    options = parser.parse_args()
+    compute(options.datasets, options.grids, options.splits, options.raw)
+    summarise()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+"""How candidates lie to each other, and which of equal ones is chosen."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.ndimage import gaussian_filter
+from sklearn.model_selection import ParameterGrid
+
+from spansvm.search.grid import chains, list_candidates, neighbourhood_scores, select
+
+
+def lattice(*lengths):
+    return list(ParameterGrid({f"p{i}": list(range(n)) for i, n in enumerate(lengths)}))
+
+
+def test_chains_visit_every_candidate_once_and_only_take_small_steps():
+    candidates = lattice(33, 33)
+    shuffled = [candidates[i] for i in np.random.default_rng(0).permutation(len(candidates))]
+    found = chains(shuffled)
+    assert sorted(i for chain in found for i in chain) == list(range(len(candidates)))
+    for chain in found:
+        steps = [
+            sum(abs(shuffled[a][name] - shuffled[b][name]) for name in ("p0", "p1"))
+            for a, b in pairwise(chain)
+        ]
+        assert set(steps) == {1}
+    assert len(found) == 33
+
+
+def test_short_rows_are_joined_and_long_ones_cut():
+    joined = chains(lattice(5, 40, 2))
+    assert min(map(len, joined)) >= 24
+    assert [len(chain) for chain in chains(lattice(100))] == [34, 33, 33]
+
+
+def test_chains_do_not_cross_what_is_not_a_number():
+    candidates = list(ParameterGrid({"class_weight": [None, "balanced"], "C": range(30)}))
+    for chain in chains(candidates):
+        assert len({str(candidates[i]["class_weight"]) for i in chain}) == 1
+
+
+@pytest.mark.parametrize(
+    "param_grid", [{"C": [1, 2]}, [{"C": np.array([1, 2])}], [{"C": range(3)}]]
+)
+def test_grids_are_expanded(param_grid):
+    assert list_candidates(param_grid) == list(ParameterGrid(param_grid))
+
+
+def test_candidates_are_taken_as_they_are():
+    given = [{"C": 1, "class_weight": {0: 1, 1: 2}}, {"C": 2, "kernel": "rbf"}]
+    assert list_candidates(given) == given
+    assert list_candidates(iter(given)) == given
+
+
+def test_the_middle_of_a_plateau_is_chosen():
+    candidates = lattice(9, 9)
+    scores = np.array([float(abs(c["p0"] - 4) <= 3 and abs(c["p1"] - 4) <= 3) for c in candidates])
+    hinge = np.linspace(1, 0, scores.size)
+    chosen = candidates[select(scores, hinge, candidates, "plateau")]
+    assert chosen == {"p0": 4, "p1": 4}
+    assert candidates[select(scores, hinge, candidates, "hinge")] == {"p0": 7, "p1": 7}
+    assert candidates[select(scores, hinge, candidates, "first")] == {"p0": 1, "p1": 1}
+
+
+def test_a_better_score_beats_any_surroundings():
+    candidates = lattice(9)
+    scores = np.array([0.0, 0.6, 0.0, 0.0, 0.5, 0.5, 0.5, 0.5, 0.5])
+    assert select(scores, np.zeros(9), candidates, "plateau") == 1
+
+
+def test_surroundings_are_a_gaussian_of_two_steps():
+    candidates = lattice(15, 11)
+    scores = np.random.default_rng(0).random(len(candidates))
+    table = scores.reshape(15, 11)
+    options = {"sigma": 2.0, "mode": "constant", "truncate": 8.0}
+    expected = gaussian_filter(table, **options) / gaussian_filter(np.ones_like(table), **options)
+    found = neighbourhood_scores(scores, candidates)
+    np.testing.assert_allclose(found, expected.ravel(), rtol=1e-12)
+
+
+def test_failed_candidates_do_not_count_and_are_not_chosen():
+    candidates = lattice(7)
+    scores = np.array([np.nan, 1.0, 1.0, 1.0, np.nan, 1.0, 0.0])
+    assert select(scores, np.zeros(7), candidates, "plateau") == 1
+    around = neighbourhood_scores(scores, candidates)
+    assert around[1] > around[3] > around[5]
+
+
+def test_grids_do_not_touch_across_names_and_categories():
+    candidates = [{"kernel": k, "C": c} for k in ("rbf", "linear") for c in range(3)]
+    scores = np.array([1.0, 1.0, 1.0, 1.0, 0.0, 0.0])
+    assert select(scores, np.zeros(6), candidates, "plateau") == 0
+    around = neighbourhood_scores(scores, candidates)
+    np.testing.assert_allclose(around[:3], 1.0)
+    assert (around[3:] < 0.6).all()
+
+
+def test_without_a_grid_the_hinge_loss_decides():
+    candidates = [{"C": 0.3, "gamma": 2.0}, {"C": 1.7, "gamma": 0.1}, {"C": 5.0, "gamma": 0.7}]
+    scores, hinge = np.array([0.9, 0.9, 0.8]), np.array([0.5, 0.4, 0.1])
+    assert np.isnan(neighbourhood_scores(scores, candidates)).all()
+    assert select(scores, hinge, candidates, "plateau") == 1
+
+
+def test_class_weights_with_one_varying_entry_are_an_axis():
+    candidates = [{"class_weight": {0: 1, 1: w}} for w in (1, 2, 4, 8, 16)]
+    scores = np.array([0.0, 1.0, 1.0, 1.0, 0.0])
+    assert select(scores, np.zeros(5), candidates, "plateau") == 2
+    mixed = [{"class_weight": w} for w in (None, "balanced", {0: 1, 1: 2})]
+    assert select(np.ones(3), np.array([3.0, 1.0, 2.0]), mixed, "plateau") == 1
