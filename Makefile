@@ -11,13 +11,14 @@ endif
 # Small matrices everywhere: BLAS threads only get in each other's way.
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: help demo test lint theory bench clean
+.PHONY: help demo test lint theory bench quality clean
 
 help:
 	@echo "make demo    install, train a weighted SVM, show every estimate of its error"
 	@echo "make test    install what the tests need and run them"
 	@echo "make lint    ruff and mypy"
 	@echo "make theory  the theorems on thousands of random problems (some minutes)"
+	@echo "make quality selected models and probabilities against folds on real data (two hours)"
 	@echo "make bench   speed as ratios to LibSVM and to a general QP solver (some minutes)"
 
 $(VENV)/bin/python:
@@ -48,6 +49,10 @@ lint: $(VENV)/.installed-dev
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks
+
+quality: $(VENV)/.installed-dev
+	$(BIN)/python -m benchmarks.selection
+	$(BIN)/python -m benchmarks.calibration
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -13,6 +13,14 @@ import pytest
 import spansvm.demo
 
 ROOT = Path(__file__).parents[1]
+MODULES = [
+    "spansvm",
+    "spansvm.analysis",
+    "spansvm.loo",
+    "spansvm.search.scoring",
+    "spansvm.search.spansearch",
+    "spansvm.svc",
+]
 BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
 
 
@@ -49,7 +57,7 @@ def test_code_blocks_run_in_order():
     assert runner.summarize().failed == 0
 
 
-@pytest.mark.parametrize("module", ["spansvm", "spansvm.analysis", "spansvm.loo", "spansvm.svc"])
+@pytest.mark.parametrize("module", MODULES)
 def test_examples_in_docstrings(module):
     result = doctest.testmod(__import__(module, fromlist=["_"]))
     assert result.attempted > 0

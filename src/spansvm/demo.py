@@ -9,12 +9,16 @@ from typing import Any
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer
-from sklearn.model_selection import LeaveOneOut, cross_val_predict
+from sklearn.model_selection import GridSearchCV, LeaveOneOut, cross_val_predict
 from sklearn.preprocessing import minmax_scale
 from sklearn.svm import SVC
 
 from .analysis import analyze
 from .loo import exact_loo
+from .qp import Array
+from .search import SpanSearch
+from .svc import SpanSVC
+from .weighting import ClassWeighting
 
 __all__ = ["main"]
 
@@ -72,6 +76,29 @@ def main() -> None:
         The two exact procedures agree on {agree} of {rows} tumours. And since there is a
         leave-one-out value for each instance, the labels that the rest of the data contradict
         most can be listed, by row: {listed}.
+        """
+    )
+    _search(X, y)
+
+
+def _search(X: Array, y: np.ndarray) -> None:
+    """Choose the weights of the classes instead of guessing them."""
+    weights = 2.0 ** np.arange(-6, 10.5, 0.5)
+    grid = {"weighting__positive": weights, "weighting__negative": weights}
+    model = SpanSVC(gamma=0.5, weighting=ClassWeighting())
+    search, searching = _timed(lambda: SpanSearch(model, grid, verbose=1).fit(X, y))
+    plain = GridSearchCV(SVC(gamma=0.5), {"C": [1.0, 4.0, 16.0]}, cv=5, refit=False)
+    _, folds = _timed(lambda: plain.fit(X, y))
+    n = len(search.cv_results_["params"])
+    best = search.best_params_
+    _say(
+        f"""
+        The weights above were a guess. SpanSearch has tried {n} pairs of class weights in
+        {searching:.1f} s; GridSearchCV needs {folds / 3:.3f} s for 5 folds of one candidate here,
+        so some {n * folds / 3:.0f} s for all of them. The best pair, in the middle of its
+        plateau, is {best["weighting__negative"]:g} for malignant and
+        {best["weighting__positive"]:g} for benign, with a leave-one-out error of
+        {1 - search.best_score_:.4f}.
         """
     )
 

@@ -150,11 +150,17 @@ class Machines:
         others their plain one.
         """
         grams = self.grams()
-        values = grams.whole.values[:, self.support] @ self.coefficients + self.intercepts
+        values = np.empty((self.indices.size, len(self.solutions)))
         for column, ((_, rows), solution) in enumerate(
             zip(self.pairs, self.solutions, strict=True)
         ):
             values[rows, column] = estimate(grams.of_pairs[column], solution)
+            if not rows.all():
+                support = self.coefficients[:, column] != 0
+                kernel_values = grams.whole.values[np.ix_(~rows, self.support[support])]
+                values[~rows, column] = (
+                    kernel_values @ self.coefficients[support, column] + self.intercepts[column]
+                )
         return values
 
     @property

@@ -157,8 +157,10 @@ def weigh(
     weight = check_weights(
         1.0 if sample_weight is None else sample_weight, y.size, name="sample_weight"
     )
-    # As SVC does it: "balanced" counts the instances, whatever they weigh.
-    class_weight = compute_class_weight(model.class_weight, classes=classes, y=y)
+    class_weight = np.ones(classes.size)
+    if model.class_weight is not None:
+        # As SVC does it: "balanced" counts the instances, whatever they weigh.
+        class_weight = compute_class_weight(model.class_weight, classes=classes, y=y)
     bounds = instance_bounds(
         model.C, check_weights(class_weight, classes.size, name="class_weight"), indices, weight
     )

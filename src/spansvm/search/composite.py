@@ -30,6 +30,7 @@ __all__ = [
     "fit_transformers",
     "refit_arguments",
     "routed_fit_params",
+    "set_candidate",
     "setting_keys",
     "take_rows",
     "transform",
@@ -124,8 +125,14 @@ def as_span_svc(machine: SVC | SpanSVC) -> SpanSVC:
 
 def candidate_estimator(estimator: Any, params: Mapping[str, Any]) -> Any:
     """A copy of the estimator with the parameters of a candidate."""
-    copies = {name: clone(value, safe=False) for name, value in params.items()}
-    return clone(estimator).set_params(**copies)
+    return set_candidate(clone(estimator), params)
+
+
+def set_candidate(estimator: Any, params: Mapping[str, Any]) -> Any:
+    """Give an estimator the parameters of a candidate, whose own objects stay as they are."""
+    return estimator.set_params(
+        **{name: clone(value, safe=False) for name, value in params.items()}
+    )
 
 
 def setting_keys(prefix: str, params: Mapping[str, Any]) -> tuple[str, str]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from .._validation import n_rows
 from ..criteria import CRITERIA, SolvedModel
@@ -24,7 +25,7 @@ from ..machines import Machines
 from ..pairs import labels
 from ..qp import Array
 from ..svc import SpanSVC
-from .composite import FitParams, as_span_svc, candidate_estimator, take_rows, unwrap
+from .composite import FitParams, as_span_svc, set_candidate, take_rows, unwrap
 from .left_out import LeftOut, hinge_loss
 from .training_sets import TrainingSet, training_sets
 
@@ -113,12 +114,16 @@ class Outcome:
 def evaluate(work: Work, X: Any, y: np.ndarray, chain: Chain) -> Iterator[Outcome]:
     """Train and judge the candidates of a chain, one after the other."""
     judge = _Judge(work, X, y, chain)
+    estimator, names = None, None
     for params in chain.candidates:
         started = time.perf_counter()
         try:
-            outcome = judge(candidate_estimator(work.estimator, params))
+            if params.keys() != names:  # else all that one candidate sets, the next sets too
+                estimator, names = clone(work.estimator), params.keys()
+            outcome = judge(set_candidate(estimator, params))
         except Exception as exception:
             judge.start_afresh()
+            names = None
             outcome = Outcome(
                 exception=_portable(exception),
                 error=traceback.format_exc(),

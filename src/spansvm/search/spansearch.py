@@ -144,7 +144,7 @@ class SpanSearch(MetaEstimatorMixin, BaseEstimator):
     >>> grid = {"svc__C": [0.1, 1, 10, 100], "svc__gamma": [0.01, 0.1, 1]}
     >>> search = SpanSearch(model, grid).fit(X, y)
     >>> search.best_params_
-    {'svc__C': 10, 'svc__gamma': 0.1}
+    {'svc__C': 10, 'svc__gamma': 1}
     """
 
     def __init__(
