@@ -85,7 +85,10 @@ def test_a_span_svc_remembers_its_weights_and_scores():
         )
 
 
-def test_folds_are_refused():
+@pytest.mark.parametrize("model", [SVC(), SpanSVC()])
+@pytest.mark.parametrize("rows", [569, 568])
+def test_folds_are_refused(rows, model):
     X, y = load_breast_cancer(return_X_y=True)
-    with pytest.raises(ValueError, match=r"Use cv=\[\(rows, rows\)\]"):
-        GridSearchCV(SVC(), {"C": [1]}, scoring=span_scorer, cv=2, error_score="raise").fit(X, y)
+    search = GridSearchCV(model, {"C": [1]}, scoring=span_scorer, cv=2, error_score="raise")
+    with pytest.raises(ValueError, match="fitted on"):
+        search.fit(X[:rows], y[:rows])

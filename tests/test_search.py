@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from scipy import sparse
 from sklearn import config_context
 from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_classification
 from sklearn.exceptions import FitFailedWarning, NotFittedError, UnsetMetadataPassedError
 from sklearn.feature_selection import SelectKBest
@@ -27,10 +29,16 @@ from sklearn.model_selection import (
     cross_val_score,
 )
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import MinMaxScaler, StandardScaler, minmax_scale
+from sklearn.preprocessing import (
+    MinMaxScaler,
+    QuantileTransformer,
+    StandardScaler,
+    minmax_scale,
+)
 from sklearn.svm import SVC
 
 from spansvm import ClassWeighting, SigmoidWeighting, SpanSearch, SpanSVC, Weighting, analyze
+from spansvm.search.training_sets import TrainingSet
 
 TIGHT = {"tol": 1e-8}
 
@@ -147,7 +155,7 @@ def test_sparse_rows_score_as_dense_ones():
 def test_bounds_are_those_of_the_analysis(method):
     X, y = small()
     search = SpanSearch(SVC(gamma=0.1, **TIGHT), {"C": [0.1, 10]}, method=method).fit(X, y)
-    name = {"span_bound": "span_bound"}.get(method, f"{method}_bound")
+    name = method if method == "span_bound" else f"{method}_bound"
     for params, score in zip(
         search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True
     ):
@@ -273,6 +281,85 @@ def test_steps_and_machines_can_be_replaced_by_the_grid():
         assert error == pytest.approx(expected, abs=1.5 / len(y))
 
 
+def test_a_machine_can_be_replaced_by_a_pipeline():
+    X, y = small()
+    machines = [SVC(tol=1e-6), make_pipeline(QuantileTransformer(n_quantiles=20), SVC(tol=1e-6))]
+    model = Pipeline([("svc", SVC())])
+    options = {"param_grid": {"svc": machines}, "cv": KFold(3)}
+    ours = SpanSearch(model, method="kfold", **options).fit(X, y)
+    theirs = GridSearchCV(model, **options).fit(X, y)
+    np.testing.assert_allclose(
+        ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"]
+    )
+    assert len(set(ours.cv_results_["mean_test_score"])) == 2
+
+
+def test_kernels_may_be_precomputed_or_not_in_one_grid():
+    X, y = small()
+    K = X @ X.T
+    options = {"param_grid": {"kernel": ["precomputed", "rbf", "linear"]}, "cv": 3}
+    ours = SpanSearch(SVC(tol=1e-6), method="kfold", **options).fit(K, y)
+    theirs = GridSearchCV(SVC(tol=1e-6), **options).fit(K, y)
+    np.testing.assert_allclose(
+        ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"]
+    )
+
+
+@pytest.mark.parametrize("method", ["span_rule", "kfold"])
+def test_transformers_that_work_in_place_leave_the_rows_alone(method):
+    X, y = small()
+    X = 10 * X + 30
+    before = X.copy()
+    results = []
+    for copy in (True, False):
+        model = make_pipeline(StandardScaler(copy=copy), SVC())
+        search = SpanSearch(model, {"svc__C": [1, 10]}, method=method, refit=False).fit(X, y)
+        np.testing.assert_array_equal(X, before)
+        results.append(search.cv_results_["mean_test_score"])
+    np.testing.assert_array_equal(*results)
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_the_configuration_of_scikit_learn_reaches_the_workers(backend):
+    X, y = small()
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    chosen = ColumnTransformer([("kept", "passthrough", ["a", "b"])])
+    model = make_pipeline(StandardScaler(), chosen, SVC())
+    grid = {"svc__C": np.logspace(-2, 2, 60)}
+    with config_context(transform_output="pandas"):
+        alone = SpanSearch(model, grid).fit(frame, y)
+        with joblib.parallel_config(backend=backend, n_jobs=2):
+            together = SpanSearch(model, grid).fit(frame, y)
+    same_results(alone, together)
+
+
+def test_folds_may_be_masks_and_rows_a_list():
+    X, y = small()
+    mask = np.arange(len(y)) % 3 == 0
+    cv = [(~mask, mask), (mask, ~mask)]
+    ours = SpanSearch(SVC(tol=1e-6), {"C": [1, 10]}, method="kfold", cv=cv).fit(X.tolist(), y)
+    theirs = GridSearchCV(SVC(tol=1e-6), {"C": [1, 10]}, cv=cv).fit(X, y)
+    np.testing.assert_allclose(
+        ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"]
+    )
+
+
+def test_a_search_leaves_nothing_behind():
+    X, y = small()
+
+    def fails(estimator, X, y):
+        raise ValueError("no")
+
+    with pytest.warns(FitFailedWarning):
+        SpanSearch(
+            SVC(), {"gamma": [0.1, 1], "C": [1, 2]}, refit="good",
+            scoring={"good": "accuracy", "bad": fails},
+        ).fit(X, y)  # fmt: skip
+    SpanSearch(SVC(), {"gamma": [0.1, 1], "C": np.arange(1, 60)}, n_jobs=2).fit(X, y)
+    gc.collect()
+    assert not [thing for thing in gc.get_objects() if isinstance(thing, TrainingSet)]
+
+
 def test_nested_pipelines():
     X, y = small()
     inner = Pipeline([("best", SelectKBest(k=3)), ("svc", SpanSVC())])
@@ -319,7 +406,10 @@ def test_results_do_not_depend_on_the_order_of_the_candidates():
 @pytest.mark.parametrize("estimator", [SVC(), SpanSVC()])
 def test_the_table_has_the_columns_of_grid_search_cv(estimator):
     X, y = small()
-    grid = [{"C": [1, 10], "kernel": ["rbf"]}, {"class_weight": [None, "balanced", {0: 1, 1: 2}]}]
+    grid = [
+        {"C": [1, 0.5], "kernel": ["rbf"], "break_ties": [True]},
+        {"class_weight": [None, "balanced", {0: 1, 1: 2}]},
+    ]
     ours = SpanSearch(estimator, grid).fit(X, y)
     theirs = GridSearchCV(SVC(), grid, cv=2).fit(X, y)
     expected = {key for key in theirs.cv_results_ if not key.startswith("split")}
@@ -383,6 +473,27 @@ def test_refit_may_be_off_or_a_function():
     assert not hasattr(several, "best_index_")
     with pytest.raises(ValueError, match="With several scores, refit must be"):
         SpanSearch(SVC(), grid, scoring=["f1", "roc_auc"]).fit(X, y)
+
+
+@pytest.mark.parametrize("scoring", [["accuracy"], {"accuracy": "accuracy"}])
+def test_one_score_may_have_a_name(scoring):
+    X, y = small()
+    search = SpanSearch(SVC(), {"C": [1, 10]}, scoring=scoring, refit="accuracy").fit(X, y)
+    assert search.multimetric_
+    assert search.best_score_ == search.cv_results_["mean_test_accuracy"].max()
+    with pytest.raises(ValueError, match="refit must be"):
+        SpanSearch(SVC(), {"C": [1, 10]}, scoring=scoring).fit(X, y)
+
+
+def test_values_of_a_parameter_may_be_lists():
+    X, y = small()
+    model = Pipeline([("columns", ColumnTransformer([])), ("svc", SVC())])
+    values = [[("a", "passthrough", [0, 1])], [("a", "passthrough", [0, 1, 2])]]
+    search = SpanSearch(model, {"columns__transformers": values}).fit(X, y)
+    assert list(search.cv_results_["param_columns__transformers"]) == values
+    scaler = Pipeline([("scale", MinMaxScaler()), ("svc", SVC())])
+    candidates = [{"scale__feature_range": (0, 1), "svc__C": 1.0}, {"svc__C": 2.0}]
+    assert SpanSearch(scaler, candidates).fit(X, y).cv_results_["params"] == candidates
 
 
 def test_candidates_may_come_from_a_sampler():
@@ -449,7 +560,7 @@ def test_a_weighting_cannot_win_by_discarding_what_is_hard(method):
 def test_scores_go_to_the_weighting_with_and_without_a_pipeline():
     X, y = small()
     scores = np.random.default_rng(0).random(len(y))
-    model = SpanSVC(weighting=SigmoidWeighting(), gamma=0.2)
+    model = SpanSVC(weighting=SigmoidWeighting(), gamma=0.2, **TIGHT)
     grid = {"weighting__steepness": [1.0, 10.0], "weighting__ceiling": [1.0, 10.0]}
     plain = SpanSearch(model, grid).fit(X, y, scores=scores)
     piped = SpanSearch(
@@ -463,8 +574,13 @@ def test_scores_go_to_the_weighting_with_and_without_a_pipeline():
         alone = clone(model).set_params(**params).fit(X, y, scores=scores)
         assert plain.cv_results_["loo_error"][i] == pytest.approx(alone.loo_error_, abs=1 / len(y))
     assert plain.best_estimator_.loo_error_ == pytest.approx(1 - plain.best_score_, abs=1 / len(y))
-    kfold = SpanSearch(model, grid, method="kfold", cv=3).fit(X, y, scores=scores)
-    assert not np.isnan(kfold.cv_results_["mean_test_score"]).any()
+    cv = KFold(3)
+    kfold = SpanSearch(model, grid, method="kfold", cv=cv).fit(X, y, scores=scores)
+    for i, params in enumerate(kfold.cv_results_["params"]):
+        for k, (train, test) in enumerate(cv.split(X)):
+            alone = clone(model).set_params(**params).fit(X[train], y[train], scores=scores[train])
+            expected = alone.score(X[test], y[test])
+            assert kfold.cv_results_[f"split{k}_test_score"][i] == pytest.approx(expected)
 
 
 def test_sample_weights_in_kfold_are_those_of_grid_search_cv():
@@ -500,13 +616,14 @@ def test_metadata_routing():
     X, y = small(90)
     rng = np.random.default_rng(0)
     weight, scores = rng.uniform(0.2, 3, len(y)), rng.random(len(y))
-    model = SpanSVC(weighting=SigmoidWeighting(), gamma=0.2)
+    model = SpanSVC(weighting=SigmoidWeighting(), gamma=0.2, **TIGHT)
     grid = {"weighting__ceiling": [1.0, 10.0]}
     plain = SpanSearch(model, grid).fit(X, y, sample_weight=weight, scores=scores)
     with config_context(enable_metadata_routing=True):
         with pytest.raises(UnsetMetadataPassedError):
             SpanSearch(model, grid).fit(X, y, sample_weight=weight)
         asking = clone(model).set_fit_request(sample_weight=True, scores=True)
+        asking.set_score_request(sample_weight=False)
         routed = SpanSearch(asking, grid).fit(X, y, sample_weight=weight, scores=scores)
         same_results(plain, routed)
         np.testing.assert_array_equal(
@@ -530,10 +647,13 @@ def test_metadata_routing():
             alone = clone(model).set_params(**params).fit(X, y, weight, scores)
             right = alone.loo_predict_ == y
             expected = np.average(right, weights=weight)
-            assert search.cv_results_["mean_test_with"][i] == pytest.approx(expected, abs=0.03)
-            assert search.cv_results_["mean_test_without"][i] == pytest.approx(
-                right.mean(), abs=1.5 / len(y)
-            )
+            assert search.cv_results_["mean_test_with"][i] == pytest.approx(expected)
+            assert search.cv_results_["mean_test_without"][i] == pytest.approx(right.mean())
+        asking.set_score_request(sample_weight=True)
+        itself = SpanSearch(asking, grid).fit(X, y, sample_weight=weight, scores=scores)
+        np.testing.assert_allclose(
+            itself.cv_results_["mean_test_score"], search.cv_results_["mean_test_with"]
+        )
         groups = np.repeat(np.arange(9), 10)
         grouped = SpanSearch(SVC(), {"C": [1, 10]}, method="kfold", cv=GroupKFold(3))
         grouped.fit(X, y, groups=groups)
@@ -546,7 +666,9 @@ def test_metadata_routing():
 
 def test_a_candidate_that_fails_is_ranked_last_and_the_search_goes_on():
     X, y = small()
-    with pytest.warns(FitFailedWarning, match="2 of 4 candidates failed"):
+    with pytest.warns(
+        FitFailedWarning, match="2 of 4 fits failed; 1 of them with ValueError: C must be"
+    ):
         search = SpanSearch(SVC(), [{"C": [1, -1, 10]}, {"gamma": [-3.0]}]).fit(X, y)
     np.testing.assert_array_equal(
         np.isnan(search.cv_results_["mean_test_score"]), [False, True, False, True]
@@ -558,7 +680,7 @@ def test_a_candidate_that_fails_is_ranked_last_and_the_search_goes_on():
     assert zero.cv_results_["mean_test_score"][1] == 0.0
     with pytest.raises(ValueError, match="C must be a positive number"):
         SpanSearch(SVC(), {"C": [1, -1]}, error_score="raise").fit(X, y)
-    with pytest.raises(ValueError, match="3 of 3 candidates failed"):
+    with pytest.raises(ValueError, match="3 of 3 fits failed"):
         SpanSearch(SVC(), {"C": [-1, -2, -3]}).fit(X, y)
 
 
@@ -571,11 +693,59 @@ def test_a_candidate_that_does_not_converge_fails():
     np.testing.assert_array_equal(search.cv_results_["converged"], [False, True])
 
 
-def test_a_fold_with_one_class_fails_the_candidates():
+def test_a_fold_with_one_class_costs_that_fold():
     X, y = small()
-    order = np.argsort(y, kind="stable")
-    with pytest.raises(ValueError, match="greater than one"):
-        SpanSearch(SVC(), {"C": [1]}, method="kfold", cv=KFold(2)).fit(X[order], y[order])
+    one, two = np.flatnonzero(y == 0), np.arange(len(y))
+    search = SpanSearch(SVC(), {"C": [1]}, method="kfold", cv=[(one, two), (two, one)])
+    with pytest.raises(ValueError, match="NaN for all candidates"), pytest.warns(FitFailedWarning):
+        search.fit(X, y)
+    search.set_params(error_score=0.0)
+    with pytest.warns(FitFailedWarning, match="greater than one; got 1 class"):
+        search.fit(X, y)
+    expected = SVC(C=1).fit(X, y).score(X[one], y[one])
+    assert search.cv_results_["split0_test_score"][0] == 0.0
+    assert search.cv_results_["split1_test_score"][0] == pytest.approx(expected, abs=0.03)
+
+
+def test_a_scorer_that_fails_costs_its_own_score():
+    def bad(estimator, X, y):
+        raise RuntimeError("not today")
+
+    X, y = small()
+    search = SpanSearch(
+        SVC(), {"C": [1, 10]}, scoring={"good": "accuracy", "bad": bad}, refit="good"
+    )
+    with pytest.warns(FitFailedWarning, match="not today"):
+        search.fit(X, y)
+    assert np.isnan(search.cv_results_.get("mean_test_bad", np.nan)).all()
+    assert not np.isnan(search.cv_results_["mean_test_good"]).any()
+
+
+def test_folds_without_known_classes_are_left_out_of_the_hinge_loss():
+    X, y = load_iris(return_X_y=True)  # sorted: each fold is a class of its own
+    options = {"param_grid": {"C": [0.1, 1]}, "cv": KFold(3)}
+    ours = SpanSearch(SVC(), method="kfold", **options).fit(X, y)
+    np.testing.assert_array_equal(ours.cv_results_["mean_test_score"], 0.0)
+    mixed = SpanSearch(SVC(), {"C": [0.1, 1]}, method="kfold", cv=KFold(5)).fit(X[:120], y[:120])
+    assert not np.isnan(mixed.cv_results_["loo_hinge"]).any()
+
+
+def test_an_error_can_stop_the_search_at_once():
+    trained = []
+
+    class Counting(Weighting):
+        def __init__(self, at=0.0):
+            self.at = at
+
+        def instance_weights(self, y, scores):
+            trained.append(self.at)
+            raise ValueError("no weights")
+
+    X, y = small()
+    model = SpanSVC(weighting=Counting())
+    with pytest.raises(ValueError, match="no weights"):
+        SpanSearch(model, {"weighting__at": np.arange(9.0)}, error_score="raise").fit(X, y)
+    assert trained == [0.0]
 
 
 class Interrupted(Weighting):
@@ -592,7 +762,7 @@ def test_an_interrupt_keeps_what_is_done():
     X, y = small()
     search = SpanSearch(SpanSVC(weighting=Interrupted()), {"weighting__at": [1.0, 2.0, 3.0, 4.0]})
     with pytest.raises(KeyboardInterrupt):
-        search.fit(X, y)
+        search.set_params(error_score="raise").fit(X, y)
     assert [params["weighting__at"] for params in search.cv_results_["params"]] == [1.0, 2.0]
     assert search.best_params_ == {"weighting__at": 1.0}
     with pytest.raises(NotFittedError):
@@ -606,6 +776,9 @@ def test_an_interrupt_keeps_what_is_done():
         ({"ties": "best"}, "ties must be one of plateau"),
         ({"method": "span_bound", "scoring": "f1"}, "no predictions"),
         ({"param_grid": []}, "param_grid is empty"),
+        ({"param_grid": [{"C": [1]}, {"Cc": [2]}]}, "Invalid parameter 'Cc'"),
+        ({"scoring": []}, "scoring must be a name"),
+        ({"refit": None}, "refit must be True"),
         ({"error_score": "nan"}, "error_score must be 'raise' or a number"),
     ],
 )
@@ -682,7 +855,10 @@ def test_what_is_lost_with_a_worker_is_computed_again(tmp_path):
     X, y = small()
     model = SpanSVC(weighting=DiesOnce(marker=str(tmp_path / "died")))
     search = SpanSearch(model, {"weighting__at": np.arange(60.0), "gamma": [0.1, 1.0]})
-    with joblib.parallel_config(backend="loky", n_jobs=2):
+    with (
+        joblib.parallel_config(backend="loky", n_jobs=2),
+        pytest.warns(RuntimeWarning, match="A worker was lost"),
+    ):
         results = search.fit(X, y).cv_results_
     assert (tmp_path / "died").exists()
     assert not np.isnan(results["mean_test_score"]).any()

@@ -49,6 +49,7 @@ from .qp import (
 __all__ = [
     "DualSolution",
     "box",
+    "check_same_rows",
     "find_intercept",
     "from_qp",
     "instance_bounds",
@@ -296,7 +297,7 @@ def read_svc(
             "rows than the model has seen."
         )
     support = present[svc.support_]
-    _check_same_rows(svc, X, support)
+    check_same_rows(svc, X, support)
     beta = np.zeros(signs.size)
     beta[support] = dense(svc.dual_coef_).ravel()
     alpha = signs * beta
@@ -372,7 +373,8 @@ def warn_indefinite(stacklevel: int) -> None:
     )
 
 
-def _check_same_rows(svc: SVC, X: Any, support: np.ndarray) -> None:
+def check_same_rows(svc: Any, X: Any, support: np.ndarray) -> None:
+    """ValueError unless the support vectors of a model are the rows of `X` at `support`."""
     if svc.kernel == "precomputed" or callable(svc.kernel):
         return  # the model does not keep the rows themselves
     expected, rows = svc.support_vectors_, X[support]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.isotonic import isotonic_regression
+from sklearn.pipeline import Pipeline
 
 from ..analysis import SpanAnalysis, analyze
 from ..svc import SpanSVC
@@ -70,9 +71,13 @@ class LooDisplay:
     ) -> LooDisplay:  # fmt: skip
         """Draw the margins of a fitted model; instances of zero weight are left out.
 
-        `model` is a :class:`~spansvm.SpanSVC`, which keeps its training data, or a
+        `model` is a :class:`~spansvm.SpanSVC`, which keeps its training data (or a pipeline or a
+        search that ends in one), or a
         :class:`sklearn.svm.SVC` of two classes with the `X`, `y` and `sample_weight` of its fit.
         """
+        model = getattr(model, "best_estimator_", model)
+        if isinstance(model, Pipeline) and isinstance(model[-1], SpanSVC):
+            model = model[-1]
         if not isinstance(model, SpanSVC):
             analysis = analyze(model, X, y, sample_weight)
             names = model.classes_

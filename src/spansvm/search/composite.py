@@ -7,15 +7,18 @@ the costly work.
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import joblib
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
+from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import process_routing
 
 from .._validation import n_rows
@@ -37,7 +40,8 @@ __all__ = [
     "unwrap",
 ]
 
-#: Parameters of the machine that leave the Gram matrix as it is.
+#: Parameters of the machine that leave the Gram matrix as it is; if one were missing here, matrices
+#: would be computed more often than they must.
 _FREE = frozenset(
     (
         "C", "class_weight", "weighting", "tol", "max_iter", "decision_function_shape",
@@ -89,6 +93,8 @@ def take_rows(values: Any, rows: np.ndarray) -> Any:
     """Some rows of an array, a sparse matrix, a data frame or a list."""
     if hasattr(values, "iloc"):
         return values.iloc[rows]
+    if sparse.issparse(values):
+        return values.tocsr()[rows]
     if hasattr(values, "shape"):
         return values[rows]
     return [values[row] for row in rows]
@@ -135,24 +141,52 @@ def set_candidate(estimator: Any, params: Mapping[str, Any]) -> Any:
     )
 
 
-def setting_keys(prefix: str, params: Mapping[str, Any]) -> tuple[str, str]:
-    """Two candidates with equal keys have the same transformers; the same Gram matrix."""
-    before, kernel = {}, {}
-    for name, value in params.items():
-        own = name[len(prefix) :] if name.startswith(prefix) else None
-        if own is None and name != prefix[:-2]:
-            before[name] = value
-        elif own is None or own.split("__")[0] not in _FREE:
-            kernel[name] = value
-    first = _key(before)
-    return first, first + _key(kernel)
+def setting_keys(estimator: Any, candidates: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """For each candidate a key of its transformers, and one of its kernel.
+
+    Where both are equal the Gram matrix is the same.  The keys are read from the estimator that
+    a candidate makes of the one given: any part of it may be replaced.  An unknown parameter
+    is an error here, before anything is trained.
+    """
+    _, prefix, _ = unwrap(estimator)
+    known: dict[Any, tuple[str, str]] = {}
+    checked: set[frozenset[str]] = set()
+    result = []
+    for params in candidates:
+        names = frozenset(params)
+        if names not in checked:
+            candidate_estimator(estimator, params)
+            checked.add(names)
+        # Only what is not known to leave the Gram matrix alone can make a difference.
+        part = {name: value for name, value in params.items() if not _is_free(prefix, name)}
+        try:
+            short = joblib.hash(sorted(part.items()))
+        except Exception:  # what cannot be pickled is equal to itself
+            short = tuple(sorted((name, id(value)) for name, value in part.items()))
+        if short not in known:
+            known[short] = _keys_of(candidate_estimator(estimator, part))
+        result.append(known[short])
+    return result
 
 
-def _key(params: Mapping[str, Any]) -> str:
+def _is_free(prefix: str, name: str) -> bool:
+    return name.startswith(prefix) and name[len(prefix) :].split("__")[0] in _FREE
+
+
+def _keys_of(estimator: Any) -> tuple[str, str]:
+    steps, _, machine = unwrap(estimator)
+    before = _hash([steps, get_tags(estimator).input_tags.pairwise])
+    return before, _hash(
+        [getattr(machine, name) for name in ("kernel", "gamma", "degree", "coef0")]
+    )
+
+
+def _hash(thing: Any) -> str:
+    """Equal for equal things; what cannot be pickled is equal to nothing."""
     try:
-        return str(joblib.hash(sorted(params.items())))
-    except Exception:  # what cannot be pickled is the same only if it is the same object
-        return str(sorted((name, id(value)) for name, value in params.items()))
+        return str(joblib.hash(thing))
+    except Exception:
+        return uuid.uuid4().hex
 
 
 def fit_params(

@@ -6,20 +6,27 @@ there are.  A worker is sent the rows and the parameters, never a Gram matrix.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import BrokenExecutor, CancelledError
 from typing import Any
 
 import joblib
 import numpy as np
+from sklearn import config_context
 
-from .composite import setting_keys, unwrap
+from .composite import setting_keys
 from .evaluation import Chain, Outcome, Work, evaluate
 from .grid import chains
+from .training_sets import Lease
 
 __all__ = ["run"]
 
 #: How often chains that were lost with their workers are sent out again.
 _RETRIES = 3
+
+#: What joblib's backends raise, beside Python's own exceptions, when a worker has died.
+_LOST = ("KilledWorker", "FutureCancelledError", "WorkerCrashedError", "RayActorError")
 
 
 def run(
@@ -28,38 +35,53 @@ def run(
     y: np.ndarray,
     candidates: Sequence[Mapping[str, Any]],
     n_jobs: int | None,
-) -> Iterator[tuple[int, Outcome]]:
-    """The index of a candidate and what came of it, for all candidates, each when it is known."""
-    waiting = _plan(work.estimator, candidates)
+) -> Iterator[tuple[int, int, Outcome]]:
+    """Candidate, split, and what came of it, for all of them, each when it is known."""
+    waiting = _plan(work, candidates)
     if joblib.effective_n_jobs(n_jobs) == 1:
         for chain in waiting:
-            yield from zip(chain.indices, evaluate(work, X, y, chain), strict=True)
+            for index, outcome in zip(chain.indices, evaluate(work, X, y, chain), strict=True):
+                yield index, chain.split, outcome
         return
     for attempt in range(_RETRIES + 1):
         try:
             for chain, outcomes in _in_parallel(work, X, y, waiting, n_jobs):
-                yield from zip(chain.indices, outcomes, strict=True)
+                for index, outcome in zip(chain.indices, outcomes, strict=True):
+                    yield index, chain.split, outcome
                 waiting = [other for other in waiting if other is not chain]
             return
-        except Exception:
-            # Candidates that fail say so in their outcome.  What is raised comes from the
-            # workers themselves: one died, and what it held is lost.
-            if attempt == _RETRIES:
+        except Exception as error:
+            if attempt == _RETRIES or not _lost_a_worker(error):
                 raise
+            warnings.warn(
+                f"A worker was lost ({type(error).__name__}); {len(waiting)} chains of "
+                "candidates are sent out again.",
+                RuntimeWarning,
+                stacklevel=3,
+            )
 
 
-def _plan(estimator: Any, candidates: Sequence[Mapping[str, Any]]) -> list[Chain]:
+def _lost_a_worker(error: Exception) -> bool:
+    """Whether it is the workers that failed, not the work."""
+    return (
+        isinstance(error, (BrokenExecutor, CancelledError, ConnectionError, EOFError))
+        or type(error).__name__ in _LOST
+    )
+
+
+def _plan(work: Work, candidates: Sequence[Mapping[str, Any]]) -> list[Chain]:
     """Candidates that share a Gram matrix, in chains; one matrix after the other."""
-    _, prefix, _ = unwrap(estimator)
     together: dict[tuple[str, str], list[int]] = {}
-    for index, params in enumerate(candidates):
-        together.setdefault(setting_keys(prefix, params), []).append(index)
+    for index, keys in enumerate(setting_keys(work.estimator, candidates)):
+        together.setdefault(keys, []).append(index)
     result = []
     for keys in sorted(together, key=lambda keys: (keys[0], together[keys][0])):
         members = together[keys]
-        for chain in chains([candidates[i] for i in members]):
-            indices = [members[k] for k in chain]
-            result.append(Chain(indices, [candidates[i] for i in indices], *keys))
+        cut = chains([candidates[i] for i in members])
+        for split in range(len(work.splits)):
+            for chain in cut:
+                indices = [members[k] for k in chain]
+                result.append(Chain(split, indices, [candidates[i] for i in indices], *keys))
     return result
 
 
@@ -76,4 +98,5 @@ def _in_parallel(
 
 
 def _evaluate_chain(work: Work, X: Any, y: np.ndarray, chain: Chain) -> list[Outcome]:
-    return list(evaluate(work, X, y, chain))
+    with config_context(**work.config), Lease(work.token):
+        return list(evaluate(work, X, y, chain))

@@ -1,8 +1,7 @@
 """Candidates of a search, trained and judged chain by chain.
 
-A chain is what one worker does at a time: candidates that share a Gram matrix, in an order in
-which each starts from the one before.  What chains share (transformed rows, Gram matrices) is
-computed by the first that needs it in a process.
+A chain is what one worker does at a time: candidates that share a Gram matrix, on all rows or
+on one fold, in an order in which each starts from the one before.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from ..qp import Array
 from ..svc import SpanSVC
 from .composite import FitParams, as_span_svc, set_candidate, take_rows, unwrap
 from .left_out import LeftOut, hinge_loss
-from .training_sets import TrainingSet, training_sets
+from .training_sets import Split, TrainingSet, cache_of
 
 __all__ = ["BOUNDS", "METHODS", "Chain", "Outcome", "Work", "evaluate"]
 
@@ -36,8 +35,6 @@ METHODS = ("span_rule", "span_bound", "span_count", "xi_alpha", "sv_count", "loo
 
 #: Those that give no predictions, only a number.
 BOUNDS = ("span_bound", "span_count", "xi_alpha", "sv_count")
-
-Scorers = Mapping[str, Callable[..., Any]]
 
 
 @dataclass(frozen=True)
@@ -52,29 +49,34 @@ class Work:
     method : str
         One of :data:`METHODS`.
     scorers : dict or None
-        From names to scorers; None for the error rate of the method.
+        From names to scorers; None for the share of right predictions.
     params : FitParams
     score_params : dict
         For each scorer its own keyword arguments.
-    splits : list of (train, test)
-        The folds of ``method="kfold"``.
+    splits : list of (train, test), or of None
+        The folds of ``method="kfold"``; else one None, for all rows.
+    config : dict
+        scikit-learn's configuration, which is not the same in other threads and processes.
     """
 
     token: str
     estimator: Any
     method: str
-    scorers: Scorers | None
+    scorers: Mapping[str, Callable[..., Any]] | None
     params: FitParams
-    score_params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    splits: Sequence[tuple[np.ndarray, np.ndarray]] = ()
+    score_params: Mapping[str, Mapping[str, Any]]
+    splits: Sequence[Split]
+    config: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Chain:
-    """Candidates that follow each other.
+    """Candidates that follow each other on one split.
 
     Attributes
     ----------
+    split : int
+        Which of the splits it is.
     indices : list of int
         Which candidates they are.
     candidates : list of dict
@@ -83,6 +85,7 @@ class Chain:
         What tells their transformers, and their Gram matrix, from those of other chains.
     """
 
+    split: int
     indices: list[int]
     candidates: list[Mapping[str, Any]]
     transformers: str
@@ -91,13 +94,13 @@ class Chain:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What is known of a candidate.
+    """What is known of a candidate on one split.
 
-    ``scores`` holds for every scorer the score of every split.  If a candidate failed there are
-    none; ``exception`` is why, and ``error`` says it to the user.
+    ``exception`` is why it failed, or why a scorer did, and ``error`` tells it to the user.
+    ``scores`` holds what there is.
     """
 
-    scores: Mapping[str, list[float]] = field(default_factory=dict)
+    scores: Mapping[str, float] = field(default_factory=dict)
     loo_error: float = np.nan
     hinge: float = np.nan
     n_in_bound: int = 0
@@ -122,101 +125,97 @@ def evaluate(work: Work, X: Any, y: np.ndarray, chain: Chain) -> Iterator[Outcom
                 estimator, names = clone(work.estimator), params.keys()
             outcome = judge(set_candidate(estimator, params))
         except Exception as exception:
-            judge.start_afresh()
-            names = None
-            outcome = Outcome(
-                exception=_portable(exception),
-                error=traceback.format_exc(),
-                fit_time=time.perf_counter() - started,
-            )
+            judge.before = names = None
+            outcome = Outcome(fit_time=time.perf_counter() - started, **_failure(exception))
         yield outcome
 
 
-def _portable(exception: Exception) -> Exception:
-    """The exception, or one in its place that can be sent between processes."""
+def _failure(exception: Exception) -> dict[str, Any]:
+    """An exception, or one in its place that can be sent between processes, and its story.
+
+    Without its traceback, which would keep Gram matrices alive.
+    """
+    error = f"{type(exception).__name__}: {exception}\n{traceback.format_exc()}"
+    exception = exception.with_traceback(None)
+    exception.__cause__ = exception.__context__ = None
     try:
         pickle.loads(pickle.dumps(exception))
     except Exception:
-        return RuntimeError(f"{type(exception).__name__}: {exception}")
-    return exception
+        exception = RuntimeError(f"{type(exception).__name__}: {exception}")
+    return {"exception": exception, "error": error}
 
 
 class _Judge:
-    """Trains and judges candidates of one chain; remembers where the next may start."""
+    """Trains and judges the candidates of one chain; `before` is where the next may start."""
 
     def __init__(self, work: Work, X: Any, y: np.ndarray, chain: Chain) -> None:
         self.work, self.X, self.y, self.chain = work, X, y, chain
+        self.split = work.splits[chain.split]
+        self.params = work.params
+        if self.split is not None:
+            self.params = work.params.take(self.split[0], y.size)
         weight = work.params.sample_weight
         self.counted = np.ones(y.size, dtype=np.bool_) if weight is None else weight != 0
-        self.params = [work.params] + [work.params.take(train, y.size) for train, _ in work.splits]
-        self.sets: list[TrainingSet] = []
-        self.start_afresh()
-
-    def start_afresh(self) -> None:
-        """Let the next candidate start from nothing."""
-        self.before: list[list[DualSolution] | None] = [None] * (1 + len(self.work.splits))
+        self.before: list[DualSolution] | None = None
+        self.held: TrainingSet | None = None  # the cache keeps what somebody holds
 
     def __call__(self, estimator: Any) -> Outcome:
-        work = self.work
+        work, chain = self.work, self.chain
         started = time.perf_counter()
         machine = as_span_svc(unwrap(estimator)[2])
         tol = min(machine.tol, EXACT_TOLERANCE) if work.method == "loo" else machine.tol
-        self.sets = sets = training_sets(
-            (work.token, self.chain.transformers, self.chain.kernel),
-            estimator, machine, self.X, self.y, self.params, work.splits,
+        self.held = training_set = cache_of(work.token).training_set(
+            (chain.transformers, chain.kernel, chain.split),
+            estimator, machine, self.X, self.y, self.params, self.split,
         )  # fmt: skip
-        trained = [
-            training_set.train(machine, params, tol, before)
-            for training_set, params, before in zip(sets, self.params, self.before, strict=True)
-        ]
-        self.before = [machines.solutions for machines in trained]
+        machines = training_set.train(machine, self.params, tol, self.before)
+        self.before = machines.solutions
         fitted = time.perf_counter()
-        solutions = [solution for machines in trained for solution in machines.solutions]
-        if not all(solution.converged for solution in solutions):
-            gap = max(solution.gap for solution in solutions)
-            error = (
-                f"The solver stopped early (max_iter={machine.max_iter}) with the KKT conditions "
-                f"violated by {gap:.2g}. Scale the features, or raise tol or max_iter."
-            )
+        if not all(solution.converged for solution in machines.solutions):
+            error = _early_stop(machine, machines)
             return Outcome(exception=ValueError(error), error=error, fit_time=fitted - started)
-        whole = trained[0]
-        values = whole.leave_one_out
-        if work.method == "loo":
-            values = whole.left_out(exact_loo_decision)
-        loo_error = self._error_rate(values, sets[0], machine)
-        if work.method == "kfold":
-            scores, hinge = self._score_folds(trained[1:], sets[1:], machine)
+        if self.split is None:
+            judged = self._on_all_rows(machines, training_set, machine)
         else:
-            hinge = hinge_loss(values[self.counted], whole.indices[self.counted], whole.n_classes)
-            if work.method in BOUNDS:
-                scores = {"score": [1.0 - self._bound(whole)]}
-            elif work.scorers is None:
-                scores = {"score": [1.0 - loo_error]}
-            else:
-                left_out = LeftOut(values[self.counted], whole, sets[0].classes, machine)
-                scores = self._score(left_out, np.flatnonzero(self.counted))
+            judged = self._on_test_rows(machines, training_set, machine)
         return Outcome(
-            scores=scores,
-            loo_error=loo_error,
-            hinge=hinge,
-            n_in_bound=sum(int(s.in_bound.sum()) for s in whole.solutions),
-            n_bounded=sum(int(s.bounded.sum()) for s in whole.solutions),
+            n_in_bound=sum(int(s.in_bound.sum()) for s in machines.solutions),
+            n_bounded=sum(int(s.bounded.sum()) for s in machines.solutions),
             n_empty=sum(
                 SolvedModel(gram, s).n_empty
-                for gram, s in zip(whole.grams().of_pairs, whole.solutions, strict=True)
+                for gram, s in zip(machines.grams().of_pairs, machines.solutions, strict=True)
             ),
             converged=True,
-            indefinite=whole.solutions[0].indefinite,
+            indefinite=machines.solutions[0].indefinite,
             fit_time=fitted - started,
             score_time=time.perf_counter() - fitted,
+            **judged,
         )
 
-    def _error_rate(self, values: Array, training_set: TrainingSet, machine: SpanSVC) -> float:
-        """Share of the counted rows on the wrong side."""
-        wrong = labels(values, training_set.classes, machine.break_ties) != self.y
+    def _on_all_rows(
+        self, machines: Machines, training_set: TrainingSet, machine: SpanSVC
+    ) -> dict[str, Any]:
+        """Judge by leave-one-out values, or by a bound."""
+        if self.work.method == "loo":
+            values = machines.left_out(exact_loo_decision)
+        else:
+            values = machines.leave_one_out
+        counted = self.counted
+        left_out = LeftOut(values[counted], machines, training_set.classes, machine)
+        wrong = labels(left_out.values, left_out.classes, machine.break_ties) != self.y[counted]
         if values.shape[1] == 1:
-            wrong |= values[:, 0] == 0.0
-        return float(wrong[self.counted].mean())
+            wrong |= left_out.values[:, 0] == 0.0
+        judged: dict[str, Any] = {
+            "loo_error": float(wrong.mean()),
+            "hinge": hinge_loss(left_out.values, machines.indices[counted], machines.n_classes),
+        }
+        if self.work.method in BOUNDS:
+            return {**judged, "scores": {"score": 1.0 - self._bound(machines)}}
+        if self.work.scorers is None:
+            weight = self.work.score_params.get("score", {}).get("sample_weight")
+            weight = None if weight is None else np.asarray(weight)[counted]
+            return {**judged, "scores": {"score": 1.0 - float(np.average(wrong, weights=weight))}}
+        return {**judged, **self._score(left_out, np.flatnonzero(counted))}
 
     def _bound(self, machines: Machines) -> float:
         """A bound as a share of the counted rows.
@@ -231,36 +230,52 @@ class _Judge:
         count += int((solution.y * solution.decision <= 0)[aside].sum())
         return float(count / self.counted.sum())
 
-    def _score_folds(
-        self, trained: list[Machines], sets: list[TrainingSet], machine: SpanSVC
-    ) -> tuple[dict[str, list[float]], float]:
-        scores: dict[str, list[float]] = {}
-        losses, counts = [], []
-        for machines, training_set, (_, test) in zip(trained, sets, self.work.splits, strict=True):
-            kernel_values = training_set.test_values[:, machines.support]
-            values = kernel_values @ machines.coefficients + machines.intercepts
-            left_out = LeftOut(values, machines, training_set.classes, machine)
-            for name, score in self._score(left_out, test).items():
-                scores.setdefault(name, []).extend(score)
-            known = np.isin(self.y[test], training_set.classes)
-            indices = np.searchsorted(training_set.classes, self.y[test][known])
-            losses.append(hinge_loss(values[known], indices, machines.n_classes))
-            counts.append(int(known.sum()))
-        return scores, float(np.average(losses, weights=counts))
+    def _on_test_rows(
+        self, machines: Machines, training_set: TrainingSet, machine: SpanSVC
+    ) -> dict[str, Any]:
+        """Judge by the test rows of the fold."""
+        assert self.split is not None
+        _, test = self.split
+        kernel_values = training_set.test_values[:, machines.support]
+        values: Array = kernel_values @ machines.coefficients + machines.intercepts
+        classes = training_set.classes
+        known = np.isin(self.y[test], classes)
+        indices = np.searchsorted(classes, self.y[test][known])
+        hinge = hinge_loss(values[known], indices, machines.n_classes)
+        left_out = LeftOut(values, machines, classes, machine)
+        if self.work.scorers is None:
+            weight = self.work.score_params.get("score", {}).get("sample_weight")
+            weight = None if weight is None else np.asarray(weight)[test]
+            right = labels(values, classes, machine.break_ties) == self.y[test]
+            return {"hinge": hinge, "scores": {"score": float(np.average(right, weights=weight))}}
+        return {"hinge": hinge, **self._score(left_out, test)}
 
-    def _score(self, left_out: LeftOut, rows: np.ndarray) -> dict[str, list[float]]:
-        """Scores of predictions for some rows."""
+    def _score(self, left_out: LeftOut, rows: np.ndarray) -> dict[str, Any]:
+        """Scores of predictions for some rows; a scorer that fails leaves the others alone."""
         every = rows.size == self.y.size and bool((rows == np.arange(rows.size)).all())
         X, y = (self.X, self.y) if every else (take_rows(self.X, rows), self.y[rows])
-        if self.work.scorers is None:
-            return {"score": [float((left_out.predict(X) == y).mean())]}
-        result: dict[str, list[float]] = {}
+        scores: dict[str, float] = {}
+        failure: dict[str, Any] = {}
+        assert self.work.scorers is not None
         for name, scorer in self.work.scorers.items():
             params = {
                 key: take_rows(value, rows) if n_rows(value) == self.y.size else value
                 for key, value in self.work.score_params.get(name, {}).items()
             }
-            value = scorer(left_out, X, y, **params)
-            for own, number in value.items() if isinstance(value, dict) else [(name, value)]:
-                result[own] = [float(number)]
-        return result
+            try:
+                value = scorer(left_out, X, y, **params)
+                scores |= value if isinstance(value, dict) else {name: float(value)}
+            except Exception as exception:
+                failure = _failure(exception)
+        return {"scores": scores, **failure}
+
+
+def _early_stop(machine: SpanSVC, machines: Machines) -> str:
+    gap = max(solution.gap for solution in machines.solutions)
+    limit, advice = "", "raise tol"
+    if machine.max_iter != -1:
+        limit, advice = f" (max_iter={machine.max_iter})", "raise tol or max_iter"
+    return (
+        f"The solver stopped early{limit} with the KKT conditions violated by {gap:.2g}. "
+        f"Scale the features, or {advice}."
+    )

@@ -35,9 +35,12 @@ _CHAIN, _LONGEST_CHAIN = 24, 48
 
 
 def list_candidates(param_grid: Any) -> list[dict[str, Any]]:
-    """The candidates of a grid, of a list of grids, or of an iterable of candidates."""
+    """The candidates of a grid, of a list of grids, or of an iterable of candidates.
+
+    A list of dicts is one of grids if all values in it are sequences.
+    """
     if isinstance(param_grid, Mapping) or (
-        isinstance(param_grid, Sequence) and any(map(_is_grid, param_grid))
+        isinstance(param_grid, Sequence) and param_grid and all(map(_is_grid, param_grid))
     ):
         param_grid = ParameterGrid(param_grid)
     elif not isinstance(param_grid, Iterable) or isinstance(param_grid, str):
@@ -47,20 +50,22 @@ def list_candidates(param_grid: Any) -> list[dict[str, Any]]:
         )
     candidates = [dict(params) for params in param_grid]
     if not candidates:
-        raise ValueError("param_grid is empty: there is no candidate.")
+        raise ValueError(
+            "param_grid is empty: there is no candidate. (An iterator is used up by its first "
+            "search.)"
+        )
     return candidates
 
 
 def _is_grid(params: Any) -> bool:
-    """Whether a dict gives several values for a parameter, not one."""
-    return isinstance(params, Mapping) and any(
+    """Whether a dict gives several values for each parameter, not one."""
+    return isinstance(params, Mapping) and all(
         isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str)
         for value in params.values()
     )
 
 
 def _number(value: Any) -> float | None:
-    """A position on an axis, if the value is a number or a dict with one number that varies."""
     if isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(float(value)):
         return float(value)
     return None

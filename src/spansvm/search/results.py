@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ __all__ = ["results_table"]
 
 def results_table(
     candidates: Sequence[Mapping[str, Any]],
-    outcomes: Sequence[Outcome],
+    outcomes: Sequence[Mapping[int, Outcome]],
     names: Sequence[str],
     n_splits: int,
     error_score: float,
@@ -26,46 +27,70 @@ def results_table(
     Parameters
     ----------
     candidates, outcomes
-        Parameters, and what came of them.
+        Parameters, and for each split what came of them; of an interrupted search some are
+        missing, and the mean is over those that are there.
     names : sequence of str
         The scores; ``["score"]`` if there is one.
     n_splits : int
     error_score : float
-        Score of candidates that failed.
+        Score of what failed.
     """
     table: dict[str, Any] = {}
+
+    def numbers(name: str) -> Array:
+        """One number for every outcome; for missing ones the mean of the others."""
+        rows = []
+        for own in outcomes:
+            found = [float(getattr(outcome, name)) for outcome in own.values()]
+            rows.append(found + [float(np.mean(found))] * (n_splits - len(found)))
+        return np.array(rows)
+
     for kind in ("fit", "score"):
-        times = [getattr(outcome, f"{kind}_time") for outcome in outcomes]
-        table[f"mean_{kind}_time"] = np.array(times)
-        table[f"std_{kind}_time"] = np.zeros(len(times))
+        times = numbers(f"{kind}_time")
+        table[f"mean_{kind}_time"] = times.mean(axis=1)
+        table[f"std_{kind}_time"] = times.std(axis=1)
     for name in sorted(set().union(*candidates)):
         table[f"param_{name}"] = _parameter_column(name, candidates)
     table["params"] = [dict(params) for params in candidates]
     for name in names:
-        failed = [error_score] * n_splits
-        splits = np.array([outcome.scores.get(name, failed) for outcome in outcomes], dtype=float)
+        splits = np.full((len(candidates), n_splits), np.nan)
+        there = np.zeros(splits.shape, dtype=np.bool_)
+        for row, own in enumerate(outcomes):
+            for k, outcome in own.items():
+                splits[row, k] = outcome.scores.get(name, error_score)
+                there[row, k] = True
         for k in range(n_splits):
             table[f"split{k}_test_{name}"] = splits[:, k]
-        mean = splits.mean(axis=1)
+        mean = np.array([row[known].mean() for row, known in zip(splits, there, strict=True)])
         table[f"mean_test_{name}"] = mean
-        table[f"std_test_{name}"] = splits.std(axis=1)
+        table[f"std_test_{name}"] = np.array(
+            [row[known].std() for row, known in zip(splits, there, strict=True)]
+        )
         table[f"rank_test_{name}"] = _ranks(mean)
-    table["loo_error"] = np.array([outcome.loo_error for outcome in outcomes])
-    table["loo_hinge"] = np.array([outcome.hinge for outcome in outcomes])
+    table["loo_error"] = numbers("loo_error").mean(axis=1)
+    table["loo_hinge"] = _known_mean(numbers("hinge"))
     for name in ("n_in_bound", "n_bounded", "n_empty"):
-        table[name] = np.array([getattr(outcome, name) for outcome in outcomes])
-    table["converged"] = np.array([outcome.converged for outcome in outcomes])
+        mean = numbers(name).mean(axis=1)
+        table[name] = mean if n_splits > 1 else mean.astype(np.intp)
+    table["converged"] = numbers("converged").all(axis=1)
     return table
+
+
+def _known_mean(rows: Array) -> Array:
+    """Mean of what is not NaN in each row; NaN where all is."""
+    known = ~np.isnan(rows)
+    total = np.where(known, rows, 0.0).sum(axis=1)
+    return np.where(known.any(axis=1), total / np.maximum(known.sum(axis=1), 1), np.nan)
 
 
 def _parameter_column(name: str, candidates: Sequence[Mapping[str, Any]]) -> np.ma.MaskedArray:
     """Values of a parameter; masked where a candidate does not have it, as in GridSearchCV."""
     values = [params[name] for params in candidates if name in params]
-    kinds = {type(value) for value in values}
     dtype: Any = object
-    if len(kinds) == 1 and np.result_type(np.asarray(values[0])).kind in "bif":
-        array = np.asarray(values)
-        dtype = array.dtype if array.ndim == 1 else object
+    if all(isinstance(value, (bool, np.bool_)) for value in values):
+        dtype = np.bool_
+    elif all(isinstance(value, Real) and not isinstance(value, bool) for value in values):
+        dtype = np.result_type(*(np.asarray(value).dtype for value in values))
     column = np.ma.MaskedArray(np.empty(len(candidates), dtype=dtype), mask=True)
     for i, params in enumerate(candidates):
         if name in params:
@@ -77,5 +102,7 @@ def _ranks(scores: Array) -> np.ndarray:
     """1 for the best; equal scores share a rank, and those that failed the last."""
     if np.isnan(scores).all():
         return np.ones(scores.size, dtype=np.int32)
+    # Means over folds are rounded: what select takes for equal has an equal rank.
+    scores = np.round(scores, 10)
     filled = np.where(np.isnan(scores), np.nanmin(scores) - 1.0, scores)
     return rankdata(-filled, method="min").astype(np.int32)

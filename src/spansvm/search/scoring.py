@@ -13,8 +13,9 @@ from sklearn.metrics import check_scoring, get_scorer
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import UNUSED
 
+from .._validation import check_rows
 from ..criteria import SolvedModel, span_rule
-from ..dual import read_svc
+from ..dual import check_same_rows, read_svc
 from ..svc import SpanSVC
 from .composite import as_span_svc, unwrap
 
@@ -30,7 +31,13 @@ def resolve_scorers(estimator: Any, scoring: Any) -> dict[str, Callable[..., Any
         return {"score": check_scoring(estimator, scoring)}
     if isinstance(scoring, Mapping):
         return {name: check_scoring(estimator, scorer) for name, scorer in scoring.items()}
-    return {name: get_scorer(name) for name in scoring}
+    names = list(scoring)
+    if not names or len(set(names)) < len(names) or not all(isinstance(n, str) for n in names):
+        raise ValueError(
+            "scoring must be a name, a function, a dict, or a list of different names; "
+            f"got {scoring!r}."
+        )
+    return {name: get_scorer(name) for name in names}
 
 
 class SpanScorer(BaseEstimator):
@@ -90,10 +97,13 @@ class SpanScorer(BaseEstimator):
                 "span_scorer judges a model by the rows that it was fitted on, which were "
                 f"{machine.shape_fit_[0]}, not {len(np.asarray(y))}. Use cv=[(rows, rows)]."
             )
-        if isinstance(machine, SpanSVC):
-            return 1.0 - machine.loo_error_
         while isinstance(estimator, Pipeline):
             X, estimator = estimator[:-1].transform(X), estimator[-1]
+        if isinstance(machine, SpanSVC):
+            check_same_rows(machine, check_rows(X, machine.kernel), machine.support_)
+            if not np.array_equal(machine.training_labels_, y):
+                raise ValueError("y must be the labels that the model was fitted on; some differ.")
+            return 1.0 - machine.loo_error_
         if len(machine.classes_) > 2:
             # SVC keeps the machines of the pairs in pieces; to train them again is faster.
             model = as_span_svc(machine).fit(X, y, sample_weight=sample_weight)

@@ -39,7 +39,7 @@ from .grid import TIES, list_candidates, select
 from .progress import SearchProgress
 from .results import results_table
 from .scoring import resolve_scorers
-from .training_sets import forget
+from .training_sets import Split, forget
 
 __all__ = ["SpanSearch"]
 
@@ -78,7 +78,8 @@ class SpanSearch(MetaEstimatorMixin, BaseEstimator):
     scoring : str, callable, list, tuple, set or dict, optional
         Scores of the left-out predictions: whatever GridSearchCV takes.  By default the share
         of right predictions.  Scores of probabilities work for every estimator: they are
-        calibrated on leave-one-out values.  Not for the bounds.
+        calibrated on leave-one-out values (but an SVC that is selected by them has no
+        ``predict_proba`` of its own).  Not for the bounds.
     cv : int, splitter or iterable, optional
         Folds of ``method="kfold"``; 5 by default.
     refit : bool, str or callable, default=True
@@ -95,15 +96,15 @@ class SpanSearch(MetaEstimatorMixin, BaseEstimator):
     verbose : int, default=0
         1 shows a progress bar.
     error_score : "raise" or float, default=numpy.nan
-        Score of candidates that fail.
+        Score of what fails: a candidate on a split, or a scorer.
 
     Attributes
     ----------
     cv_results_ : dict of arrays
         GridSearchCV's columns, and for each candidate ``loo_error`` (of the span-rule; exact with
-        ``method="loo"``), ``loo_hinge`` (hinge loss of the left-out predictions), ``n_in_bound``,
-        ``n_bounded``, ``n_empty`` (support vectors by kind and with empty Lambda_p, summed over
-        pairs of classes), ``converged``.
+        ``method="loo"``, NaN with ``"kfold"``), ``loo_hinge`` (hinge loss of the left-out
+        predictions), ``n_in_bound``, ``n_bounded``, ``n_empty`` (support vectors by kind and with
+        empty Lambda_p, summed over pairs of classes, mean over folds), ``converged``.
     best_index_, best_params_, best_score_
         The selected candidate.  Not if `refit` is False and there are several scores.
     best_estimator_ : estimator
@@ -123,14 +124,14 @@ class SpanSearch(MetaEstimatorMixin, BaseEstimator):
     With transformers that look at the labels (feature selection) this is optimistic; then use
     ``method="kfold"``, which fits everything on the training rows of each fold.
 
-    A row whose ``sample_weight`` is 0 is not counted.  Other weights are bounds of multipliers,
-    not counts: scores are not weighted by them.
+    Leave-one-out methods do not count rows whose ``sample_weight`` is 0.  Other weights are bounds
+    of multipliers, not counts: scores are not weighted by them, unless metadata routing says so.
 
     Leave-one-out is optimistic where rows come in groups (recordings of one person); use
     ``method="kfold"`` with :class:`sklearn.model_selection.GroupKFold`.
 
     Ctrl-C keeps what is done: ``cv_results_`` and ``best_params_`` are those of the candidates
-    that were finished.
+    that were finished, on the folds that were.
 
     Examples
     --------
@@ -212,22 +213,23 @@ class SpanSearch(MetaEstimatorMixin, BaseEstimator):
                 f"method={self.method!r} is defined for two classes; y has "
                 f"{np.unique(labels).size}. Use 'span_rule', 'loo' or 'kfold'."
             )
-        work, refit_params = self._sort_out(X, labels, sample_weight, scores, groups, params)
         candidates = list_candidates(self.param_grid)
-        outcomes: dict[int, Outcome] = {}
+        work, refit_params = self._sort_out(X, labels, sample_weight, scores, groups, params)
+        outcomes: list[dict[int, Outcome]] = [{} for _ in candidates]
+        total = len(candidates) * len(work.splits)
         try:
-            with SearchProgress(len(candidates), shown=self.verbose > 0) as progress:
-                for index, outcome in run(work, X, labels, candidates, self.n_jobs):
-                    outcomes[index] = outcome
+            with SearchProgress(total, shown=self.verbose > 0) as progress:
+                for index, split, outcome in run(work, X, labels, candidates, self.n_jobs):
+                    outcomes[index][split] = outcome
+                    if self.error_score == "raise" and outcome.exception is not None:
+                        raise outcome.exception
                     progress.advance(_headline(outcome))
         except KeyboardInterrupt:
-            if any(outcome.exception is None for outcome in outcomes.values()):
-                done = sorted(outcomes)
-                self._store([candidates[i] for i in done], [outcomes[i] for i in done], work)
+            self._keep(candidates, outcomes, work)
             raise
         finally:
-            forget()
-        self._store(candidates, [outcomes[i] for i in range(len(candidates))], work)
+            forget(work.token)
+        self._store(candidates, outcomes, work)
         if self.refit is not False:
             started = time.perf_counter()
             best = candidate_estimator(self.estimator, self.best_params_)
@@ -258,7 +260,11 @@ class SpanSearch(MetaEstimatorMixin, BaseEstimator):
             raise ValueError(f"error_score must be 'raise' or a number; got {self.error_score!r}.")
         unwrap(self.estimator)
         scorers = resolve_scorers(self.estimator, self.scoring)
-        if len(scorers) > 1 and not (
+        if not (isinstance(self.refit, (bool, str)) or callable(self.refit)):
+            raise ValueError(
+                f"refit must be True, False, the name of a score or a function; got {self.refit!r}."
+            )
+        if list(scorers) != ["score"] and not (
             self.refit is False or callable(self.refit) or self.refit in scorers
         ):
             raise ValueError(
@@ -272,8 +278,8 @@ class SpanSearch(MetaEstimatorMixin, BaseEstimator):
         """Give each what it is meant for: machine, transformers, scorers, splitter."""
         scorers = resolve_scorers(self.estimator, self.scoring)
         score_params: dict[str, Mapping[str, Any]] = {}
-        refit_params: dict[str, Any]
-        if get_config()["enable_metadata_routing"]:
+        routing = get_config()["enable_metadata_routing"]
+        if routing:
             given = {"sample_weight": sample_weight, "scores": scores, "groups": groups, **others}
             routed = process_routing(
                 self, "fit", **{name: value for name, value in given.items() if value is not None}
@@ -281,11 +287,11 @@ class SpanSearch(MetaEstimatorMixin, BaseEstimator):
             refit_params = dict(routed.estimator.fit)
             params = routed_fit_params(self.estimator, refit_params)
             split_params = dict(routed.splitter.split) if hasattr(self.cv, "split") else {}
-            if self.scoring is not None:
+            if self.method not in BOUNDS:
                 score_params = {name: routed[f"scorer_{name}"].score for name in scorers}
         else:
             params = fit_params(self.estimator, sample_weight, scores, others)
-            refit_params = refit_arguments(self.estimator, params)
+            refit_params = {}
             split_params = {} if groups is None else {"groups": groups}
         if groups is not None and self.method != "kfold":
             warnings.warn(
@@ -301,11 +307,13 @@ class SpanSearch(MetaEstimatorMixin, BaseEstimator):
             None if params.scores is None else check_scores(params.scores, y.size),
             params.steps,
         )
-        splits = []
+        if not routing:
+            refit_params = refit_arguments(self.estimator, checked)
+        splits: list[Split] = [None]
         if self.method == "kfold":
             splitter = check_cv(self.cv, y, classifier=True)
             splits = [
-                (np.asarray(train), np.asarray(test))
+                (_row_numbers(train), _row_numbers(test))
                 for train, test in splitter.split(X, y, **split_params)
             ]
         work = Work(
@@ -316,57 +324,93 @@ class SpanSearch(MetaEstimatorMixin, BaseEstimator):
             params=checked,
             score_params=score_params,
             splits=splits,
+            config=get_config(),
         )
         return work, refit_params
 
-    def _store(self, candidates: list[dict[str, Any]], outcomes: list[Outcome], work: Work) -> None:
+    def _store(
+        self,
+        candidates: list[dict[str, Any]],
+        outcomes: list[dict[int, Outcome]],
+        work: Work,
+    ) -> None:
         """Set the fitted attributes, but for the best estimator."""
-        failed = [outcome for outcome in outcomes if outcome.exception is not None]
-        if failed:
-            self._report(failed, len(outcomes))
-        if any(outcome.indefinite for outcome in outcomes):
+        every = [outcome for own in outcomes for outcome in own.values()]
+        names = list(dict.fromkeys(name for outcome in every for name in outcome.scores))
+        self._report(every, any_score=bool(names))
+        if any(outcome.indefinite for outcome in every):
             warn_indefinite(stacklevel=4)
         scorers = resolve_scorers(self.estimator, self.scoring)
-        names = list(dict.fromkeys(name for outcome in outcomes for name in outcome.scores))
+        self.scorer_ = scorers["score"] if list(scorers) == ["score"] else scorers
         self.multimetric_ = names != ["score"]
-        if self.multimetric_ and callable(self.scoring) and self.refit is True:
+        self.n_splits_ = len(work.splits)
+        if self.multimetric_ and not (
+            self.refit is False or callable(self.refit) or self.refit in names
+        ):
             raise ValueError(
                 "scoring returned several scores; refit must be the name of the one to select "
-                f"by: {', '.join(names)}."
+                f"by: {', '.join(names)}; got {self.refit!r}."
             )
-        self.scorer_ = scorers["score"] if list(scorers) == ["score"] else scorers
-        self.n_splits_ = len(work.splits) or 1
-        error_score = np.nan if self.error_score == "raise" else float(self.error_score)
-        self.cv_results_ = results_table(candidates, outcomes, names, self.n_splits_, error_score)
-        if self.multimetric_ and self.refit is False:
-            return
+        self._lay_out(candidates, outcomes, names)
         if callable(self.refit):
             self.best_index_ = int(self.refit(self.cv_results_))
             if not 0 <= self.best_index_ < len(candidates):
                 raise IndexError(f"refit returned {self.best_index_}, which is no candidate.")
-        else:
-            name = self.refit if self.multimetric_ else "score"
-            means = self.cv_results_[f"mean_test_{name}"]
-            hinge = self.cv_results_["loo_hinge"]
-            if np.isnan(means).all():
-                raise ValueError(f"The score {name!r} is NaN for all candidates.")
-            self.best_index_ = select(means, hinge, candidates, self.ties)
-        self.best_params_ = candidates[self.best_index_]
-        if not (self.multimetric_ and callable(self.refit)):
-            name = self.refit if self.multimetric_ else "score"
-            self.best_score_ = float(self.cv_results_[f"mean_test_{name}"][self.best_index_])
+            self.best_params_ = candidates[self.best_index_]
+            if not self.multimetric_:
+                means = self.cv_results_["mean_test_score"]
+                self.best_score_ = float(means[self.best_index_])
+        elif not (self.multimetric_ and self.refit is False):
+            self._select(candidates, self.refit if self.multimetric_ else "score")
 
-    def _report(self, failed: list[Outcome], n: int) -> None:
-        """Raise or warn of candidates that failed."""
+    def _lay_out(
+        self,
+        candidates: list[dict[str, Any]],
+        outcomes: list[dict[int, Outcome]],
+        names: list[str],
+    ) -> None:
+        error_score = np.nan if self.error_score == "raise" else float(self.error_score)
+        self.cv_results_ = results_table(candidates, outcomes, names, self.n_splits_, error_score)
+
+    def _select(self, candidates: list[dict[str, Any]], name: str) -> None:
+        means = self.cv_results_[f"mean_test_{name}"]
+        if np.isnan(means).all():
+            raise ValueError(f"The score {name!r} is NaN for all candidates.")
+        self.best_index_ = select(means, self.cv_results_["loo_hinge"], candidates, self.ties)
+        self.best_params_ = candidates[self.best_index_]
+        self.best_score_ = float(means[self.best_index_])
+
+    def _keep(
+        self,
+        candidates: list[dict[str, Any]],
+        outcomes: list[dict[int, Outcome]],
+        work: Work,
+    ) -> None:
+        """Of an interrupted search: what is done.  Raises nothing of its own."""
+        done = [i for i, own in enumerate(outcomes) if own]
+        kept, known = [candidates[i] for i in done], [outcomes[i] for i in done]
+        names = list(dict.fromkeys(n for own in known for o in own.values() for n in o.scores))
+        self.n_splits_, self.multimetric_ = len(work.splits), names != ["score"]
+        self._lay_out(kept, known, names)
+        name = self.refit if self.multimetric_ and isinstance(self.refit, str) else "score"
+        if not np.isnan(self.cv_results_.get(f"mean_test_{name}", np.nan)).all():
+            self._select(kept, name)
+
+    def _report(self, outcomes: list[Outcome], *, any_score: bool) -> None:
+        """Raise or warn of what failed."""
+        failed = [outcome for outcome in outcomes if outcome.exception is not None]
+        if not failed:
+            return
         kinds: dict[str, list[Outcome]] = {}
         for outcome in failed:
             kinds.setdefault(repr(outcome.exception), []).append(outcome)
         most = max(kinds.values(), key=len)
-        if self.error_score == "raise" or len(most) == n:
-            assert most[0].exception is not None
+        assert most[0].exception is not None
+        if len(most) == len(outcomes) and not any_score:
             raise most[0].exception
-        text = f"{len(failed)} of {n} candidates failed; {len(most)} of them with:\n{most[0].error}"
-        if len(failed) == n:
+        text = f"{len(failed)} of {len(outcomes)} fits failed; {len(most)} of them with "
+        text += most[0].error
+        if not any_score:
             raise ValueError(text)
         warnings.warn(f"{text}\nTheir score is {self.error_score}.", FitFailedWarning, stacklevel=4)
 
@@ -400,11 +444,6 @@ class SpanSearch(MetaEstimatorMixin, BaseEstimator):
     def decision_function(self, X: Any) -> np.ndarray:
         """Decision values, by the selected model."""
         return self._best("decision_function").decision_function(X)
-
-    @available_if(_has("transform"))
-    def transform(self, X: Any) -> Any:
-        """What the selected model makes of the rows, where it is a transformer."""
-        return self._best("transform").transform(X)
 
     def score(self, X: Any, y: npt.ArrayLike, **params: Any) -> float:
         """Score of the selected model on other rows, by the scorer of the search."""
@@ -457,7 +496,7 @@ class SpanSearch(MetaEstimatorMixin, BaseEstimator):
         )
         for name, scorer in resolve_scorers(self.estimator, self.scoring).items():
             mapping = MethodMapping().add(caller="score", callee="score")
-            if self.scoring is not None:
+            if self.method not in BOUNDS:
                 mapping.add(caller="fit", callee="score")
             router.add(**{f"scorer_{name}": scorer}, method_mapping=mapping)
         if hasattr(self.cv, "split"):
@@ -468,7 +507,12 @@ class SpanSearch(MetaEstimatorMixin, BaseEstimator):
         return router
 
 
+def _row_numbers(rows: npt.ArrayLike) -> np.ndarray:
+    """Indices of rows, also if they were given as a mask."""
+    rows = np.asarray(rows)
+    return np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
+
+
 def _headline(outcome: Outcome) -> float:
     """The first score of a candidate, for the progress bar."""
-    first = next(iter(outcome.scores.values()), [np.nan])
-    return float(np.mean(first))
+    return float(next(iter(outcome.scores.values()), np.nan))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections import OrderedDict, deque
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 from weakref import WeakValueDictionary
@@ -13,18 +14,27 @@ from sklearn.utils import get_tags
 
 from .._validation import check_rows
 from ..dual import DualSolution
-from ..kernels import resolve_kernel
+from ..kernels import dense, resolve_kernel
 from ..machines import Grams, Machines, train_pairs
 from ..qp import Array
 from ..svc import SpanSVC
 from ..weighting import weigh
 from .composite import FitParams, fit_transformers, take_rows, transform, unwrap
 
-__all__ = ["TrainingSet", "forget", "training_sets"]
+__all__ = ["Lease", "Split", "TrainingSet", "cache_of", "forget"]
+
+#: Training rows and test rows of a fold; None for all rows.
+Split = tuple[np.ndarray, np.ndarray] | None
+
+#: Seconds after which a worker lets go of what a search has left.
+_IDLE = 60.0
+
+#: Searches that run in one process at the same time and keep what they share.
+_SEARCHES = 4
 
 
 class _Memo:
-    """What chains share: kept while one of them uses it, and the latest after that."""
+    """Values by key: each is kept while somebody uses it, and the latest after that."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -44,43 +54,107 @@ class _Memo:
             self._latest = value
             return value
 
-    def clear(self) -> None:
-        with self._lock:
-            self._busy.clear()
-            self._latest = None
+
+class Cache:
+    """What the chains of one search share in a process."""
+
+    def __init__(self) -> None:
+        self._rows, self._sets = _Memo(), _Memo()
+
+    def training_set(
+        self,
+        keys: tuple[str, str, int],
+        estimator: Any,
+        machine: SpanSVC,
+        X: Any,
+        y: np.ndarray,
+        params: FitParams,
+        split: Split,
+    ) -> TrainingSet:
+        """The training rows of a split, behind the transformers and under the kernel.
+
+        `keys` name the setting of the transformers, that of the kernel, and the split.
+        """
+        transformers, kernel, number = keys
+        labels = y if split is None else y[split[0]]
+
+        def make_rows() -> _Rows:
+            return _Rows(estimator, X, labels, params, split)
+
+        def make_set() -> TrainingSet:
+            rows = self._rows.get((transformers, number), make_rows)
+            return TrainingSet(rows, labels, machine)
+
+        return self._sets.get((transformers, kernel, number), make_set)
 
 
-_ROWS, _TRAINING_SETS = _Memo(), _Memo()
+_CACHES: OrderedDict[str, Cache] = OrderedDict()
+_OVER: deque[str] = deque(maxlen=1000)
+_LOCK = threading.Lock()
 
 
-def forget() -> None:
+def cache_of(token: str) -> Cache:
+    """What the chains of a search share; of a search that is over, nothing."""
+    with _LOCK:
+        if token in _OVER:
+            return Cache()
+        cache = _CACHES.setdefault(token, Cache())
+        _CACHES.move_to_end(token)
+        while len(_CACHES) > _SEARCHES:
+            _CACHES.popitem(last=False)
+        return cache
+
+
+def forget(token: str) -> None:
     """Let go of what the chains of a search shared in this process."""
-    _ROWS.clear()
-    _TRAINING_SETS.clear()
+    with _LOCK:
+        _OVER.append(token)
+        _CACHES.pop(token, None)
 
 
-class _Shared(list):
-    """A list that can be referred to weakly."""
+class Lease:
+    """Around the work on a chain in a worker: what is shared is let go when no more work comes."""
+
+    _timers: dict[str, threading.Timer] = {}  # noqa: RUF012
+
+    def __init__(self, token: str) -> None:
+        self.token = token
+
+    def __enter__(self) -> None:
+        timer = self._timers.pop(self.token, None)
+        if timer is not None:
+            timer.cancel()
+
+    def __exit__(self, *exception: object) -> None:
+        timer = threading.Timer(_IDLE, self._expire)
+        timer.daemon = True
+        self._timers[self.token] = timer
+        timer.start()
+
+    def _expire(self) -> None:
+        self._timers.pop(self.token, None)
+        with _LOCK:
+            _CACHES.pop(self.token, None)
 
 
 class _Rows:
     """Training rows and, for a fold, test rows behind the transformers."""
 
     def __init__(
-        self,
-        estimator: Any,
-        X: Any,
-        y: np.ndarray,
-        params: FitParams,
-        split: tuple[np.ndarray, np.ndarray] | None,
+        self, estimator: Any, X: Any, y: np.ndarray, params: FitParams, split: Split
     ) -> None:
         steps, _, _ = unwrap(estimator)
         train_rows, test_rows = X, None
         if split is not None:
             train, test = split
-            train_rows, test_rows = take_rows(X, train), take_rows(X, test)
             if get_tags(estimator).input_tags.pairwise:
-                train_rows, test_rows = train_rows[:, train], test_rows[:, train]
+                X = dense(X)
+                train_rows, test_rows = X[np.ix_(train, train)], X[np.ix_(test, train)]
+            else:
+                train_rows, test_rows = take_rows(X, train), take_rows(X, test)
+        elif steps:
+            # A copy: transformers may work in place.
+            train_rows = take_rows(X, np.arange(y.size))
         fitted, self.train = fit_transformers(steps, train_rows, y, params)
         self.test = None if test_rows is None else transform(fitted, test_rows)
 
@@ -89,6 +163,7 @@ class TrainingSet:
     """Rows with their kernel and Gram matrices: what candidates of one kernel share."""
 
     def __init__(self, rows: _Rows, y: np.ndarray, machine: SpanSVC) -> None:
+        self.rows = rows
         self.X = check_rows(rows.train, machine.kernel)
         self.y = y
         self.classes, self.indices = np.unique(y, return_inverse=True)
@@ -100,14 +175,12 @@ class TrainingSet:
             machine.kernel, self.X, gamma=machine.gamma, degree=machine.degree, coef0=machine.coef0
         )
         self.grams = Grams(self.kernel, self.X, self.indices)
-        self._test = rows.test
 
     @cached_property
     def test_values(self) -> Array:
         """Kernel values between the test rows and the training rows."""
-        if self.kernel.name == "precomputed":
-            return np.asarray(check_rows(self._test, "precomputed"))
-        return self.kernel(check_rows(self._test, self.kernel.name), self.X)
+        test = check_rows(self.rows.test, self.kernel.name)
+        return dense(test) if self.kernel.name == "precomputed" else self.kernel(test, self.X)
 
     def train(
         self,
@@ -122,36 +195,3 @@ class TrainingSet:
             self.grams, bounds, tol=tol, max_iter=machine.max_iter, before=before
         )
         return Machines(self.X, self.indices, self.kernel, bounds, solutions, self.grams)
-
-
-def training_sets(
-    key: tuple[str, str, str],
-    estimator: Any,
-    machine: SpanSVC,
-    X: Any,
-    y: np.ndarray,
-    params: list[FitParams],
-    splits: Sequence[tuple[np.ndarray, np.ndarray]],
-) -> list[TrainingSet]:
-    """All rows, and those of every fold, behind the transformers and under the kernel.
-
-    `key` names the search, the setting of the transformers and that of the kernel; `params` has an
-    entry for all rows and one for each fold.
-    """
-    token, transformers, kernel = key
-    parts = [None, *splits]
-    labels = [y if part is None else y[part[0]] for part in parts]
-
-    def rows() -> _Shared:
-        return _Shared(
-            _Rows(estimator, X, own, given, part)
-            for own, given, part in zip(labels, params, parts, strict=True)
-        )
-
-    def sets() -> _Shared:
-        transformed = _ROWS.get((token, transformers), rows)
-        return _Shared(
-            TrainingSet(part, own, machine) for part, own in zip(transformed, labels, strict=True)
-        )
-
-    return _TRAINING_SETS.get((token, kernel), sets)
