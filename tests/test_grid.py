@@ -71,11 +71,11 @@ def test_a_better_score_beats_any_surroundings():
     assert select(scores, np.zeros(9), candidates, "plateau") == 1
 
 
-def test_surroundings_are_a_gaussian_of_two_steps():
-    candidates = lattice(15, 11)
+def test_surroundings_are_a_gaussian_of_one_to_two_steps():
+    candidates = lattice(33, 11)
     scores = np.random.default_rng(0).random(len(candidates))
-    table = scores.reshape(15, 11)
-    options = {"sigma": 2.0, "mode": "constant", "truncate": 8.0}
+    table = scores.reshape(33, 11)
+    options = {"sigma": (2.0, 1.0), "mode": "constant", "truncate": 16.0}
     expected = gaussian_filter(table, **options) / gaussian_filter(np.ones_like(table), **options)
     found = neighbourhood_scores(scores, candidates)
     np.testing.assert_allclose(found, expected.ravel(), rtol=1e-12)

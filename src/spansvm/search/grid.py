@@ -24,8 +24,9 @@ Params = Mapping[str, Any]
 #: The ways to choose among equal scores.
 TIES = ("plateau", "hinge", "first")
 
-#: Width of a neighbourhood: standard deviation of its Gaussian, in steps of the grid.
-_WIDTH = 2.0
+#: Standard deviation of the Gaussian that weighs a neighbourhood: the sixteenth part of an axis,
+#: but from one to two steps.
+_PART, _LEAST_WIDTH, _MOST_WIDTH = 16, 1.0, 2.0
 
 #: Scores that differ by less are equal: means over folds are rounded.
 _EQUAL = 1e-10
@@ -170,7 +171,8 @@ def neighbourhood_scores(scores: Array, candidates: Sequence[Params]) -> Array:
         total, weight = np.where(known, scores[cells], 0.0), known.astype(float)
         for axis, length in enumerate(shape):
             steps = np.subtract.outer(np.arange(length), np.arange(length))
-            kernel = np.exp(-0.5 * (steps / _WIDTH) ** 2)
+            width = min(max((length - 1) / _PART, _LEAST_WIDTH), _MOST_WIDTH)
+            kernel = np.exp(-0.5 * (steps / width) ** 2)
             total = np.moveaxis(np.tensordot(kernel, total, (1, axis)), 0, axis)
             weight = np.moveaxis(np.tensordot(kernel, weight, (1, axis)), 0, axis)
         with np.errstate(invalid="ignore"):
