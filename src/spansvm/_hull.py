@@ -17,6 +17,8 @@ If that is not enough a ridge is added; it makes every squared distance larger b
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 from numba import njit
 from scipy import linalg
@@ -24,7 +26,7 @@ from scipy import linalg
 from ._linalg import cholesky, cholesky_inverse, lower_inverse, lower_solve
 from .qp import Array
 
-__all__ = ["AffineHull", "block", "hull_distances", "positive", "regularised_inverse"]
+__all__ = ["AffineHull", "hull_distances", "positive", "regularised_inverse"]
 
 _TINY = float(np.finfo(np.float64).tiny)
 
@@ -182,6 +184,14 @@ def _from_within(factor, z, inside, ridge, farthest, squared):
         squared[inside[a]] = value
 
 
+class Blocks(Protocol):
+    """A Gram matrix, as far as hulls need it."""
+
+    @property
+    def dtype(self) -> np.dtype: ...
+    def block(self, rows: np.ndarray, columns: np.ndarray) -> Array: ...
+
+
 class AffineHull:
     """The hull with the weights of points in it, where :func:`hull_distances` gives distances only.
 
@@ -193,16 +203,17 @@ class AffineHull:
         What had to be added to the diagonal before; infinity if the kernel is indefinite.
     """
 
-    def __init__(self, K: np.ndarray, inside: np.ndarray) -> None:
-        self.inside = inside
-        self.shift = float(np.abs(K[inside, inside]).mean(dtype=np.float64)) or 1.0
-        self.gram = block(K, inside, inside) + self.shift
-        self.inverse, self.ridge = regularised_inverse(self.gram, K.dtype)
+    def __init__(self, source: Blocks, inside: np.ndarray) -> None:
+        self.inside, self._source = inside, source
+        self.gram = source.block(inside, inside)
+        self.shift = float(np.abs(np.diagonal(self.gram)).mean()) or 1.0
+        self.gram += self.shift
+        self.inverse, self.ridge = regularised_inverse(self.gram, source.dtype)
         self.u = self.inverse.sum(axis=1)
         self.s = float(positive(self.u.sum()))
         self.projected = self.inverse - np.outer(self.u, self.u) / self.s
 
-    def weights(self, K: np.ndarray, rows: np.ndarray) -> Array:
+    def weights(self, rows: np.ndarray) -> Array:
         """For each p in `rows` the weights, summing to 1, of the point of the hull nearest to it.
 
         A p that is one of the points has -1 at its own place, as in eq. Sp_calc, and its
@@ -216,7 +227,7 @@ class AffineHull:
         pivots = positive(steps[np.arange(position.size), position])[:, None]
         weights[own] = -steps / pivots
 
-        values = block(K, rows[~own], self.inside) + self.shift
+        values = self._source.block(rows[~own], self.inside) + self.shift
         weights[~own] = values @ self.inverse
         weights[~own] += np.outer((1.0 - values @ self.u) / self.s, self.u)
         if self.ridge > 0.0:
@@ -229,21 +240,16 @@ class AffineHull:
             weights += correction
         return weights
 
-    def distances(self, K: np.ndarray, others: np.ndarray, squared: Array) -> None:
+    def distances(self, others: np.ndarray, diagonal: Array, squared: Array) -> None:
         """Fill `squared` as :func:`hull_distances` does, for kernels on which that fails.
 
         With an indefinite kernel these are no distances, but finite and not negative.
         """
         squared[self.inside] = 1.0 / positive(np.diagonal(self.projected))
-        values = block(K, others, self.inside) + self.shift
+        values = self._source.block(others, self.inside) + self.shift
         length = np.einsum("pi,pi->p", values @ self.inverse, values)
         offset = (1.0 - values @ self.u) ** 2 / self.s
-        squared[others] = np.maximum(K[others, others] + self.shift - length + offset, 0.0)
-
-
-def block(K: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> Array:
-    """``K[rows, columns]`` in double precision."""
-    return K[np.ix_(rows, columns)].astype(np.float64)
+        squared[others] = np.maximum(diagonal[others] + self.shift - length + offset, 0.0)
 
 
 def positive(values: Array | float) -> Array:

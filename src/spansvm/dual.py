@@ -40,10 +40,7 @@ from .qp import (
     QPResult,
     check_limits,
     default_max_iter,
-    gradient,
     kkt_gap,
-    refine,
-    solve_qp,
 )
 
 __all__ = [
@@ -226,14 +223,12 @@ def solve_dual(
     if len(gram) != y.size:
         raise ValueError(f"K has {len(gram)} rows, but there are {y.size} labels in y.")
     lo, hi = box(y, C)
-    if alpha0 is None:
-        limit = default_max_iter(y.size) if max_iter is None else max_iter
-        result = refine(
-            gram.values, gram.diagonal, np.zeros(y.size), -y, -y, lo, hi, tol=tol, max_iter=limit
-        )
-    else:
+    limit = default_max_iter(y.size) if max_iter is None else max_iter
+    x, g = np.zeros(y.size), -y
+    if alpha0 is not None:
         start = y * check_weights(alpha0, y.size, name="alpha0")
-        result = solve_qp(gram.values, -y, lo, hi, x0=start, tol=tol, max_iter=max_iter)
+        x, g = gram.make_feasible(start, gram.gradient(start, -y), lo, hi)
+    result = gram.solve(x, g, -y, lo, hi, tol=tol, max_iter=limit)
     return from_qp(result, y, C)
 
 
@@ -314,7 +309,7 @@ def read_svc(
     indefinite = not kernel.definite and gram.indefinite
     if indefinite:
         warn_indefinite(stacklevel=3)
-    g = gradient(gram.values, beta, -signs)
+    g = gram.gradient(beta, -signs)
     gap = max(float(kkt_gap(beta, g, *box(signs, C))), 0.0)
     if svc.fit_status_ == 0 and gap > _SUSPICIOUS_GAP:
         warnings.warn(

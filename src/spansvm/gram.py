@@ -13,10 +13,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy import linalg
 
-from ._linalg import symmetric_view
-from .qp import Array, solve_qp
+from ._hull import hull_distances
+from ._linalg import add_rows, symmetric_view
+from .qp import Array, QPResult, gradient, make_feasible, refine, solve_qp
 
-__all__ = ["Gram", "as_gram"]
+__all__ = ["Gram", "Rows", "as_gram", "ball_weights", "is_indefinite"]
+
+Rows = npt.NDArray[np.intp]
 
 #: KKT gap of the enclosing ball, as a fraction of the largest squared norm.
 _TOLERANCE = 1e-9
@@ -54,6 +57,41 @@ class Gram:
     def __len__(self) -> int:
         return self.values.shape[0]
 
+    @property
+    def dtype(self) -> np.dtype:
+        """Precision of the entries."""
+        return self.values.dtype
+
+    def block(self, rows: Rows, columns: Rows) -> Array:
+        """Some entries, in double precision."""
+        return self.values[np.ix_(rows, columns)].astype(np.float64)
+
+    def whole_rows(self, rows: Rows) -> Array:
+        """Some rows, in double precision."""
+        return self.values[rows].astype(np.float64)
+
+    def hull_distances(self, inside: Rows, others: Rows, squared: Array) -> bool:
+        """:func:`spansvm._hull.hull_distances` of these points."""
+        return hull_distances(self.values, self.diagonal, inside, others, squared)
+
+    def add_rows(self, g: Array, rows: Rows, weights: Array) -> None:
+        """``g += weights @ K[rows]``, in place."""
+        add_rows(g, self.values, rows, weights)
+
+    def gradient(self, x: Array, c: Array) -> Array:
+        """``Kx + c``."""
+        return gradient(self.values, x, c)
+
+    def make_feasible(self, x: Array, g: Array, lo: Array, hi: Array) -> tuple[Array, Array]:
+        """A point near `x` in the box that sums to 0, and its gradient from that of `x`."""
+        return make_feasible(self.values, x, g, lo, hi, 0.0)
+
+    def solve(
+        self, x: Array, g: Array, c: Array, lo: Array, hi: Array, *, tol: float, max_iter: int
+    ) -> QPResult:
+        """Minimise ``1/2 x'Kx + c'x`` in the box from a feasible `x` whose gradient is `g`."""
+        return refine(self.values, self.diagonal, x, g, c, lo, hi, tol=tol, max_iter=max_iter)
+
     @cached_property
     def diagonal(self) -> Array:
         """``K(x_i, x_i)``."""
@@ -78,17 +116,15 @@ class Gram:
         the distance from the centre found to the farthest point, so that the ball truly
         encloses all points, whatever the solver's tolerance.
         """
-        c = -0.5 * self.diagonal
-        n = c.size
         scale = float(np.abs(self.diagonal).max())
         if scale == 0.0:
             return 0.0
         if not 1e-50 < scale < 1e50:  # squares of such numbers are out of range
             return float(np.sqrt(scale)) * Gram(self.values / scale).radius
-        ball = solve_qp(self.values, c, np.zeros(n), np.ones(n), 1.0, tol=_TOLERANCE * scale)
-        # |x_i - centre|^2 = K_ii - 2 (K x)_i + x'Kx, and the gradient is Kx - diagonal / 2.
-        inner = ball.gradient - c
-        farthest = float((self.diagonal - 2.0 * inner).max() + ball.x @ inner)
+        x = ball_weights(self.values)
+        # |x_i - centre|^2 = K_ii - 2 (K x)_i + x'Kx
+        inner = self.gradient(x, np.zeros(x.size))
+        farthest = float((self.diagonal - 2.0 * inner).max() + x @ inner)
         return float(np.sqrt(max(farthest, 0.0)))
 
     @cached_property
@@ -99,14 +135,7 @@ class Gram:
         the whole; the reverse is not certain.
         """
         rows = np.unique(np.linspace(0, len(self) - 1, _LOOKED_AT).astype(int))
-        part = self.values[np.ix_(rows, rows)].astype(np.float64)
-        tolerance = 1e-8 if self.values.dtype == np.float64 else 1e-4
-        part[np.diag_indices_from(part)] += tolerance * (float(np.abs(part).max()) or 1.0)
-        try:
-            linalg.cholesky(part, lower=True, overwrite_a=True, check_finite=False)
-        except linalg.LinAlgError:
-            return True
-        return False
+        return is_indefinite(self.block(rows, rows), self.dtype)
 
     def subset(self, rows: npt.NDArray[np.bool_]) -> Gram:
         """The Gram matrix of some of the points; this one, if it is all of them."""
@@ -115,6 +144,25 @@ class Gram:
         return Gram(self.values[np.ix_(rows, rows)], kernel_range=self._kernel_range)
 
 
+def ball_weights(K: np.ndarray) -> Array:
+    """Weights of the points in the centre of the smallest ball around them."""
+    diagonal = K.diagonal().astype(np.float64)
+    n, scale = diagonal.size, float(np.abs(diagonal).max())
+    tol = _TOLERANCE * scale
+    return solve_qp(K, -0.5 * diagonal, np.zeros(n), np.ones(n), 1.0, tol=tol).x
+
+
+def is_indefinite(part: Array, dtype: np.dtype) -> bool:
+    """Whether a Gram matrix in this precision is seen not to be positive semidefinite."""
+    tolerance = 1e-8 if dtype == np.float64 else 1e-4
+    part[np.diag_indices_from(part)] += tolerance * (float(np.abs(part).max()) or 1.0)
+    try:
+        linalg.cholesky(part, lower=True, overwrite_a=True, check_finite=False)
+    except linalg.LinAlgError:
+        return True
+    return False
+
+
 def as_gram(K: Gram | npt.ArrayLike) -> Gram:
-    """`K` as a :class:`Gram`."""
-    return K if isinstance(K, Gram) else Gram(K)
+    """`K` as a :class:`Gram`; one that is computed when needed stays so."""
+    return K if hasattr(K, "add_rows") else Gram(K)  # type: ignore[return-value]

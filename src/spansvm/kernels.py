@@ -86,6 +86,19 @@ class Kernel:
             np.fill_diagonal(values, 1.0)
         return values
 
+    def diagonal(self, X: Any) -> np.ndarray:
+        """``K(x, x)`` of every row of `X`; not for ``"precomputed"``."""
+        if self.name == "rbf":
+            return np.ones(X.shape[0])
+        if not isinstance(self.name, str):
+            parts = [self(X[i : i + 1], X[i : i + 1]) for i in range(X.shape[0])]
+            return np.concatenate(parts).ravel().astype(np.float64)
+        values = _squared_norms(X)
+        if self.name == "linear":
+            return values
+        values = self.gamma * values + self.coef0
+        return _power(values, self.degree) if self.name == "poly" else np.tanh(values)
+
     @property
     def definite(self) -> bool:
         """Whether the kernel is known to be positive semidefinite, whatever the rows."""

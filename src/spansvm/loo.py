@@ -26,7 +26,7 @@ from .dual import (
 )
 from .gram import Gram, as_gram
 from .kernels import resolve_kernel
-from .qp import Array, default_max_iter, make_feasible, refine
+from .qp import Array, default_max_iter
 from .span import removals
 from .svc import SpanSVC
 from .weighting import weigh
@@ -133,11 +133,9 @@ def exact_loo_decision(K: Gram | npt.ArrayLike, solution: DualSolution) -> Array
         ends = lo[p], hi[p]
         lo[p] = hi[p] = 0.0
         if not removal.exact:
-            x, g = make_feasible(gram.values, x, g, lo, hi, 0.0)
+            x, g = gram.make_feasible(x, g, lo, hi)
             limit = default_max_iter(y.size)
-            result = refine(
-                gram.values, gram.diagonal, x, g, -y, lo, hi, tol=EXACT_TOLERANCE, max_iter=limit
-            )
+            result = gram.solve(x, g, -y, lo, hi, tol=EXACT_TOLERANCE, max_iter=limit)
             x, g = result.x, result.gradient
             gaps.append(result.gap)
         decision[p] = y[p] + g[p] + find_intercept(x, g, lo, hi)

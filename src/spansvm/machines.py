@@ -157,7 +157,7 @@ class Machines:
             values[rows, column] = estimate(grams.of_pairs[column], solution)
             if not rows.all():
                 support = self.coefficients[:, column] != 0
-                kernel_values = grams.whole.values[np.ix_(~rows, self.support[support])]
+                kernel_values = grams.whole.block(np.flatnonzero(~rows), self.support[support])
                 values[~rows, column] = (
                     kernel_values @ self.coefficients[support, column] + self.intercepts[column]
                 )

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._linalg import add_rows
 from .dual import DualSolution, box, from_qp
 from .gram import Gram
-from .qp import Array, default_max_iter, gradient, make_feasible, refine
+from .qp import Array, default_max_iter
 
 __all__ = ["solve_from"]
 
@@ -32,10 +31,10 @@ def solve_from(
     moved = np.flatnonzero(start != beta)
     if moved.size < np.count_nonzero(start):
         g = before.gradient
-        add_rows(g, gram.values, moved, (start - beta)[moved])
+        gram.add_rows(g, moved, (start - beta)[moved])
     else:
-        g = gradient(gram.values, start, -y)
-    x, g = make_feasible(gram.values, start, g, lo, hi, 0.0)
+        g = gram.gradient(start, -y)
+    x, g = gram.make_feasible(start, g, lo, hi)
     limit = default_max_iter(y.size) if max_iter is None else max_iter
-    result = refine(gram.values, gram.diagonal, x, g, -y, lo, hi, tol=tol, max_iter=limit)
+    result = gram.solve(x, g, -y, lo, hi, tol=tol, max_iter=limit)
     return from_qp(result, y, C)

@@ -19,7 +19,7 @@ import numpy as np
 from numba import njit
 from scipy import linalg
 
-from ._hull import AffineHull, block, hull_distances, positive, regularised_inverse
+from ._hull import AffineHull, positive, regularised_inverse
 from ._linalg import one_blas_thread
 from .dual import DualSolution, Mask, box, warn_indefinite
 from .gram import Gram
@@ -77,53 +77,41 @@ def span_leave_one_out(gram: Gram, solution: DualSolution) -> LeaveOneOut:
     inside = np.flatnonzero(solution.in_bound)
     bounded = np.flatnonzero(solution.bounded)
     squared = np.zeros(solution.y.size)
-    K = gram.values
-    if inside.size and not hull_distances(K, gram.diagonal, inside, bounded, squared):
+    if inside.size and not gram.hull_distances(inside, bounded, squared):
         if not solution.indefinite:  # else it has been said
             warn_indefinite(stacklevel=2)
-        AffineHull(K, inside).distances(K, bounded, squared)
-    decision, errors = _decisions(
-        K,
-        solution.alpha,
-        solution.C,
-        solution.y,
-        solution.decision,
-        inside if inside.size else bounded,
-        inside.size,
-        squared,
-    )
+        AffineHull(gram, inside).distances(bounded, gram.diagonal, squared)
+    decision = solution.decision - solution.y * solution.alpha * squared
+    if inside.size < 2:
+        _take_over(gram, solution, inside, inside if inside.size else bounded, squared, decision)
+    for sign in (-1.0, 1.0):
+        own = np.flatnonzero(solution.present & (solution.y == sign))
+        if own.size == 1:
+            decision[own] = -sign
+    errors = int((solution.present & (solution.y * decision <= 0.0)).sum())
     return LeaveOneOut(squared, decision, errors)
 
 
-@njit(nogil=True, cache=True)
-def _decisions(K, alpha, C, y, decision, rows, n_in_bound, squared):
-    """Leave-one-out decision values; fills in the spans that no hull defines."""
-    result = np.empty(y.size)
-    for i in range(y.size):
-        result[i] = decision[i] - y[i] * alpha[i] * squared[i]
-    if n_in_bound < 2:
-        apart = rows[0] if n_in_bound == 1 else -1
-        for sign in (-1.0, 1.0):
-            e = _entering(alpha, C, y, decision, sign, apart)
-            for k in range(rows.size):
-                p = rows[k]
-                if y[p] != sign or e < 0:
-                    continue
-                squared[p] = max(K[p, p] + K[e, e] - 2.0 * K[p, e], 0.0)
-                # The intercept moves until the entering vector lies on its margin.
-                fixed = y[e] - decision[e]
-                result[p] = decision[p] + fixed - sign * alpha[p] * squared[p]
+def _take_over(
+    gram: Gram,
+    solution: DualSolution,
+    inside: np.ndarray,
+    rows: np.ndarray,
+    squared: Array,
+    decision: Array,
+) -> None:
+    """Spans and decision values where no hull defines them, in place."""
+    y, f = solution.y, solution.decision
+    apart = inside[0] if inside.size else -1
     for sign in (-1.0, 1.0):
-        count, last = 0, -1
-        for i in range(y.size):
-            if y[i] == sign and C[i] > 0.0:
-                count, last = count + 1, i
-        if count == 1:
-            result[last] = -sign
-    errors = 0
-    for i in range(y.size):
-        errors += C[i] > 0.0 and y[i] * result[i] <= 0.0
-    return result, errors
+        own = rows[y[rows] == sign]
+        e = _entering(solution.alpha, solution.C, y, f, sign, apart)
+        if own.size == 0 or e < 0:
+            continue
+        between = gram.block(np.array([e]), own)[0]
+        squared[own] = np.maximum(gram.diagonal[own] + gram.diagonal[e] - 2.0 * between, 0.0)
+        # The intercept moves until the entering vector lies on its margin.
+        decision[own] = f[own] + y[e] - f[e] - sign * solution.alpha[own] * squared[own]
 
 
 @njit(nogil=True, cache=True)
@@ -174,14 +162,13 @@ def box_span_squared(gram: Gram, solution: DualSolution, rows: np.ndarray) -> Ar
     existing = np.flatnonzero(span_exists(solution)[rows])
     if existing.size == 0:
         return result
-    K = gram.values
     inside = np.flatnonzero(solution.in_bound)
     beta = solution.beta
     lo, hi = (bound[inside] - beta[inside] for bound in box(solution.y, solution.C))
-    inner = block(K, inside, inside)
-    hull = AffineHull(K, inside)
+    inner = gram.block(inside, inside)
+    hull = AffineHull(gram, inside)
     squared = span_leave_one_out(gram, solution).span_squared
-    for position, free in zip(existing, hull.weights(K, rows[existing]), strict=True):
+    for position, free in zip(existing, hull.weights(rows[existing]), strict=True):
         p = rows[position]
         own = inside == p
         # beta_i + beta_p lambda_i stays in its box; p itself has no part in its own span.
@@ -191,7 +178,7 @@ def box_span_squared(gram: Gram, solution: DualSolution, rows: np.ndarray) -> Ar
         if (free >= least).all() and (free <= most).all():
             result[position] = squared[p]
             continue
-        column = K[inside, p].astype(np.float64)
+        column = gram.block(inside, np.array([p]))[:, 0]
         weights = _boxed_weights(hull, column, free, least, most, own)
         weights[own] = 0.0
         value = gram.diagonal[p] - 2.0 * weights @ column + weights @ inner @ weights
@@ -255,13 +242,12 @@ def opper_winther_shift(gram: Gram, solution: DualSolution) -> Array:
     ``1 / (K_II^-1)_pp`` for in-bound vectors, ``K_pp - k_p' K_II^-1 k_p`` for bounded ones:
     the squared span without the condition that the lambda sum to one.
     """
-    K = gram.values
     shift = np.zeros(solution.y.size)
     inside = np.flatnonzero(solution.in_bound)
     bounded = np.flatnonzero(solution.bounded)
-    inverse, _ = regularised_inverse(block(K, inside, inside), K.dtype)
+    inverse, _ = regularised_inverse(gram.block(inside, inside), gram.dtype)
     shift[inside] = 1.0 / positive(np.diagonal(inverse))
-    rows = block(K, bounded, inside)
+    rows = gram.block(bounded, inside)
     residual = gram.diagonal[bounded] - np.einsum("pi,pi->p", rows @ inverse, rows)
     shift[bounded] = np.maximum(residual, 0.0)
     return shift
@@ -297,7 +283,6 @@ def removals(gram: Gram, solution: DualSolution, slack: float) -> Iterator[Remov
     within `slack`.  Nothing is predicted, the multiplier is merely taken away, where no
     in-bound vector is left to move.
     """
-    K = gram.values
     beta, g, y = solution.beta, solution.gradient, solution.y
     lo, hi = box(y, solution.C)
     inside = np.flatnonzero(solution.in_bound)
@@ -306,17 +291,17 @@ def removals(gram: Gram, solution: DualSolution, slack: float) -> Iterator[Remov
     strictly = _STRICT * min(float(solution.C.max()), float(solution.alpha.max(initial=0.0)))
     rows = support[inside.size > solution.in_bound[support]]
     if rows.size:
-        hull = AffineHull(K, inside)
-        moving = K[inside].astype(np.float64)
+        hull = AffineHull(gram, inside)
+        moving = gram.whole_rows(inside)
     block_rows = max(1, _BLOCK_NUMBERS // y.size)
     for start in range(0, rows.size, block_rows):
         part = rows[start : start + block_rows]
-        moves = beta[part, None] * hull.weights(K, part)
+        moves = beta[part, None] * hull.weights(part)
         for p, move, moved_g in zip(part, moves, g + moves @ moving, strict=True):
             moved = beta.copy()
             moved[inside] += move
             if not solution.in_bound[p]:
-                moved_g -= beta[p] * K[p]
+                moved_g -= beta[p] * gram.whole_rows(np.array([p]))[0]
             moved[p] = 0.0
             others = inside[inside != p]
             side = y * (moved_g - moved_g[others].mean())  # y f^p - 1
@@ -330,4 +315,4 @@ def removals(gram: Gram, solution: DualSolution, slack: float) -> Iterator[Remov
     for p in np.setdiff1d(support, rows):
         moved = beta.copy()
         moved[p] = 0.0
-        yield Removal(int(p), moved, g - beta[p] * K[p], False)
+        yield Removal(int(p), moved, g - beta[p] * gram.whole_rows(np.array([p]))[0], False)
