@@ -165,4 +165,4 @@ def is_indefinite(part: Array, dtype: np.dtype) -> bool:
 
 def as_gram(K: Gram | npt.ArrayLike) -> Gram:
     """`K` as a :class:`Gram`; one that is computed when needed stays so."""
-    return K if hasattr(K, "add_rows") else Gram(K)  # type: ignore[return-value]
+    return K if isinstance(K, Gram) else Gram(K)

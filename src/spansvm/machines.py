@@ -14,12 +14,16 @@ from .calibration import Sigmoid, fit_sigmoid, lift_outliers
 from .criteria import SolvedModel
 from .dual import DualSolution, solve_dual
 from .gram import Gram
-from .kernels import Kernel
+from .kernels import Kernel, dense
+from .lazy import gram_of
 from .pairs import class_pairs, probabilities
 from .path import solve_from
 from .qp import Array
 
 __all__ = ["Grams", "Machines", "train_pairs"]
+
+#: How many kernel values are held at a time in prediction.
+_BLOCK_NUMBERS = 8_000_000
 
 
 class Grams:
@@ -32,10 +36,15 @@ class Grams:
         For every pair of classes the rows that belong to it.
     """
 
-    def __init__(self, kernel: Kernel, X: Any, indices: np.ndarray) -> None:
-        self.kernel = kernel
-        self.indices = indices
-        self.whole = Gram(kernel(X), kernel_range=kernel.range)
+    def __init__(
+        self,
+        kernel: Kernel,
+        X: Any,
+        indices: np.ndarray,
+        budget: float | str | None = None,
+    ) -> None:
+        self.kernel, self.indices = kernel, indices
+        self.whole = gram_of(kernel, X, budget)
         self.rows = [rows for _, rows in _pair_rows(indices)]
 
     @cached_property
@@ -98,6 +107,8 @@ class Machines:
         ``C_i`` of every instance.
     solutions : list of DualSolution
         What :func:`train_pairs` gave for them.
+    budget : float or str, optional
+        Memory for Gram matrices.
     grams : Grams, optional
         If given it is kept, and leave-one-out values need not compute it again.
 
@@ -117,13 +128,14 @@ class Machines:
         kernel: Kernel,
         bounds: Array,
         solutions: list[DualSolution],
+        budget: float | str | None = None,
         grams: Grams | None = None,
     ) -> None:
         self.X, self.indices, self.kernel = X, indices, kernel
         self.bounds, self.solutions = bounds, solutions
         self.n_classes = int(indices.max()) + 1
         self.pairs = _pair_rows(indices)
-        self._grams = grams
+        self._budget, self._grams = budget, grams
         signed = np.zeros((len(solutions), indices.size))
         for row, ((_, rows), solution) in enumerate(zip(self.pairs, solutions, strict=True)):
             signed[row, rows] = solution.beta
@@ -132,9 +144,20 @@ class Machines:
         self.coefficients = signed[:, self.support].T
         self.intercepts = np.array([solution.intercept for solution in solutions])
 
+    def decide(self, X: Any) -> Array:
+        """Values of all pairs for other rows; of a precomputed kernel, for rows of its values."""
+        result = np.empty((X.shape[0], self.intercepts.size))
+        step = max(1, _BLOCK_NUMBERS // max(self.support.size, 1))
+        vectors = None if self.kernel.name == "precomputed" else self.X[self.support]
+        for start in range(0, X.shape[0], step):
+            rows = X[start : start + step]
+            values = dense(rows[:, self.support]) if vectors is None else self.kernel(rows, vectors)
+            result[start : start + step] = values @ self.coefficients + self.intercepts
+        return result
+
     def grams(self) -> Grams:
         """Gram matrices of the training rows; computed anew, as they are large, unless kept."""
-        return self._grams or Grams(self.kernel, self.X, self.indices)
+        return self._grams or Grams(self.kernel, self.X, self.indices, self._budget)
 
     @cached_property
     def leave_one_out(self) -> Array:

@@ -15,16 +15,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .criteria import SolvedModel
 from .dual import warn_indefinite
-from .kernels import dense, resolve_kernel
+from .kernels import resolve_kernel
+from .lazy import parse_budget
 from .machines import Grams, Machines, train_pairs
 from .pairs import class_pairs, labels, shaped
 from .qp import Array
 from .weighting import Weighting, weigh
 
 __all__ = ["SpanSVC"]
-
-#: How many kernel values are held at a time in prediction.
-_BLOCK_NUMBERS = 8_000_000
 
 
 class SpanSVC(ClassifierMixin, BaseEstimator):
@@ -53,6 +51,11 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
         solver's own, which is generous.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
     break_ties : bool, default=False
+    gram_budget : float or str, optional
+        Bytes that the Gram matrix of the training rows may take, or a text such as "4 GiB"; half
+        of the memory that is available by default.  A matrix that does not fit is held in single
+        precision, and if that does not fit either, computed part by part when it is needed.
+        Linear kernels with many more rows than features need none.
 
     Attributes
     ----------
@@ -113,6 +116,7 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
         max_iter: int = -1,
         decision_function_shape: str = "ovr",
         break_ties: bool = False,
+        gram_budget: float | str | None = None,
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -125,6 +129,7 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
         self.max_iter = max_iter
         self.decision_function_shape = decision_function_shape
         self.break_ties = break_ties
+        self.gram_budget = gram_budget
 
     # Training -------------------------------------------------------------------------
 
@@ -162,12 +167,12 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
         kernel = resolve_kernel(
             self.kernel, X, gamma=self.gamma, degree=self.degree, coef0=self.coef0
         )
-        grams = Grams(kernel, X, indices)
+        grams = Grams(kernel, X, indices, self.gram_budget)
         solutions = train_pairs(grams, bounds, tol=self.tol, max_iter=self.max_iter)
         if solutions[0].indefinite:
             warn_indefinite(stacklevel=2)
         self.classes_, self.class_weight_ = classes, class_weight
-        self._store(Machines(X, indices, kernel, bounds, solutions))
+        self._store(Machines(X, indices, kernel, bounds, solutions, self.gram_budget))
         if self.fit_status_:
             worst = max(solution.gap for solution in solutions)
             warnings.warn(
@@ -191,6 +196,7 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
                 f"decision_function_shape must be 'ovr' or 'ovo'; "
                 f"got {self.decision_function_shape!r}."
             )
+        parse_budget(self.gram_budget)
         self._check_ties()
 
     def _check_ties(self) -> None:
@@ -227,17 +233,7 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
             self, X, reset=False, accept_sparse="csr", dtype=np.float64, order="C",
             accept_large_sparse=False,
         )  # fmt: skip
-        machines = self._machines
-        result = np.empty((X.shape[0], machines.intercepts.size))
-        step = max(1, _BLOCK_NUMBERS // max(self.support_.size, 1))
-        for start in range(0, X.shape[0], step):
-            rows = X[start : start + step]
-            if machines.kernel.name == "precomputed":
-                values = dense(rows[:, self.support_])
-            else:
-                values = machines.kernel(rows, self.support_vectors_)
-            result[start : start + step] = values @ machines.coefficients + machines.intercepts
-        return result
+        return self._machines.decide(X)
 
     def decision_function(self, X: Any) -> Array:
         """Decision values, as :meth:`sklearn.svm.SVC.decision_function` gives them.

@@ -22,7 +22,6 @@ from ..dual import DualSolution
 from ..loo import EXACT_TOLERANCE, exact_loo_decision
 from ..machines import Machines
 from ..pairs import labels
-from ..qp import Array
 from ..svc import SpanSVC
 from .composite import FitParams, as_span_svc, set_candidate, take_rows, unwrap
 from .left_out import LeftOut, hinge_loss
@@ -55,6 +54,8 @@ class Work:
         For each scorer its own keyword arguments.
     splits : list of (train, test), or of None
         The folds of ``method="kfold"``; else one None, for all rows.
+    gram_budget : float, str or None
+        In place of that of the machine.
     config : dict
         scikit-learn's configuration, which is not the same in other threads and processes.
     """
@@ -66,6 +67,7 @@ class Work:
     params: FitParams
     score_params: Mapping[str, Mapping[str, Any]]
     splits: Sequence[Split]
+    gram_budget: float | str | None
     config: Mapping[str, Any]
 
 
@@ -163,6 +165,8 @@ class _Judge:
         work, chain = self.work, self.chain
         started = time.perf_counter()
         machine = as_span_svc(unwrap(estimator)[2])
+        if work.gram_budget is not None:
+            machine.set_params(gram_budget=work.gram_budget)
         tol = min(machine.tol, EXACT_TOLERANCE) if work.method == "loo" else machine.tol
         self.held = training_set = cache_of(work.token).training_set(
             (chain.transformers, chain.kernel, chain.split),
@@ -236,8 +240,7 @@ class _Judge:
         """Judge by the test rows of the fold."""
         assert self.split is not None
         _, test = self.split
-        kernel_values = training_set.test_values[:, machines.support]
-        values: Array = kernel_values @ machines.coefficients + machines.intercepts
+        values = training_set.test_decisions(machines)
         classes = training_set.classes
         known = np.isin(self.y[test], classes)
         indices = np.searchsorted(classes, self.y[test][known])

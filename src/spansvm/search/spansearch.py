@@ -24,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from .._validation import check_weights
 from ..dual import warn_indefinite
+from ..lazy import parse_budget
 from ..weighting import check_scores
 from .composite import (
     FitParams,
@@ -97,6 +98,9 @@ class SpanSearch(MetaEstimatorMixin, BaseEstimator):
         1 shows a progress bar.
     error_score : "raise" or float, default=numpy.nan
         Score of what fails: a candidate on a split, or a scorer.
+    gram_budget : float or str, optional
+        Memory for a Gram matrix, in place of that of a SpanSVC; each process that computes has one,
+        and with several kernels each thread.
 
     Attributes
     ----------
@@ -161,6 +165,7 @@ class SpanSearch(MetaEstimatorMixin, BaseEstimator):
         n_jobs: int | None = None,
         verbose: int = 0,
         error_score: Any = np.nan,
+        gram_budget: float | str | None = None,
     ) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
@@ -172,6 +177,7 @@ class SpanSearch(MetaEstimatorMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.error_score = error_score
+        self.gram_budget = gram_budget
 
     # Searching ------------------------------------------------------------------------
 
@@ -258,6 +264,8 @@ class SpanSearch(MetaEstimatorMixin, BaseEstimator):
             )
         if self.error_score != "raise" and not isinstance(self.error_score, Real):
             raise ValueError(f"error_score must be 'raise' or a number; got {self.error_score!r}.")
+        if self.gram_budget is not None:
+            parse_budget(self.gram_budget)
         unwrap(self.estimator)
         scorers = resolve_scorers(self.estimator, self.scoring)
         if not (isinstance(self.refit, (bool, str)) or callable(self.refit)):
@@ -324,6 +332,7 @@ class SpanSearch(MetaEstimatorMixin, BaseEstimator):
             params=checked,
             score_params=score_params,
             splits=splits,
+            gram_budget=self.gram_budget,
             config=get_config(),
         )
         return work, refit_params

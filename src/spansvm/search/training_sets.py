@@ -15,6 +15,7 @@ from sklearn.utils import get_tags
 from .._validation import check_rows
 from ..dual import DualSolution
 from ..kernels import dense, resolve_kernel
+from ..lazy import LazyGram
 from ..machines import Grams, Machines, train_pairs
 from ..qp import Array
 from ..svc import SpanSVC
@@ -174,13 +175,22 @@ class TrainingSet:
         self.kernel = resolve_kernel(
             machine.kernel, self.X, gamma=machine.gamma, degree=machine.degree, coef0=machine.coef0
         )
-        self.grams = Grams(self.kernel, self.X, self.indices)
+        self.grams = Grams(self.kernel, self.X, self.indices, machine.gram_budget)
+
+    def test_decisions(self, machines: Machines) -> Array:
+        """Values of all pairs for the test rows."""
+        test, support = check_rows(self.rows.test, self.kernel.name), machines.support
+        if self.kernel.name == "precomputed":
+            return dense(test)[:, support] @ machines.coefficients + machines.intercepts
+        if isinstance(self.grams.whole, LazyGram):
+            return machines.decide(test)
+        values = self._test_values[:, support]
+        return values @ machines.coefficients + machines.intercepts
 
     @cached_property
-    def test_values(self) -> Array:
+    def _test_values(self) -> Array:
         """Kernel values between the test rows and the training rows."""
-        test = check_rows(self.rows.test, self.kernel.name)
-        return dense(test) if self.kernel.name == "precomputed" else self.kernel(test, self.X)
+        return self.kernel(check_rows(self.rows.test, self.kernel.name), self.X)
 
     def train(
         self,
@@ -194,4 +204,4 @@ class TrainingSet:
         solutions = train_pairs(
             self.grams, bounds, tol=tol, max_iter=machine.max_iter, before=before
         )
-        return Machines(self.X, self.indices, self.kernel, bounds, solutions, self.grams)
+        return Machines(self.X, self.indices, self.kernel, bounds, solutions, grams=self.grams)

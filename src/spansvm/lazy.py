@@ -1,0 +1,382 @@
+"""Training sets whose Gram matrix does not fit into memory, or need not be there.
+
+A :class:`LazyGram` is asked what a :class:`~spansvm.gram.Gram` is asked, and computes the entries
+when they are needed.  Training works on part of the variables at a time: all free ones and those
+that violate the KKT conditions most form a problem with a matrix of its own, and the gradient of
+all rows follows from the rows of those that moved.  A linear kernel needs no entries for that:
+``K x = X (X'x)``.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ._hull import hull_distances
+from ._linalg import add_rows
+from .gram import Gram, Rows, ball_weights, is_indefinite
+from .interior import interior_point
+from .kernels import Kernel, dense
+from .qp import Array, QPResult, kkt_gap, refine
+
+__all__ = ["LazyGram", "gram_of", "parse_budget"]
+
+#: Fraction of the memory that is available which a Gram matrix may take.
+_FRACTION = 0.5
+
+#: A linear kernel needs no matrix if there are this many rows, and so many for each feature.
+_MANY_ROWS, _ROWS_A_FEATURE = 3000, 20
+
+#: Kernel values that are computed at a time.
+_BLOCK_NUMBERS = 4_000_000
+
+#: Variables of a subproblem: at least, and as a multiple of the free ones.
+_WORKING, _WORKING_A_FREE = 3000, 2
+
+#: A subproblem is solved to this fraction of the gap of the whole, at best to half the tolerance.
+_INNER = 0.1
+
+#: Rounding of a number in single precision, and how much of the tolerance it may take.
+_SINGLE, _DRIFT = 2.0**-24, 0.2
+
+#: Subproblems before a training is given up.
+_ROUNDS = 1000
+
+_LOOKED_AT = 1000
+_UNITS = {"kib": 2**10, "mib": 2**20, "gib": 2**30, "kb": 10**3, "mb": 10**6, "gb": 10**9, "b": 1}
+
+
+def parse_budget(budget: float | str | None) -> float:
+    """Bytes that a Gram matrix may take: a number, a text such as "4 GiB", or None.
+
+    None is half of the memory that is available.
+    """
+    if budget is None:
+        return _FRACTION * _available_memory()
+    if isinstance(budget, str):
+        text = budget.strip().lower()
+        for unit, factor in _UNITS.items():
+            if text.endswith(unit):
+                try:
+                    budget = float(text.removesuffix(unit)) * factor
+                except ValueError:
+                    break
+                else:
+                    break
+    if isinstance(budget, bool) or not isinstance(budget, (int, float)) or not budget > 0:
+        raise ValueError(
+            f"gram_budget must be a positive number of bytes, a text such as '4 GiB', or None; "
+            f"got {budget!r}."
+        )
+    return float(budget)
+
+
+def _available_memory() -> float:
+    """Bytes that can be used without swapping; 4 GiB where the system does not tell."""
+    found = []
+    info = Path("/proc/meminfo")
+    if info.exists():
+        lines = dict(line.split(":", 1) for line in info.read_text().splitlines() if ":" in line)
+        if "MemAvailable" in lines:
+            found.append(float(lines["MemAvailable"].split()[0]) * 1024)
+    elif "SC_PHYS_PAGES" in getattr(os, "sysconf_names", {}):
+        found.append(0.5 * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    limit = Path("/sys/fs/cgroup/memory.max")
+    if limit.exists() and limit.read_text().strip().isdigit():
+        used = Path("/sys/fs/cgroup/memory.current")
+        taken = float(used.read_text()) if used.exists() else 0.0
+        found.append(max(float(limit.read_text()) - taken, 2.0**28))
+    return min(found, default=2.0**32)
+
+
+def gram_of(kernel: Kernel, X: Any, budget: float | str | None = None) -> Gram:
+    """The Gram matrix of some rows, in the most precise form that fits the budget.
+
+    Whole in double precision, whole in single precision, or computed when needed; the last also
+    for linear kernels with many more rows than features.
+    """
+    if kernel.name == "precomputed":
+        return Gram(kernel(X))
+    n, d = X.shape if hasattr(X, "shape") else (len(X), 0)
+    if kernel.name == "linear" and n >= _MANY_ROWS and n >= _ROWS_A_FEATURE * d:
+        return LazyGram(kernel, X, budget)
+    allowed = parse_budget(budget)
+    if 8.0 * n**2 <= allowed:
+        return Gram(kernel(X), kernel_range=kernel.range)
+    if 4.0 * n**2 <= allowed:
+        values = np.empty((n, n), dtype=np.float32)
+        step = max(1, _BLOCK_NUMBERS // n)
+        for start in range(0, n, step):
+            values[start : start + step] = kernel(X[start : start + step], X)
+        return Gram(values, kernel_range=kernel.range)
+    return LazyGram(kernel, X, allowed)
+
+
+class LazyGram(Gram):
+    """A Gram matrix whose entries are computed when they are needed: it has no ``values``.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : array-like or sparse matrix of shape (l, d)
+    budget : float or str, optional
+        Memory that may be used, as in :func:`parse_budget`: half for rows of the matrix that are
+        needed again, half for a subproblem.
+    """
+
+    def __init__(self, kernel: Kernel, X: Any, budget: float | str | None = None) -> None:
+        self.kernel, self.X = kernel, X
+        self.budget = parse_budget(budget)
+        self._n = int(X.shape[0])
+        slots = 0 if kernel.name == "linear" else int(0.5 * self.budget / (4.0 * self._n))
+        self._slots = min(slots, self._n)
+        self._slot_of = np.full(self._n, -1, dtype=np.intp)
+        self._next = 0
+
+    def __len__(self) -> int:
+        return self._n
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Precision of the gradient; single where rows are kept."""
+        return np.dtype(np.float64 if self.kernel.name == "linear" else np.float32)
+
+    # What alone the rows decide -----------------------------------------------------------
+
+    @cached_property
+    def diagonal(self) -> Array:
+        """``K(x_i, x_i)``."""
+        return self.kernel.diagonal(self.X)
+
+    @property
+    def spread(self) -> float:
+        """A number that no two kernel values differ by more than.
+
+        The length of the kernel's range where that is known, else twice the largest squared norm;
+        the largest less the smallest entry, as :class:`~spansvm.gram.Gram` has it, may be less.
+        """
+        if self.kernel.range is not None:
+            return self.kernel.range[1] - self.kernel.range[0]
+        return 2.0 * float(self.diagonal.max())
+
+    @cached_property
+    def radius(self) -> float:
+        """Radius of the smallest ball that encloses all points.
+
+        The ball around a few points is found, and those farthest outside are added, until none is.
+        """
+        kept = np.unique(np.linspace(0, self._n - 1, 20).astype(np.intp))
+        while True:
+            inner_block = self.block(kept, kept)
+            x = ball_weights(inner_block)
+            kept, x = kept[x > 0], x[x > 0]
+            inner = np.zeros(self._n)
+            self.add_rows(inner, kept, x)
+            squared = self.diagonal - 2.0 * inner + float(x @ inner[kept])
+            found = float(squared[kept].max())
+            outside = np.argsort(-squared)[:100]
+            outside = outside[squared[outside] > found * (1.0 + 1e-9)]
+            if np.isin(outside, kept).all():
+                return float(np.sqrt(max(float(squared.max()), 0.0)))
+            kept = np.union1d(kept, outside)
+
+    @cached_property
+    def indefinite(self) -> bool:
+        """Whether the matrix of up to a thousand of the points is not positive semidefinite."""
+        rows = np.unique(np.linspace(0, self._n - 1, _LOOKED_AT).astype(np.intp))
+        return is_indefinite(self.block(rows, rows), self.dtype)
+
+    def subset(self, rows: np.ndarray) -> Gram:
+        """The Gram matrix of some of the points; this one, if it is all of them."""
+        if rows.all():
+            return self
+        return gram_of(self.kernel, self.X[np.flatnonzero(rows)], self.budget)
+
+    # Entries ------------------------------------------------------------------------------
+
+    def block(self, rows: Rows, columns: Rows) -> Array:
+        """Some entries, in double precision."""
+        self._check(8.0 * len(rows) * len(columns), f"{len(rows)} x {len(columns)} kernel values")
+        if len(rows) == 0 or len(columns) == 0:
+            return np.zeros((len(rows), len(columns)))
+        return np.asarray(self.kernel(self.X[rows], self.X[columns]), dtype=np.float64)
+
+    def whole_rows(self, rows: Rows) -> Array:
+        """Some rows, in double precision."""
+        return self.block(rows, np.arange(self._n))
+
+    def _check(self, size: float, what: str) -> None:
+        # Small things are no reason to fail, whatever the budget.
+        if size > max(self.budget, 2.0**28):
+            raise MemoryError(
+                f"{what} take {size / 2**30:.1f} GiB, more than gram_budget allows "
+                f"({self.budget / 2**30:.1f} GiB). Raise gram_budget, or train on fewer rows."
+            )
+
+    def hull_distances(self, inside: Rows, others: Rows, squared: Array) -> bool:
+        """As :meth:`spansvm.gram.Gram.hull_distances`, for some of the others at a time."""
+        n = inside.size
+        step = max(_BLOCK_NUMBERS // n, 1000)
+        own = self.block(inside, inside)
+        places = np.arange(n)
+        for start in range(0, max(others.size, 1), step):
+            part = others[start : start + step]
+            rows = np.hstack((own, self.block(inside, part)))
+            both = np.concatenate((inside, part))
+            found = np.zeros(both.size)
+            if not hull_distances(
+                rows, self.diagonal[both], places, n + np.arange(part.size), found
+            ):
+                return False
+            squared[both] = found
+        return True
+
+    def add_rows(self, g: Array, rows: Rows, weights: Array) -> None:
+        """``g += weights @ K[rows]``, in place."""
+        if self.kernel.name == "linear":
+            g += np.asarray(self.X @ (self.X[rows].T @ weights)).ravel()
+            return
+        slots = self._slot_of[rows]
+        here = slots >= 0
+        if here.any():
+            add_rows(g, self._kept, slots[here], weights[here])
+        rows, weights = rows[~here], weights[~here]
+        step = max(1, _BLOCK_NUMBERS // self._n)
+        for start in range(0, rows.size, step):
+            part = rows[start : start + step]
+            values = np.asarray(self.kernel(self.X[part], self.X), dtype=np.float64)
+            g += weights[start : start + step] @ values
+            self._keep(part, values)
+
+    @cached_property
+    def _kept(self) -> np.ndarray:
+        """Rows that were computed, in single precision; the oldest make room for new ones."""
+        return np.empty((self._slots, self._n), dtype=np.float32)
+
+    @cached_property
+    def _owner(self) -> np.ndarray:
+        return np.full(self._slots, -1, dtype=np.intp)
+
+    def _keep(self, rows: Rows, values: Array) -> None:
+        for row, value in zip(rows[: self._slots], values, strict=False):
+            slot = self._next
+            self._next = (slot + 1) % self._slots
+            if self._owner[slot] >= 0:
+                self._slot_of[self._owner[slot]] = -1
+            self._owner[slot], self._slot_of[row] = row, slot
+            self._kept[slot] = value
+
+    def gradient(self, x: Array, c: Array) -> Array:
+        """``Kx + c``."""
+        g = c.copy()
+        rows = np.flatnonzero(x)
+        self.add_rows(g, rows, x[rows])
+        return g
+
+    def _exact_gradient(self, x: Array, c: Array) -> Array:
+        """``Kx + c`` in double precision throughout."""
+        g = c.copy()
+        rows = np.flatnonzero(x)
+        step = max(1, _BLOCK_NUMBERS // self._n)
+        for start in range(0, rows.size, step):
+            part = rows[start : start + step]
+            g += x[part] @ np.asarray(self.kernel(self.X[part], self.X), dtype=np.float64)
+        return g
+
+    # Training -----------------------------------------------------------------------------
+
+    def make_feasible(self, x: Array, g: Array, lo: Array, hi: Array) -> tuple[Array, Array]:
+        """A point near `x` in the box that sums to 0, and its gradient from that of `x`."""
+        target = np.clip(x, lo, hi)
+        missing = -float(target.sum())
+        if missing != 0.0:
+            sign = np.sign(missing)
+            order = np.argsort(sign * g, kind="stable")
+            room = (hi - target if sign > 0 else target - lo)[order]
+            used = np.clip(abs(missing) - (np.cumsum(room) - room), 0.0, room)
+            target[order] += sign * used
+            target = np.clip(target, lo, hi)
+        g = g.copy()
+        moved = np.flatnonzero(target != x)
+        self.add_rows(g, moved, (target - x)[moved])
+        return target, g
+
+    def solve(
+        self, x: Array, g: Array, c: Array, lo: Array, hi: Array, *, tol: float, max_iter: int
+    ) -> QPResult:
+        """Minimise ``1/2 x'Kx + c'x`` in the box from a feasible `x` whose gradient is `g`."""
+        if self.kernel.name == "linear" and kkt_gap(x, g, lo, hi) > tol:
+            x, g = self._start_linear(g, c, lo, hi, tol)
+        iterations, indefinite = 0, False
+        largest = int(np.sqrt(0.5 * self.budget / 8.0))
+        # Squares of what was added to the gradient from rows in single precision.
+        rounded = float(((x * self.diagonal) ** 2).sum()) if self._slots else 0.0
+        for _ in range(_ROUNDS):
+            gap = float(kkt_gap(x, g, lo, hi))
+            if gap <= tol and _SINGLE * np.sqrt(rounded) > _DRIFT * tol:
+                g, rounded = self._exact_gradient(x, c), 0.0
+                continue
+            if gap <= tol or iterations >= max_iter:
+                break
+            part = _working_set(x, g, lo, hi, largest)
+            K = self.block(part, part)
+            own = x[part]
+            start = own.copy()
+            inner = max(0.5 * tol, min(_INNER * gap, 1.0))
+            result = refine(
+                K, K.diagonal().copy(), own, g[part], g[part] - K @ start, lo[part], hi[part],
+                tol=inner, max_iter=max_iter - iterations,
+            )  # fmt: skip
+            iterations += result.iterations
+            indefinite |= result.indefinite
+            change = result.x - start
+            moved = np.flatnonzero(change)
+            if moved.size == 0:
+                break
+            x[part] = result.x
+            self.add_rows(g, part[moved], change[moved])
+            if self._slots:
+                rounded += float(((change * self.diagonal[part]) ** 2).sum())
+        gap = max(float(kkt_gap(x, g, lo, hi)), 0.0)
+        return QPResult(x, g, gap, gap <= tol, iterations, indefinite)
+
+    def _start_linear(
+        self, g: Array, c: Array, lo: Array, hi: Array, tol: float
+    ) -> tuple[Array, Array]:
+        """Near the solution: the interior-point method's, put to the bounds where that is clear."""
+        present = np.flatnonzero(hi > lo)
+        y = np.where(hi > 0, 1.0, -1.0)
+        X = dense(self.X) if sparse.issparse(self.X) else self.X
+        C = (hi - lo)[present]
+        alpha, b = interior_point(X[present], y[present], C, 1e-3 * tol)
+        x = np.zeros(y.size)
+        x[present] = y[present] * alpha
+        g = self.gradient(x, c)
+        margin = y * (g - c + b)
+        far = np.abs(margin - 1.0) > 0.1 * tol
+        x[far] = np.where(margin < 1.0, np.where(y > 0, hi, lo), 0.0)[far]
+        return self.make_feasible(x, self.gradient(x, c), lo, hi)
+
+
+def _working_set(x: Array, g: Array, lo: Array, hi: Array, largest: int) -> Rows:
+    """The free variables, and those at a bound whose gradient asks most to leave it."""
+    free = np.flatnonzero((x > lo) & (x < hi))
+    up = np.where(x < hi, -g, -np.inf)
+    down = np.where(x > lo, g, -np.inf)
+    top, bottom = up.max(), down.max()
+    size = min(max(_WORKING, _WORKING_A_FREE * free.size), largest, x.size)
+    violation = np.maximum(up + bottom, down + top)
+    if free.size > size // 2:
+        free = free[np.argsort(-violation[free])[: size // 2]]
+    parts = [free]
+    for asks, limit in ((up, -bottom), (down, -top)):
+        asks[free] = -np.inf
+        count = (size - free.size) // 2
+        best = np.argpartition(-asks, min(count, asks.size - 1))[:count]
+        parts.append(best[asks[best] > limit])
+    return np.unique(np.concatenate(parts))

@@ -1,0 +1,188 @@
+"""Training sets without a Gram matrix give what those with one give."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_digits, make_classification
+from sklearn.svm import SVC
+
+from spansvm import SpanSearch, SpanSVC, exact_loo
+from spansvm.criteria import CRITERIA, SolvedModel
+from spansvm.dual import solve_dual
+from spansvm.gram import Gram
+from spansvm.interior import interior_point
+from spansvm.kernels import resolve_kernel
+from spansvm.lazy import LazyGram, gram_of, parse_budget
+from spansvm.path import solve_from
+
+TIGHT = 1e-6
+
+
+def problem(n=1500, d=5, seed=0):
+    X, y = make_classification(
+        n, n_features=d, n_informative=d, n_redundant=0, flip_y=0.1, class_sep=0.7,
+        random_state=seed,
+    )  # fmt: skip
+    return X, np.where(y > 0, 1.0, -1.0)
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 30.0])
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
+def test_a_lazy_gram_matrix_trains_the_same_machine(kernel, C):
+    X, y = problem()
+    function = resolve_kernel(kernel, X, gamma=0.2)
+    bounds = C * np.where(y > 0, 1.0, 2.0)
+    bounds[::7] = 0.0
+    whole = Gram(function(X), kernel_range=function.range)
+    # So small that most rows are computed again and again.
+    lazy = LazyGram(function, X, 2e6 if kernel == "linear" else 8e6)
+    expected = solve_dual(whole, y, bounds, tol=TIGHT)
+    found = solve_dual(lazy, y, bounds, tol=TIGHT if kernel == "linear" else 1e-4)
+    assert found.converged
+    assert found.objective == pytest.approx(expected.objective, rel=1e-6)
+    np.testing.assert_allclose(found.decision, expected.decision, atol=2e-3)
+    assert abs(found.beta.sum()) <= 1e-9 * bounds.sum()
+    assert (found.alpha[bounds == 0] == 0).all()
+    # What is said of the gradient is true.
+    beta = found.beta
+    np.testing.assert_allclose(function(X) @ beta + found.intercept, found.decision, atol=1e-4)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_every_estimate_of_a_lazy_machine(kernel):
+    X, y = problem()
+    function = resolve_kernel(kernel, X, gamma=0.2)
+    whole, lazy = Gram(function(X), kernel_range=function.range), LazyGram(function, X, 8e6)
+    solution = solve_dual(whole, y, np.full(y.size, 1.0), tol=1e-8)
+    expected, found = SolvedModel(whole, solution), SolvedModel(lazy, solution)
+    np.testing.assert_allclose(
+        found.leave_one_out.decision, expected.leave_one_out.decision, atol=1e-7
+    )
+    for name, criterion in CRITERIA.items():
+        if name == "xi_alpha" and kernel == "linear":
+            assert criterion(found) >= criterion(expected)  # a coarser spread
+        else:
+            assert criterion(found) == pytest.approx(criterion(expected), rel=1e-6), name
+    np.testing.assert_array_equal(found.trusted, expected.trusted)
+
+
+def test_no_in_bound_vector():
+    X, y = problem(600)
+    function = resolve_kernel("rbf", X, gamma=1e-6)
+    whole, lazy = Gram(function(X)), LazyGram(function, X)
+    solution = solve_dual(whole, y, np.full(y.size, 1e-4))
+    assert solution.in_bound.sum() < 2
+    np.testing.assert_allclose(
+        SolvedModel(lazy, solution).leave_one_out.decision,
+        SolvedModel(whole, solution).leave_one_out.decision,
+        atol=1e-9,
+    )
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_a_lazy_path(kernel):
+    X, y = problem()
+    lazy = LazyGram(resolve_kernel(kernel, X, gamma=0.2), X, 8e6)
+    before = solve_dual(lazy, y, np.full(y.size, 0.1), tol=1e-4)
+    for C in (0.3, 1.0, 0.05):
+        before = solve_from(lazy, before, np.full(y.size, C), tol=1e-4)
+        alone = solve_dual(lazy, y, np.full(y.size, C), tol=1e-4)
+        assert before.converged
+        assert before.objective == pytest.approx(alone.objective, rel=1e-5)
+
+
+def test_the_interior_point_method_meets_the_kkt_conditions():
+    X, y = problem(3000)
+    C = np.where(y > 0, 2.0, 0.5)
+    alpha, b = interior_point(X, y, C, 1e-8)
+    margin = y * (X @ (X.T @ (y * alpha)) + b)
+    assert abs(y @ alpha) < 1e-6
+    assert (margin[alpha < 1e-4 * C] > 1 - 1e-4).all()
+    assert (margin[alpha > (1 - 1e-4) * C] < 1 + 1e-4).all()
+
+
+def test_the_ball_around_lazy_points():
+    X, _ = problem(800)
+    for kernel in ("rbf", "linear"):
+        function = resolve_kernel(kernel, X, gamma=0.2)
+        assert LazyGram(function, X).radius == pytest.approx(Gram(function(X)).radius, rel=1e-6)
+
+
+def test_the_form_of_the_matrix_follows_the_budget():
+    X, _ = problem(1000)
+    rbf = resolve_kernel("rbf", X, gamma=0.2)
+    assert gram_of(rbf, X, 8e6).values.dtype == np.float64
+    single = gram_of(rbf, X, 4e6)
+    assert single.values.dtype == np.float32
+    np.testing.assert_allclose(single.values, rbf(X), atol=1e-7)
+    assert isinstance(gram_of(rbf, X, 3.9e6), LazyGram)
+    linear = resolve_kernel("linear", X)
+    assert not isinstance(gram_of(linear, X), LazyGram)
+    many = np.vstack([X] * 4)
+    assert isinstance(gram_of(linear, many), LazyGram)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("4 GiB", 2**32), ("1.5GB", 1.5e9), ("300 mb", 3e8), ("2 KiB", 2048), (1e6, 1e6), ("7b", 7)],
+)
+def test_budgets_are_read(text, expected):
+    assert parse_budget(text) == expected
+
+
+@pytest.mark.parametrize("budget", ["much", "GiB", 0, -1.0, "-1 GiB", True, [1]])
+def test_budgets_that_make_no_sense(budget):
+    with pytest.raises(ValueError, match="gram_budget must be"):
+        parse_budget(budget)
+
+
+def test_the_default_budget_is_memory_that_is_there():
+    assert 2**26 < parse_budget(None) < 2**50
+
+
+def test_too_little_memory_is_an_error_that_says_how_much_is_needed():
+    lazy = LazyGram(resolve_kernel("rbf", np.zeros((2, 1)), gamma=1.0), np.zeros((20_000, 1)), 1e6)
+    with pytest.raises(MemoryError, match=r"20000 x 20000 kernel values take 3\.0 GiB"):
+        lazy.whole_rows(np.arange(20_000))
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_a_linear_machine_on_many_rows_predicts_as_svc_does(form):
+    X, y = problem(4000)
+    ours = SpanSVC(kernel="linear", C=0.5, tol=1e-5).fit(form(X), y)
+    theirs = SVC(kernel="linear", C=0.5, tol=1e-5).fit(X, y)
+    np.testing.assert_allclose(
+        ours.decision_function(form(X)), theirs.decision_function(X), atol=2e-3
+    )
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=2e-3)
+    assert ours.loo_error_ == pytest.approx(np.mean(theirs.predict(X) != y), abs=0.01)
+
+
+def test_more_classes_without_a_gram_matrix():
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:600] / 16.0, y[:600]
+    whole = SpanSVC(gamma=0.1, tol=1e-5).fit(X, y)
+    lazy = SpanSVC(gamma=0.1, tol=1e-5, gram_budget=1e6).fit(X, y)
+    np.testing.assert_allclose(lazy.decision_function(X), whole.decision_function(X), atol=2e-3)
+    assert np.mean(lazy.loo_predict_ == whole.loo_predict_) > 0.998
+
+
+@pytest.mark.parametrize("method", ["span_rule", "kfold", "span_count"])
+def test_a_search_within_a_budget(method):
+    X, y = problem(500)
+    grid = {"C": [0.1, 1, 10], "class_weight": [None, "balanced"]}
+    model = SVC(gamma=0.2, tol=1e-5)
+    whole = SpanSearch(model, grid, method=method).fit(X, y)
+    lazy = SpanSearch(model, grid, method=method, gram_budget="900 kB").fit(X, y)
+    np.testing.assert_allclose(
+        whole.cv_results_["mean_test_score"], lazy.cv_results_["mean_test_score"], atol=2.1 / len(y)
+    )
+
+
+def test_exact_leave_one_out_of_a_linear_machine_on_many_rows():
+    X, y = problem(3200, d=3)
+    values = exact_loo(SVC(kernel="linear", C=0.01), X, y)
+    model = SpanSVC(kernel="linear", C=0.01, tol=1e-7).fit(X, y)
+    assert np.mean((values > 0) == (model.loo_decision_function_ > 0)) > 0.999
