@@ -10,6 +10,10 @@ from sklearn.preprocessing import minmax_scale
 from sklearn.svm import SVC, LinearSVC
 
 from spansvm import exact_loo
+from spansvm.dual import solve_dual
+from spansvm.gram import Gram
+from spansvm.kernels import resolve_kernel
+from spansvm.loo import _follow, _retrain
 
 X, Y = load_breast_cancer(return_X_y=True)
 X, Y = minmax_scale(X)[:160], Y[:160]
@@ -91,3 +95,19 @@ def test_bad_input_is_named():
         exact_loo(SVC(), X, Y, -np.ones(Y.size))
     with pytest.raises(ValueError, match="y must have one label"):
         exact_loo(SVC(), X, Y[1:])
+
+
+@pytest.mark.parametrize("C", [0.1, 3.0, 100.0])
+@pytest.mark.parametrize("copies", [1, 3])
+def test_following_the_solution_is_retraining(C, copies):
+    """Each support vector is driven out along the path; repeated points share their weight."""
+    rng = np.random.default_rng(0)
+    Z = np.repeat(rng.standard_normal((60, 3)), copies, axis=0)
+    y = np.where(Z[:, 0] + rng.standard_normal(len(Z)) > 0, 1.0, -1.0)
+    gram = Gram(resolve_kernel("rbf", Z, gamma=0.5)(Z))
+    solution = solve_dual(gram, y, C * rng.uniform(0.5, 2.0, y.size), tol=1e-10)
+    rows = np.flatnonzero(solution.support)
+    followed = y[rows] + _follow(gram, solution, rows)
+    assert np.isfinite(followed).all()
+    trained = [_retrain(gram, solution, p)[0] for p in rows]
+    np.testing.assert_allclose(followed, trained, atol=1e-6)

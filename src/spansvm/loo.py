@@ -1,8 +1,9 @@
 """Exact leave-one-out: the decision value of every instance from a model that never saw it.
 
-Removing an instance that is no support vector changes nothing.  For a support vector
-the model without it starts from what the span predicts; where the prediction meets
-the KKT conditions (Theorem 2's assumption holds) it is the solution already.
+Removing an instance that is no support vector changes nothing.  For a support vector the
+solution is followed while its multiplier goes to zero; all removals share one matrix.  Where that
+is not possible, the model without it is trained from what the span predicts; where the
+prediction meets the KKT conditions (Theorem 2's assumption holds) it is the solution already.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
+from ._hull import AffineHull
 from ._linalg import one_blas_thread
+from ._removal import gather_twins, remove_all, tableau
 from ._validation import check_rows, encode_labels, n_rows
 from .dual import (
     DualSolution,
@@ -26,6 +29,7 @@ from .dual import (
 )
 from .gram import Gram, as_gram
 from .kernels import resolve_kernel
+from .lazy import LazyGram, gram_of, parse_budget
 from .qp import Array, default_max_iter
 from .span import removals
 from .svc import SpanSVC
@@ -94,7 +98,7 @@ def exact_loo(
     kernel = resolve_kernel(
         estimator.kernel, X, gamma=estimator.gamma, degree=estimator.degree, coef0=estimator.coef0
     )
-    gram = Gram(kernel(X), kernel_range=kernel.range)
+    gram = gram_of(kernel, X, whole=True)
     solution = solve_dual(gram, signs, C, tol=EXACT_TOLERANCE)
     if solution.indefinite or (not kernel.definite and gram.indefinite):
         warn_indefinite(stacklevel=2)
@@ -115,31 +119,20 @@ def exact_loo_decision(K: Gram | npt.ArrayLike, solution: DualSolution) -> Array
         iteration limit ended their training.
     """
     gram = as_gram(K)
-    y, C = solution.y, solution.C
-    lo, hi = box(y, C)
+    y = solution.y
     decision = solution.decision.copy()
-    alone = [
-        rows[0]
-        for rows in (np.flatnonzero(solution.present & (y == sign)) for sign in (-1.0, 1.0))
-        if rows.size == 1
-    ]
+    rows = np.flatnonzero(solution.support)
+    for sign in (-1.0, 1.0):
+        own = np.flatnonzero(solution.present & (y == sign))
+        if own.size == 1:
+            decision[own] = -sign
+            rows = rows[rows != own[0]]
+    followed = _follow(gram, solution, rows)
+    decision[rows] = y[rows] + followed
     gaps = [solution.gap]
-    for removal in removals(gram, solution, 10 * EXACT_TOLERANCE):
-        p = removal.row
-        if p in alone:
-            decision[p] = -y[p]
-            continue
-        x, g = removal.beta, removal.gradient
-        ends = lo[p], hi[p]
-        lo[p] = hi[p] = 0.0
-        if not removal.exact:
-            x, g = gram.make_feasible(x, g, lo, hi)
-            limit = default_max_iter(y.size)
-            result = gram.solve(x, g, -y, lo, hi, tol=EXACT_TOLERANCE, max_iter=limit)
-            x, g = result.x, result.gradient
-            gaps.append(result.gap)
-        decision[p] = y[p] + g[p] + find_intercept(x, g, lo, hi)
-        lo[p], hi[p] = ends
+    for p in rows[np.isnan(followed)]:
+        decision[p], gap = _retrain(gram, solution, p)
+        gaps.append(gap)
     loose = sum(gap > _LOOSE for gap in gaps)
     if loose:
         warnings.warn(
@@ -149,3 +142,43 @@ def exact_loo_decision(K: Gram | npt.ArrayLike, solution: DualSolution) -> Array
             stacklevel=3,
         )
     return decision
+
+
+def _follow(gram: Gram, solution: DualSolution, rows: np.ndarray) -> Array:
+    """``f^p(x_p) - y_p`` for p in `rows`, by following the solution while p leaves.
+
+    NaN where that is not possible: no free vector, no room for the tableau, nearly dependent
+    points.
+    """
+    result = np.full(rows.size, np.nan)
+    if isinstance(gram, LazyGram) or solution.indefinite or not solution.in_bound.any():
+        return result
+    if 8.0 * len(gram) ** 2 > parse_budget(None):
+        return result
+    lo, hi = box(solution.y, solution.C)
+    beta = gather_twins(gram.values, solution.beta, lo, hi, np.flatnonzero(solution.in_bound))
+    free = (beta > lo) & (beta < hi)
+    if not free.any():
+        return result
+    hull = AffineHull(gram, np.flatnonzero(free))
+    if hull.ridge == 0.0:
+        scale = float(np.abs(gram.diagonal).max())
+        T = tableau(hull, gram.values)
+        residual = solution.decision - solution.y
+        remove_all(T, free, solution.present, beta, residual, lo, hi, scale, rows, result)
+    return result
+
+
+def _retrain(gram: Gram, solution: DualSolution, p: int) -> tuple[float, float]:
+    """``f^p(x_p)`` by training without p, from what the span predicts; and the KKT gap."""
+    y = solution.y
+    (removal,) = removals(gram, solution, 10 * EXACT_TOLERANCE, np.array([p]))
+    x, g, gap = removal.beta, removal.gradient, 0.0
+    lo, hi = box(y, solution.C)
+    lo[p] = hi[p] = 0.0
+    if not removal.exact:
+        x, g = gram.make_feasible(x, g, lo, hi)
+        limit = default_max_iter(y.size)
+        result = gram.solve(x, g, -y, lo, hi, tol=EXACT_TOLERANCE, max_iter=limit)
+        x, g, gap = result.x, result.gradient, result.gap
+    return float(y[p] + g[p] + find_intercept(x, g, lo, hi)), gap

@@ -275,8 +275,10 @@ class Removal:
     exact: bool
 
 
-def removals(gram: Gram, solution: DualSolution, slack: float) -> Iterator[Removal]:
-    """The predicted model for the removal of every support vector in turn.
+def removals(
+    gram: Gram, solution: DualSolution, slack: float, support: np.ndarray | None = None
+) -> Iterator[Removal]:
+    """The predicted model for the removal of every support vector in turn, or of some.
 
     A prediction is exact where the moved multipliers stay strictly inside their boxes, on
     their margins, and no other instance changes side of its margin; margins are met to
@@ -286,7 +288,8 @@ def removals(gram: Gram, solution: DualSolution, slack: float) -> Iterator[Remov
     beta, g, y = solution.beta, solution.gradient, solution.y
     lo, hi = box(y, solution.C)
     inside = np.flatnonzero(solution.in_bound)
-    support = np.flatnonzero(solution.support)
+    if support is None:
+        support = np.flatnonzero(solution.support)
     outside = solution.present & ~solution.in_bound
     strictly = _STRICT * min(float(solution.C.max()), float(solution.alpha.max(initial=0.0)))
     rows = support[inside.size > solution.in_bound[support]]
