@@ -196,7 +196,8 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
                 f"decision_function_shape must be 'ovr' or 'ovo'; "
                 f"got {self.decision_function_shape!r}."
             )
-        parse_budget(self.gram_budget)
+        if self.gram_budget is not None:
+            parse_budget(self.gram_budget)
         self._check_ties()
 
     def _check_ties(self) -> None:

@@ -42,7 +42,8 @@ def results_table(
         rows = []
         for own in outcomes:
             found = [float(getattr(outcome, name)) for outcome in own.values()]
-            rows.append(found + [float(np.mean(found))] * (n_splits - len(found)))
+            mean = sum(found) / len(found)
+            rows.append(found + [mean] * (n_splits - len(found)))
         return np.array(rows)
 
     for kind in ("fit", "score"):
@@ -61,11 +62,11 @@ def results_table(
                 there[row, k] = True
         for k in range(n_splits):
             table[f"split{k}_test_{name}"] = splits[:, k]
-        mean = np.array([row[known].mean() for row, known in zip(splits, there, strict=True)])
-        table[f"mean_test_{name}"] = mean
-        table[f"std_test_{name}"] = np.array(
-            [row[known].std() for row, known in zip(splits, there, strict=True)]
-        )
+        mean, spread = splits.mean(axis=1), splits.std(axis=1)
+        for row, known in enumerate(there):
+            if not known.all():
+                mean[row], spread[row] = splits[row, known].mean(), splits[row, known].std()
+        table[f"mean_test_{name}"], table[f"std_test_{name}"] = mean, spread
         table[f"rank_test_{name}"] = _ranks(mean)
     table["loo_error"] = numbers("loo_error").mean(axis=1)
     table["loo_hinge"] = _known_mean(numbers("hinge"))
