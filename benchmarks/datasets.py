@@ -1,8 +1,9 @@
 """Real data in repeated random splits, to measure selection and calibration on.
 
 Two-class sets come from the folder that SPANSVM_DATA names; sets with more classes come with
-scikit-learn.  Training sizes are those of the paper where it has the set, except that of bank
-marketing.  Features that are not in [0, 1] are scaled to it by the training part of each split.
+scikit-learn.  Training sizes are those of the paper where it has the set, except those of
+bank marketing and of the two digits.  Features that are not in [0, 1] are scaled to it by the
+training part of each split.
 """
 
 from __future__ import annotations
@@ -93,14 +94,17 @@ def _skin_nonskin() -> Pool:
     return rows[:, :-1], rows[:, -1]
 
 
-def _mnist_3_8() -> Pool:
-    """Pixels in [0, 1]: scaled one by one, those that are hardly used would go far beyond."""
+def mnist_pair(first: int, second: int) -> Pool:
+    """All training images of two digits; the first is -1, the second 1.
+
+    Pixels in [0, 1]: scaled one by one, those that are hardly used would go far beyond.
+    """
     images, digits = (
         np.frombuffer(gzip.decompress((_folder() / "mnist" / file).read_bytes())[head:], np.uint8)
         for file, head in (("train-images-idx3-ubyte.gz", 16), ("train-labels-idx1-ubyte.gz", 8))
     )
-    chosen = np.isin(digits, (3, 8))
-    return images.reshape(-1, 784)[chosen] / 255.0, digits[chosen]
+    chosen = np.isin(digits, (first, second))
+    return images.reshape(-1, 784)[chosen] / 255.0, np.where(digits[chosen] == second, 1, -1)
 
 
 def _parkinson_speech() -> Pool:
@@ -137,7 +141,7 @@ _POOLS = {
     "parkinson_speech": (_parkinson_speech, 520),
     "skin_nonskin": (_skin_nonskin, 500),
     "splice": (partial(_libsvm, "splice/splice.gz", "splice/splice.t.gz"), 1000),
-    "mnist_3_8": (_mnist_3_8, 1000),
+    "mnist_3_8": (partial(mnist_pair, 3, 8), 1000),
     "bank_marketing": (_bank_marketing, 1000),
     "adult": (partial(_libsvm, "adult_a1a/a1a", "adult_a1a/a1a.t.gz"), 1605),
     **_MULTICLASS,

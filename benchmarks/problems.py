@@ -26,13 +26,14 @@ class Problem:
         return 1.0 / self.X.shape[1]
 
 
-def ringnorm(n: int, d: int, seed: int = 0) -> Problem:
+def ringnorm(n: int, d: int, seed: int = 0, *, named: bool = False) -> Problem:
     """The synthetic set of Experiment 6: N(1, I) with probability 0.3, else N(0, 4 I)."""
     rng = np.random.default_rng(seed)
     y = np.where(rng.random(n) < 0.3, 1.0, -1.0)
     noise = rng.standard_normal((n, d))
     X = np.where(y[:, None] > 0, 1.0 + noise, 2.0 * noise)
-    return Problem(f"ringnorm {n}", minmax_scale(X), y)
+    name = f"ringnorm {n} x {d}" if named else f"ringnorm {n}"
+    return Problem(name, minmax_scale(X), y)
 
 
 def core_problems() -> Iterator[Problem]:

@@ -1,0 +1,106 @@
+"""Other people's software, each in an environment of its own that the benchmark creates.
+
+An adapter is a script that is run there: it reads a problem (``problem.npz``: X, y, gamma, and the
+weights of the two classes for some candidates), evaluates each candidate by 5 folds on one thread,
+and prints the seconds that each took as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from ..problems import Problem
+
+HERE = Path(__file__).parent
+ENVIRONMENTS = Path(".venv-bench")
+
+
+@dataclass(frozen=True)
+class Opponent:
+    """A package to measure against.
+
+    Attributes
+    ----------
+    name : str
+        Also that of its adapter.
+    packages : tuple of tuple of str
+        What pip installs, call by call.
+    pythons : tuple of str
+        Interpreters it works with, the first that is found is taken; empty for this one.
+    """
+
+    name: str
+    packages: tuple[tuple[str, ...], ...]
+    pythons: tuple[str, ...] = ()
+
+    def python(self) -> Path | None:
+        """The interpreter of its environment, which is created if it is not there; None without."""
+        folder = ENVIRONMENTS / self.name
+        python = folder / "bin" / "python"
+        if (folder / "ready").exists():
+            return python
+        base = _find(self.pythons) if self.pythons else sys.executable
+        if base is None:
+            print(f"{self.name} is left out: none of {', '.join(self.pythons)} is installed")
+            return None
+        shutil.rmtree(folder, ignore_errors=True)
+        commands = [[base, "-m", "venv", str(folder)]]
+        commands += [[str(python), "-m", "pip", "install", "-q", *call] for call in self.packages]
+        for command in commands:
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            if done.returncode:
+                print(f"{self.name} is left out: {' '.join(command)} failed\n{done.stderr[-500:]}")
+                return None
+        (folder / "ready").touch()
+        return python
+
+    def seconds(self, problem: Problem, candidates: np.ndarray) -> list[float] | None:
+        """Time of 5 folds for each candidate (rows: weight of the negative, of the positive)."""
+        python = self.python()
+        if python is None:
+            return None
+        with TemporaryDirectory() as folder:
+            file = Path(folder) / "problem.npz"
+            np.savez(file, X=problem.X, y=problem.y, gamma=problem.gamma, candidates=candidates)
+            done = subprocess.run(
+                [str(python), str(HERE / f"{self.name}.py"), str(file)],
+                capture_output=True,
+                text=True,
+                check=False,
+                env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+            )
+        if done.returncode:
+            print(f"{self.name} failed on {problem.name}\n{done.stderr[-500:]}")
+            return None
+        return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+def _find(names: tuple[str, ...]) -> str | None:
+    for name in names:
+        if shutil.which(name):
+            return shutil.which(name)
+        found = sorted(
+            Path.home().glob(f".pyenv/versions/{name.removeprefix('python')}*/bin/python")
+        )
+        if found:
+            return str(found[-1])
+    return None
+
+
+LIBSVM = Opponent("libsvm", (("scikit-learn",),))
+INTELEX = Opponent("intelex", (("scikit-learn", "scikit-learn-intelex"),))
+THUNDERSVM = Opponent("thundersvm", (("scikit-learn", "thundersvm-cpu"),))
+LIQUIDSVM = Opponent(
+    "liquidsvm",
+    (("numpy<1.20", "setuptools", "wheel"), ("--no-build-isolation", "liquidSVM")),
+    ("python3.8", "python3.7"),
+)

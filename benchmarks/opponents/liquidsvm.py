@@ -1,0 +1,20 @@
+"""One point of liquidSVM's own grid (10 gammas x 10 lambdas), by 5 folds.
+
+It has no class weights in its search: a point is a point, and all take the same time on average.
+"""
+
+import json
+import sys
+import time
+from pathlib import Path
+
+sys.path.remove(str(Path(__file__).parent))
+
+import liquidSVM
+import numpy as np
+
+data = np.load(sys.argv[1])
+start = time.perf_counter()
+liquidSVM.mcSVM(data["X"], data["y"], folds=5, threads=1, do_select=False)
+each = (time.perf_counter() - start) / 100
+print(json.dumps([each] * len(data["candidates"])))
