@@ -99,3 +99,22 @@ def test_the_blas_of_numpy_and_scipy_is_limited():
     with one_blas_thread:
         threads = {lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"}
     assert threads == {1}
+
+
+def test_other_threads_get_one_blas_thread_too_and_the_number_is_put_back():
+    before = one_blas_thread.usual()
+    inside = []
+
+    def work():
+        with one_blas_thread:
+            inside.extend(library.num_threads for library in one_blas_thread._find())
+
+    with one_blas_thread:
+        pass
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert set(inside) == {1}
+    assert one_blas_thread.usual() == before

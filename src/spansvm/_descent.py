@@ -22,7 +22,7 @@ from ._linalg import add_row, add_rows
 from ._newton import newton
 from ._sweep import STALLED, sweep
 
-__all__ = ["descend", "kkt_gap", "restore_sum", "rounding_level"]
+__all__ = ["kkt_gap", "move_bounds", "restore_sum", "settle"]
 
 _EPSILON = float(np.finfo(np.float64).eps)
 
@@ -30,6 +30,15 @@ _EPSILON = float(np.finfo(np.float64).eps)
 _SWEEP_FIXED, _SWEEP_ROW = 100.0, 0.9
 _COPY_ENTRY = 2.0
 _NEWTON_FIXED, _NEWTON_CUBE = 2000.0, 0.08
+
+#: How often a solution is checked with a fresh gradient before rounding is accepted as it is.
+_FRESH_STARTS = 5
+
+#: How many steps are taken before the gradient is computed afresh, whatever happens.
+_LONG = 500_000
+
+#: Variables closer to a bound than this fraction of the largest are at it.
+_HAIR = 64 * _EPSILON
 
 #: Do not shrink problems that are already this small.
 _SMALL = 64
@@ -197,3 +206,82 @@ def restore_sum(K, x, g, lo, hi, total):
         add_row(g, step, K[index])
         missing = 0.0 if lo[index] < target < hi[index] else total - x.sum()
     return missing
+
+
+@njit(nogil=True, cache=True)
+def _fresh_gradient(K, x, g, c):
+    """``g = Kx + c``; c comes last, as it may be small beside what cancels in Kx."""
+    g[:] = 0.0
+    rows = np.flatnonzero(x)
+    add_rows(g, K, rows, x[rows])
+    for t in range(g.size):
+        g[t] += c[t]
+
+
+@njit(nogil=True, cache=True)
+def settle(K, diag, x, g, c, lo, hi, tol, max_iter, flat, flags):
+    """:func:`descend`, with the gradient computed afresh where rounding may have moved it.
+
+    Returns the iterations used and the gap.
+    """
+    total = x.sum()
+    iterations, starts = 0, 0
+    while True:
+        flags[STALLED] = False
+        budget = min(max_iter - iterations, _LONG)
+        used, gap = descend(K, diag, x, g, lo, hi, tol, budget, flat, flags)
+        iterations += used
+        # Each step rounds the sum and the gradient a little.
+        drift = np.sqrt(used) * rounding_level(x, diag)
+        if gap <= tol and drift <= 0.01 * tol:
+            break
+        restore_sum(K, x, g, lo, hi, total)
+        _fresh_gradient(K, x, g, c)
+        starts += used < budget
+        if used == 0 or iterations >= max_iter or starts >= _FRESH_STARTS:
+            break
+    # Rounding leaves variables a hair inside their bounds; they would pass for free ones.
+    hair = _HAIR * np.abs(x).max()
+    rows, change = np.empty(x.size, np.int64), np.empty(x.size)
+    moved = 0
+    for t in range(x.size):
+        end = x[t]
+        if x[t] - lo[t] < hair:
+            end = lo[t]
+        elif hi[t] - x[t] < hair:
+            end = hi[t]
+        if end != x[t]:
+            rows[moved], change[moved] = t, end - x[t]
+            x[t] = end
+            moved += 1
+    add_rows(g, K, rows[:moved], change[:moved])
+    return iterations, max(kkt_gap(x, g, lo, hi), 0.0)
+
+
+@njit(nogil=True, cache=True)
+def move_bounds(K, x, g, c, old_lo, old_hi, lo, hi):
+    """From a solution in one box to a point of another that sums to the same, in place.
+
+    Variables at a bound move with it, the others are cut off.
+    """
+    n = x.size
+    total = x.sum()
+    rows, change = np.empty(n, np.int64), np.empty(n)
+    moved, used = 0, 0
+    for t in range(n):
+        if x[t] != 0.0 and x[t] >= old_hi[t]:
+            end = hi[t]
+        elif x[t] != 0.0 and x[t] <= old_lo[t]:
+            end = lo[t]
+        else:
+            end = min(max(x[t], lo[t]), hi[t])
+        used += end != 0.0
+        if end != x[t]:
+            rows[moved], change[moved] = t, end - x[t]
+            x[t] = end
+            moved += 1
+    if moved < used:
+        add_rows(g, K, rows[:moved], change[:moved])
+    else:
+        _fresh_gradient(K, x, g, c)
+    restore_sum(K, x, g, lo, hi, total)

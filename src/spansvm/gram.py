@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import linalg
 
+from ._descent import move_bounds
 from ._hull import hull_distances
 from ._linalg import add_rows, symmetric_view
 from .qp import Array, QPResult, gradient, make_feasible, refine, solve_qp
@@ -85,6 +86,13 @@ class Gram:
     def make_feasible(self, x: Array, g: Array, lo: Array, hi: Array) -> tuple[Array, Array]:
         """A point near `x` in the box that sums to 0, and its gradient from that of `x`."""
         return make_feasible(self.values, x, g, lo, hi, 0.0)
+
+    def move_bounds(
+        self, x: Array, g: Array, c: Array, before: tuple[Array, Array], lo: Array, hi: Array
+    ) -> tuple[Array, Array]:
+        """From a solution in the box `before` to a feasible point of another, both overwritten."""
+        move_bounds(self.values, x, g, c, *before, lo, hi)
+        return x, g
 
     def solve(
         self, x: Array, g: Array, c: Array, lo: Array, hi: Array, *, tol: float, max_iter: int

@@ -10,6 +10,7 @@ all rows follows from the rows of those that moved.  A linear kernel needs no en
 from __future__ import annotations
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ import numpy as np
 from scipy import sparse
 
 from ._hull import hull_distances
-from ._linalg import add_rows
+from ._linalg import add_rows, one_blas_thread
 from .gram import Gram, Rows, ball_weights, is_indefinite
 from .interior import interior_point
 from .kernels import Kernel, dense
@@ -31,6 +32,9 @@ _FRACTION = 0.5
 
 #: A linear kernel needs no matrix if there are this many rows, and so many for each feature.
 _MANY_ROWS, _ROWS_A_FEATURE = 3000, 20
+
+#: Rows of a whole matrix that are computed at a time.
+_BLOCK_ROWS = 256
 
 #: Kernel values that are computed at a time.
 _BLOCK_NUMBERS = 4_000_000
@@ -112,15 +116,38 @@ def gram_of(
     if not whole and kernel.name == "linear" and n >= _MANY_ROWS and n >= _ROWS_A_FEATURE * d:
         return LazyGram(kernel, X, budget)
     allowed = parse_budget(budget)
-    if 8.0 * n**2 <= allowed:
-        return Gram(kernel(X), kernel_range=kernel.range)
-    if 4.0 * n**2 <= allowed:
-        values = np.empty((n, n), dtype=np.float32)
-        step = max(1, _BLOCK_NUMBERS // n)
-        for start in range(0, n, step):
-            values[start : start + step] = kernel(X[start : start + step], X)
-        return Gram(values, kernel_range=kernel.range)
+    for dtype in (np.float64, np.float32):
+        if np.dtype(dtype).itemsize * n**2 <= allowed:
+            values = kernel(X) if callable(kernel.name) else _whole_matrix(kernel, X, dtype)
+            return Gram(values, kernel_range=kernel.range)
     return LazyGram(kernel, X, allowed)
+
+
+def _whole_matrix(kernel: Kernel, X: Any, dtype: type) -> np.ndarray:
+    """All kernel values: blocks of rows, each on one thread, as many as BLAS would take.
+
+    So the numbers do not depend on how many threads there are.
+    """
+    n = X.shape[0]
+    values = np.empty((n, n), dtype=dtype)
+
+    def fill(start: int) -> None:
+        rows = slice(start, start + _BLOCK_ROWS)
+        block = kernel(X[rows], X[start:])
+        values[rows, start:] = block
+        values[start:, rows] = block.T
+
+    starts = range(0, n, _BLOCK_ROWS)
+    workers = min(one_blas_thread.usual(), len(starts))
+    with one_blas_thread:
+        if workers == 1:
+            for start in starts:
+                fill(start)
+        else:
+            with ThreadPoolExecutor(workers) as pool:
+                list(pool.map(fill, starts))
+    np.fill_diagonal(values, kernel.diagonal(X))
+    return values
 
 
 class LazyGram(Gram):
@@ -311,6 +338,16 @@ class LazyGram(Gram):
         moved = np.flatnonzero(target != x)
         self.add_rows(g, moved, (target - x)[moved])
         return target, g
+
+    def move_bounds(
+        self, x: Array, g: Array, c: Array, before: tuple[Array, Array], lo: Array, hi: Array
+    ) -> tuple[Array, Array]:
+        """From a solution in the box `before` to a feasible point of another."""
+        used = x != 0.0
+        start = np.where(used & (x >= before[1]), hi, np.where(used & (x <= before[0]), lo, x))
+        moved = np.flatnonzero(start != x)
+        self.add_rows(g, moved, (start - x)[moved])
+        return self.make_feasible(start, g, lo, hi)
 
     def solve(
         self, x: Array, g: Array, c: Array, lo: Array, hi: Array, *, tol: float, max_iter: int

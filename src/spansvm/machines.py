@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
+from itertools import repeat
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .calibration import Sigmoid, fit_sigmoid, lift_outliers
-from .criteria import SolvedModel
 from .dual import DualSolution, solve_dual
 from .gram import Gram
 from .kernels import Kernel, dense
@@ -19,6 +19,7 @@ from .lazy import gram_of
 from .pairs import class_pairs, probabilities
 from .path import solve_from
 from .qp import Array
+from .span import LeaveOneOut, span_leave_one_out
 
 __all__ = ["Grams", "Machines", "train_pairs"]
 
@@ -32,8 +33,8 @@ class Grams:
     Attributes
     ----------
     whole : Gram
-    rows : list of ndarray of bool
-        For every pair of classes the rows that belong to it.
+    pairs : list of (pair, ndarray of bool)
+        Every pair of classes, with the rows that belong to it.
     """
 
     def __init__(
@@ -45,12 +46,12 @@ class Grams:
     ) -> None:
         self.kernel, self.indices = kernel, indices
         self.whole = gram_of(kernel, X, budget)
-        self.rows = [rows for _, rows in _pair_rows(indices)]
+        self.pairs = _pair_rows(indices)
 
     @cached_property
     def of_pairs(self) -> list[Gram]:
         """The Gram matrices of the pairs; the whole one itself, if there are two classes."""
-        return [self.whole.subset(rows) for rows in self.rows]
+        return [self.whole.subset(rows) for _, rows in self.pairs]
 
     @cached_property
     def indefinite(self) -> bool:
@@ -80,8 +81,7 @@ def train_pairs(
     """
     limit = None if max_iter == -1 else max_iter
     solutions = []
-    pairs = class_pairs(int(grams.indices.max()) + 1)
-    for column, ((_, second), rows) in enumerate(zip(pairs, grams.rows, strict=True)):
+    for column, ((_, second), rows) in enumerate(grams.pairs):
         gram, C = grams.of_pairs[column], bounds[rows]
         if before is None:
             y = np.where(grams.indices[rows] == second, 1.0, -1.0)
@@ -112,13 +112,6 @@ class Machines:
     grams : Grams, optional
         If given it is kept, and leave-one-out values need not compute it again.
 
-    Attributes
-    ----------
-    support : ndarray of shape (n_SV,)
-        Rows that are support vectors of any pair, class by class.
-    coefficients : ndarray of shape (n_SV, n_pairs)
-        Their signed multipliers, positive for the second class of a pair.
-    intercepts : ndarray of shape (n_pairs,)
     """
 
     def __init__(
@@ -133,16 +126,36 @@ class Machines:
     ) -> None:
         self.X, self.indices, self.kernel = X, indices, kernel
         self.bounds, self.solutions = bounds, solutions
-        self.n_classes = int(indices.max()) + 1
-        self.pairs = _pair_rows(indices)
         self._budget, self._grams = budget, grams
-        signed = np.zeros((len(solutions), indices.size))
-        for row, ((_, rows), solution) in enumerate(zip(self.pairs, solutions, strict=True)):
-            signed[row, rows] = solution.beta
-        support = np.flatnonzero(signed.any(axis=0))
-        self.support = support[np.argsort(indices[support], kind="stable")].astype(np.int32)
-        self.coefficients = signed[:, self.support].T
-        self.intercepts = np.array([solution.intercept for solution in solutions])
+        self._before: list[tuple[DualSolution, LeaveOneOut]] | None = None
+        self.pairs = _pair_rows(indices) if grams is None else grams.pairs
+        self.n_classes = self.pairs[-1][0][1] + 1
+
+    @cached_property
+    def _signed(self) -> Array:
+        """Signed multipliers of every row in every pair, positive for its second class."""
+        signed = np.zeros((self.indices.size, len(self.solutions)))
+        for column, ((_, rows), solution) in enumerate(
+            zip(self.pairs, self.solutions, strict=True)
+        ):
+            signed[rows, column] = solution.beta
+        return signed
+
+    @cached_property
+    def support(self) -> np.ndarray:
+        """Rows that are support vectors of any pair, class by class."""
+        support = np.flatnonzero(self._signed.any(axis=1))
+        return support[np.argsort(self.indices[support], kind="stable")].astype(np.int32)
+
+    @cached_property
+    def coefficients(self) -> Array:
+        """Signed multipliers of the support vectors, one column a pair."""
+        return self._signed[self.support]
+
+    @cached_property
+    def intercepts(self) -> Array:
+        """One a pair."""
+        return np.array([solution.intercept for solution in self.solutions])
 
     def decide(self, X: Any) -> Array:
         """Values of all pairs for other rows; of a precomputed kernel, for rows of its values."""
@@ -162,9 +175,21 @@ class Machines:
     @cached_property
     def leave_one_out(self) -> Array:
         """Values of all pairs for every training row, from machines that did not see it."""
-        return self.left_out(
-            lambda gram, solution: SolvedModel(gram, solution).leave_one_out.decision
-        )
+        known: Iterator[tuple[DualSolution, LeaveOneOut] | None]
+        known = repeat(None) if self._before is None else iter(self._before)
+        self._spans: list[LeaveOneOut] = []
+
+        def estimate(gram: Gram, solution: DualSolution) -> Array:
+            self._spans.append(span_leave_one_out(gram, solution, next(known)))
+            return self._spans[-1].decision
+
+        values = self.left_out(estimate)
+        self._before = None
+        return values
+
+    def follow(self, before: Machines) -> None:
+        """Take over spans of other machines on the same Gram matrix, where they are the same."""
+        self._before = list(zip(before.solutions, before._spans, strict=True))
 
     def left_out(self, estimate: Callable[[Gram, DualSolution], Array]) -> Array:
         """Values of all pairs for every training row, from machines that did not see it.

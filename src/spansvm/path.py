@@ -7,8 +7,6 @@ gradient follows from the rows of the Gram matrix that belong to the multipliers
 
 from __future__ import annotations
 
-import numpy as np
-
 from .dual import DualSolution, box, from_qp
 from .gram import Gram
 from .qp import Array, default_max_iter
@@ -26,15 +24,7 @@ def solve_from(
     """
     y = before.y
     lo, hi = box(y, C)
-    beta = before.beta
-    start = np.where(before.bounded, y * C, np.clip(beta, lo, hi))
-    moved = np.flatnonzero(start != beta)
-    if moved.size < np.count_nonzero(start):
-        g = before.gradient
-        gram.add_rows(g, moved, (start - beta)[moved])
-    else:
-        g = gram.gradient(start, -y)
-    x, g = gram.make_feasible(start, g, lo, hi)
+    x, g = gram.move_bounds(before.beta, before.gradient, -y, box(y, before.C), lo, hi)
     limit = default_max_iter(y.size) if max_iter is None else max_iter
     result = gram.solve(x, g, -y, lo, hi, tol=tol, max_iter=limit)
     return from_qp(result, y, C)

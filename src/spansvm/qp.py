@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ._descent import descend, kkt_gap, restore_sum, rounding_level
+from ._descent import kkt_gap, restore_sum, settle
 from ._linalg import add_rows, one_blas_thread, symmetric_view
-from ._sweep import INDEFINITE, STALLED
+from ._sweep import INDEFINITE
 
 __all__ = [
     "QPResult",
@@ -35,17 +35,8 @@ Array = npt.NDArray[np.float64]
 #: Pairs whose curvature is below this fraction of the largest diagonal entry count as flat.
 _FLAT = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-9}
 
-#: How often a solution is checked with a fresh gradient before rounding is accepted as it is.
-_FRESH_STARTS = 5
-
-#: How many steps are taken before the gradient is computed afresh, whatever happens.
-_LONG = 500_000
-
 #: Sum constraints that miss by less than this fraction of the box are rounding.
 _ROUNDING = 1e-12
-
-#: Variables closer to a bound than this fraction of the largest are at it.
-_HAIR = 64 * float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,41 +163,11 @@ def refine(
     """
     scale = max(float(np.abs(diagonal).max()), np.finfo(np.float64).tiny)
     flags = np.zeros(2, dtype=np.bool_)
-    total = float(x.sum())
-    iterations = starts = 0
-    while True:
-        flags[STALLED] = False
-        budget = min(max_iter - iterations, _LONG)
-        used, gap = descend(K, diagonal, x, g, lo, hi, tol, budget, _FLAT[K.dtype] * scale, flags)
-        iterations += used
-        # Each step rounds the sum and the gradient a little: where that could matter, the sum is
-        # restored and the gradient computed afresh.
-        drift = np.sqrt(used) * rounding_level(x, diagonal)
-        if gap <= tol and drift <= 0.01 * tol:
-            break
-        restore_sum(K, x, g, lo, hi, total)
-        g[:] = gradient(K, x, c)
-        starts += used < budget
-        if used == 0 or iterations >= max_iter or starts >= _FRESH_STARTS:
-            break
-    # Rounding leaves variables a hair inside their bounds; they would pass for free ones.
-    hair = _HAIR * float(np.abs(x).max())
-    snapped = np.where(x - lo < hair, lo, np.where(hi - x < hair, hi, x))
-    moved = np.flatnonzero(snapped != x)
-    if moved.size:
-        add_rows(g, K, moved, (snapped - x)[moved])
-        x[moved] = snapped[moved]
+    flat = _FLAT[K.dtype] * scale
+    iterations, gap = settle(K, diagonal, x, g, c, lo, hi, tol, max_iter, flat, flags)
     if not np.isfinite(g).all():
         raise ValueError("K must be finite: it contains NaN, infinity or numbers that overflow.")
-    gap = max(float(kkt_gap(x, g, lo, hi)), 0.0)
-    return QPResult(
-        x=x,
-        gradient=g,
-        gap=gap,
-        converged=gap <= tol,
-        iterations=iterations,
-        indefinite=bool(flags[INDEFINITE]),
-    )
+    return QPResult(x, g, gap, gap <= tol, iterations, bool(flags[INDEFINITE]))
 
 
 def gradient(K: np.ndarray, x: Array, c: Array) -> Array:

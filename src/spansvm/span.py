@@ -72,12 +72,20 @@ class LeaveOneOut:
 
 
 @one_blas_thread
-def span_leave_one_out(gram: Gram, solution: DualSolution) -> LeaveOneOut:
-    """Spans without the box, and the leave-one-out decision values that follow (Theorem 2)."""
+def span_leave_one_out(
+    gram: Gram, solution: DualSolution, before: tuple[DualSolution, LeaveOneOut] | None = None
+) -> LeaveOneOut:
+    """Spans without the box, and the leave-one-out decision values that follow (Theorem 2).
+
+    `before` is another model on the same Gram matrix: if it has the same in-bound vectors, the
+    spans are the same.
+    """
     inside = np.flatnonzero(solution.in_bound)
     bounded = np.flatnonzero(solution.bounded)
     squared = np.zeros(solution.y.size)
-    if inside.size and not gram.hull_distances(inside, bounded, squared):
+    if before is not None and inside.size > 1 and _same_hull(solution, before[0]):
+        squared[solution.support] = before[1].span_squared[solution.support]
+    elif inside.size and not gram.hull_distances(inside, bounded, squared):
         if not solution.indefinite:  # else it has been said
             warn_indefinite(stacklevel=2)
         AffineHull(gram, inside).distances(bounded, gram.diagonal, squared)
@@ -90,6 +98,13 @@ def span_leave_one_out(gram: Gram, solution: DualSolution) -> LeaveOneOut:
             decision[own] = -sign
     errors = int((solution.present & (solution.y * decision <= 0.0)).sum())
     return LeaveOneOut(squared, decision, errors)
+
+
+def _same_hull(solution: DualSolution, before: DualSolution) -> bool:
+    """Whether another model has the same in-bound vectors, and the bounded ones among its own."""
+    return bool(
+        (solution.in_bound == before.in_bound).all() and before.bounded[solution.bounded].all()
+    )
 
 
 def _take_over(

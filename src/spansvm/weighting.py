@@ -63,12 +63,14 @@ class ClassWeighting(Weighting):
         """``positive`` or ``negative``, by class."""
         positive = _number(self, "positive", least=0.0)
         negative = _number(self, "negative", least=0.0)
-        classes = np.unique(y)
-        if classes.size > 2:
+        # Numbers need not be sorted for that, and this is done for every candidate of a search.
+        ends = (y.min(), y.max()) if y.dtype.kind in "biuf" and y.size else np.unique(y)
+        upper = y == ends[-1]
+        if not (upper | (y == ends[0])).all():
             raise ValueError(
-                f"ClassWeighting is for two classes; y has {classes.size}. Use class_weight."
+                f"ClassWeighting is for two classes; y has {np.unique(y).size}. Use class_weight."
             )
-        return np.where(y == classes[-1], positive, negative)
+        return np.where(upper, positive, negative)
 
 
 class SigmoidWeighting(Weighting):
@@ -144,12 +146,14 @@ def weigh(
     y: np.ndarray,
     sample_weight: npt.ArrayLike | None,
     scores: npt.ArrayLike | None,
+    known: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> tuple[Array, Array]:
     """The class weights of a model on these labels, and ``C_i`` of every instance.
 
-    `model` is a :class:`~spansvm.SpanSVC` or a :class:`sklearn.svm.SVC`, which has no weighting.
+    `model` is a :class:`~spansvm.SpanSVC` or a :class:`sklearn.svm.SVC`, which has no weighting;
+    `known` is what ``np.unique(y, return_inverse=True)`` gives, if it is known.
     """
-    classes, indices = np.unique(y, return_inverse=True)
+    classes, indices = np.unique(y, return_inverse=True) if known is None else known
     if classes.size < 2:
         raise ValueError(
             f"The number of classes has to be greater than one; got {classes.size} class."
@@ -177,7 +181,8 @@ def weigh(
     else:
         factors = weighting.instance_weights(y, checked)
         bounds = bounds * check_weights(factors, y.size, name="The weights of weighting")
-    for index, label in enumerate(classes):
-        if not bounds[indices == index].any():
-            raise ValueError(f"All instances of the class {label} have zero weight.")
+    weighed = np.bincount(indices, weights=bounds, minlength=classes.size) > 0
+    if not weighed.all():
+        label = classes[np.argmin(weighed)]
+        raise ValueError(f"All instances of the class {label} have zero weight.")
     return class_weight, bounds

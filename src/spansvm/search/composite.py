@@ -26,6 +26,7 @@ from ..qp import Array
 from ..svc import SpanSVC
 
 __all__ = [
+    "Candidates",
     "FitParams",
     "as_span_svc",
     "candidate_estimator",
@@ -33,7 +34,6 @@ __all__ = [
     "fit_transformers",
     "refit_arguments",
     "routed_fit_params",
-    "set_candidate",
     "setting_keys",
     "take_rows",
     "transform",
@@ -120,25 +120,61 @@ def unwrap(estimator: Any) -> tuple[list[tuple[str, Any]], str, SVC | SpanSVC]:
 
 
 def as_span_svc(machine: SVC | SpanSVC) -> SpanSVC:
-    """A SpanSVC with the parameters of the machine, which were looked at."""
+    """A SpanSVC with the parameters of the machine."""
     if not isinstance(machine, SpanSVC):
         given = machine.get_params(deep=False)
         shared = SpanSVC().get_params(deep=False).keys() & given.keys()
         machine = SpanSVC(**{name: given[name] for name in shared})
-    machine.check_parameters()
     return machine
 
 
+class Candidates:
+    """The estimators of the candidates of a chain, one after the other.
+
+    Neighbours differ in what the machine alone decides (``C``, weights), and there are many: those
+    parameters are set without the ceremony of ``set_params``.
+    """
+
+    def __init__(self, estimator: Any) -> None:
+        self._given = estimator
+        self._before: Mapping[str, Any] | None = None
+
+    def build(self, params: Mapping[str, Any]) -> tuple[Any, SpanSVC]:
+        """An estimator with the transformers of the candidate, and its machine as a SpanSVC."""
+        if not self._is_neighbour(params):
+            self._before = None
+            self.estimator = candidate_estimator(self._given, params)
+            _, self._prefix, machine = unwrap(self.estimator)
+            self.machine = as_span_svc(machine)
+            self._before = params
+        else:
+            for name in sorted(params):
+                if _is_free(self._prefix, name):
+                    self._set(name[len(self._prefix) :], clone(params[name], safe=False))
+        self.machine.check_parameters()
+        return self.estimator, self.machine
+
+    def _is_neighbour(self, params: Mapping[str, Any]) -> bool:
+        before = self._before
+        return before is not None and params.keys() == before.keys() and all(
+            name.count("__") <= self._prefix.count("__") + 1
+            if _is_free(self._prefix, name)
+            else params[name] is before[name]
+            for name in params
+        )  # fmt: skip
+
+    def _set(self, name: str, value: Any) -> None:
+        name, _, inner = name.partition("__")
+        if inner:
+            setattr(getattr(self.machine, name), inner, value)
+        elif hasattr(self.machine, name):  # else it is one that only LibSVM has
+            setattr(self.machine, name, value)
+
+
 def candidate_estimator(estimator: Any, params: Mapping[str, Any]) -> Any:
-    """A copy of the estimator with the parameters of a candidate."""
-    return set_candidate(clone(estimator), params)
-
-
-def set_candidate(estimator: Any, params: Mapping[str, Any]) -> Any:
-    """Give an estimator the parameters of a candidate, whose own objects stay as they are."""
-    return estimator.set_params(
-        **{name: clone(value, safe=False) for name, value in params.items()}
-    )
+    """A copy of the estimator with the parameters of a candidate, whose own objects stay intact."""
+    copies = {name: clone(value, safe=False) for name, value in params.items()}
+    return clone(estimator).set_params(**copies)
 
 
 def setting_keys(estimator: Any, candidates: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:

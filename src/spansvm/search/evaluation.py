@@ -14,16 +14,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from .._validation import n_rows
 from ..criteria import CRITERIA, SolvedModel
-from ..dual import DualSolution
 from ..loo import EXACT_TOLERANCE, exact_loo_decision
 from ..machines import Machines
 from ..pairs import labels
 from ..svc import SpanSVC
-from .composite import FitParams, as_span_svc, set_candidate, take_rows, unwrap
+from .composite import Candidates, FitParams, take_rows
 from .left_out import LeftOut, hinge_loss
 from .training_sets import Split, TrainingSet, cache_of
 
@@ -119,15 +117,14 @@ class Outcome:
 def evaluate(work: Work, X: Any, y: np.ndarray, chain: Chain) -> Iterator[Outcome]:
     """Train and judge the candidates of a chain, one after the other."""
     judge = _Judge(work, X, y, chain)
-    estimator, names = None, None
+    candidates = Candidates(work.estimator)
     for params in chain.candidates:
         started = time.perf_counter()
         try:
-            if params.keys() != names:  # else all that one candidate sets, the next sets too
-                estimator, names = clone(work.estimator), params.keys()
-            outcome = judge(set_candidate(estimator, params))
+            outcome = judge(*candidates.build(params))
         except Exception as exception:
-            judge.before = names = None
+            judge.before = None
+            candidates = Candidates(work.estimator)
             outcome = Outcome(fit_time=time.perf_counter() - started, **_failure(exception))
         yield outcome
 
@@ -158,27 +155,31 @@ class _Judge:
             self.params = work.params.take(self.split[0], y.size)
         weight = work.params.sample_weight
         self.counted = np.ones(y.size, dtype=np.bool_) if weight is None else weight != 0
-        self.before: list[DualSolution] | None = None
+        self.before: Machines | None = None
         self.held: TrainingSet | None = None  # the cache keeps what somebody holds
 
-    def __call__(self, estimator: Any) -> Outcome:
+    def __call__(self, estimator: Any, machine: SpanSVC) -> Outcome:
         work, chain = self.work, self.chain
         started = time.perf_counter()
-        machine = as_span_svc(unwrap(estimator)[2])
         if work.gram_budget is not None:
-            machine.set_params(gram_budget=work.gram_budget)
+            machine.gram_budget = work.gram_budget
         tol = min(machine.tol, EXACT_TOLERANCE) if work.method == "loo" else machine.tol
         self.held = training_set = cache_of(work.token).training_set(
             (chain.transformers, chain.kernel, chain.split),
             estimator, machine, self.X, self.y, self.params, self.split,
         )  # fmt: skip
-        machines = training_set.train(machine, self.params, tol, self.before)
-        self.before = machines.solutions
+        before = self.before
+        machines = training_set.train(
+            machine, self.params, tol, None if before is None else before.solutions
+        )
+        self.before = machines
         fitted = time.perf_counter()
         if not all(solution.converged for solution in machines.solutions):
-            error = _early_stop(machine, machines)
+            error, self.before = _early_stop(machine, machines), None
             return Outcome(exception=ValueError(error), error=error, fit_time=fitted - started)
         if self.split is None:
+            if before is not None and self.work.method != "loo":
+                machines.follow(before)
             judged = self._on_all_rows(machines, training_set, machine)
         else:
             judged = self._on_test_rows(machines, training_set, machine)
@@ -205,20 +206,27 @@ class _Judge:
         else:
             values = machines.leave_one_out
         counted = self.counted
-        left_out = LeftOut(values[counted], machines, training_set.classes, machine)
-        wrong = labels(left_out.values, left_out.classes, machine.break_ties) != self.y[counted]
-        if values.shape[1] == 1:
-            wrong |= left_out.values[:, 0] == 0.0
+        if not counted.all():
+            values = values[counted]
+        indices = machines.indices[counted]
+        if machines.n_classes == 2:
+            wrong = (values[:, 0] > 0.0) != (indices == 1)
+            wrong |= values[:, 0] == 0.0
+        else:
+            wrong = labels(values, training_set.classes, machine.break_ties) != self.y[counted]
         judged: dict[str, Any] = {
             "loo_error": float(wrong.mean()),
-            "hinge": hinge_loss(left_out.values, machines.indices[counted], machines.n_classes),
+            "hinge": hinge_loss(values, indices, machines.n_classes),
         }
         if self.work.method in BOUNDS:
             return {**judged, "scores": {"score": 1.0 - self._bound(machines)}}
         if self.work.scorers is None:
             weight = self.work.score_params.get("score", {}).get("sample_weight")
-            weight = None if weight is None else np.asarray(weight)[counted]
-            return {**judged, "scores": {"score": 1.0 - float(np.average(wrong, weights=weight))}}
+            error = judged["loo_error"]
+            if weight is not None:
+                error = float(np.average(wrong, weights=np.asarray(weight)[counted]))
+            return {**judged, "scores": {"score": 1.0 - error}}
+        left_out = LeftOut(values, machines, training_set.classes, machine)
         return {**judged, **self._score(left_out, np.flatnonzero(counted))}
 
     def _bound(self, machines: Machines) -> float:

@@ -58,6 +58,9 @@ class LeftOut(ClassifierMixin, BaseEstimator):
 
 def hinge_loss(values: Array, indices: np.ndarray, n_classes: int) -> float:
     """Mean hinge loss of the values of all pairs; a row counts in the pairs that have its class."""
+    if n_classes == 2:
+        signed = np.where(indices == 1, values[:, 0], -values[:, 0])
+        return float(np.maximum(0.0, 1.0 - signed).mean()) if signed.size else np.nan
     total, number = 0.0, 0
     for column, (first, second) in enumerate(class_pairs(n_classes)):
         sign = np.where(indices == second, 1.0, -1.0)

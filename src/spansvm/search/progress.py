@@ -30,7 +30,7 @@ class SearchProgress:
     """
 
     def __init__(self, total: int, *, shown: bool) -> None:
-        self._best = -np.inf
+        self._best, self._shown = -np.inf, shown
         self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -58,6 +58,8 @@ class SearchProgress:
 
     def advance(self, score: float) -> None:
         """One more candidate is done, with this score (NaN if it failed)."""
+        if not self._shown:
+            return
         if score > self._best:
             self._best = score
         best = f"{self._best:.4f}" if np.isfinite(self._best) else "-"

@@ -200,7 +200,8 @@ class TrainingSet:
         before: list[DualSolution] | None,
     ) -> Machines:
         """The machines of a candidate."""
-        _, bounds = weigh(machine, self.y, params.sample_weight, params.scores)
+        known = self.classes, self.indices
+        _, bounds = weigh(machine, self.y, params.sample_weight, params.scores, known)
         solutions = train_pairs(
             self.grams, bounds, tol=tol, max_iter=machine.max_iter, before=before
         )
