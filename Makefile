@@ -19,7 +19,7 @@ help:
 	@echo "make lint    ruff and mypy"
 	@echo "make theory  the theorems on thousands of random problems (some minutes)"
 	@echo "make quality selected models and probabilities against folds on real data (two hours)"
-	@echo "make bench   speed as ratios to LibSVM and to a general QP solver (some minutes)"
+	@echo "make bench   speed as ratios to LibSVM, intelex, ThunderSVM, liquidSVM (half an hour)"
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -49,6 +49,7 @@ lint: $(VENV)/.installed-dev
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks.search
 
 quality: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.selection

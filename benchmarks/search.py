@@ -25,7 +25,7 @@ from spansvm import ClassWeighting, SpanSearch, SpanSVC, exact_loo
 
 from . import opponents
 from .datasets import mnist_pair, splits
-from .measure import geometric_mean, machine, write
+from .measure import RESULTS, geometric_mean, machine, write
 from .problems import Problem, core_problems, ringnorm
 
 WEIGHTS = 2.0 ** np.arange(-6, 10.5, 0.5)
@@ -280,6 +280,28 @@ PARTS = {
 }  # fmt: skip
 
 
+def draw(rows: list[dict[str, object]]) -> None:
+    """Ratios on a logarithmic axis, one bar for each line with an opponent."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    shown = [row for row in rows if row["opponent"] and "growth" not in str(row["work"])]
+    labels = [f"{row['work']}: {row['problem']}\nagainst {row['opponent']}" for row in shown]
+    ratios = [float(row["ratio"]) for row in shown]  # type: ignore[arg-type]
+    figure, ax = plt.subplots(figsize=(8, 0.32 * len(shown) + 1), layout="constrained")
+    ax.barh(range(len(shown)), ratios, color="#0072B2")
+    for place, ratio in enumerate(ratios):
+        ax.text(ratio * 1.05, place, f"{ratio:.3g}", va="center", fontsize=7)
+    ax.set(xscale="log", xlabel="time of the opponent over ours", yticks=range(len(shown)))
+    ax.set_yticklabels(labels, fontsize=6)
+    ax.invert_yaxis()
+    ax.axvline(1.0, color="black", linewidth=0.8)
+    ax.spines[["top", "right"]].set_visible(False)
+    figure.savefig(RESULTS / "search.png", dpi=130)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.search", description=__doc__)
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="by default all")
@@ -299,6 +321,8 @@ def main() -> None:
                 mean = geometric_mean([float(r["ratio"]) for r in found])  # type: ignore[arg-type]
                 print(f"{work}, {opponent}: geometric mean x{mean:.1f}")
     fields = list(dict.fromkeys(key for row in rows for key in row))
+    if chosen == list(PARTS):
+        draw(rows)
     name = "search" if chosen == list(PARTS) else f"search_{'_'.join(chosen)}"
     print(f"written to {write(name, [{key: row.get(key, '') for key in fields} for row in rows])}")
 

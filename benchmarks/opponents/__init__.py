@@ -86,13 +86,11 @@ class Opponent:
 
 def _find(names: tuple[str, ...]) -> str | None:
     for name in names:
-        if shutil.which(name):
-            return shutil.which(name)
-        found = sorted(
-            Path.home().glob(f".pyenv/versions/{name.removeprefix('python')}*/bin/python")
-        )
-        if found:
-            return str(found[-1])
+        installed = Path.home().glob(f".pyenv/versions/{name.removeprefix('python')}*/bin/python")
+        for python in [shutil.which(name), *map(str, sorted(installed))]:
+            # pyenv puts names on the path that do not run.
+            if python and subprocess.run([python, "-c", ""], capture_output=True).returncode == 0:
+                return python
     return None
 
 

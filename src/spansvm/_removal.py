@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 
 from ._hull import AffineHull
-from ._linalg import add_row
+from ._linalg import FAST_MATH, add_row
 from .qp import Array
 
 __all__ = ["remove_all", "tableau"]
@@ -60,74 +60,98 @@ def tableau(hull: AffineHull, K: np.ndarray) -> Array:
 @njit(nogil=True, cache=True)
 def remove_all(T, free, present, x, r, lo, hi, scale, rows, result):
     """For each p in `rows`, ``r_p`` of the model without it, into `result`; NaN if given up."""
+    n = x.size
+    # What moves is the multiplier of a free vector, and the residual of any other.
+    state, least, most = np.empty(n), np.empty(n), np.empty(n)
+    still, turn = np.empty(n), np.empty(n)
+    for i in range(n):
+        turn[i] = -1.0 if free[i] else 1.0
+        if free[i]:
+            state[i], least[i], most[i], still[i] = x[i], lo[i], hi[i], _STILL
+        else:
+            state[i], still[i] = r[i], _STILL * scale
+            least[i], most[i] = _sides(x[i], lo[i], present[i])
     for k in range(rows.size):
-        result[k] = _remove(T, free, present, x.copy(), r.copy(), lo, hi, rows[k], scale)
+        result[k] = _remove(
+            T, free, present, x[rows[k]], state.copy(), least.copy(), most.copy(), still, turn,
+            lo, hi, rows[k],
+        )  # fmt: skip
 
 
 @njit(nogil=True, cache=True)
-def _remove(T, free, present, x, r, lo, hi, p, scale):
-    n = x.size
+def _sides(x, lo, present):
+    """Ends of the residual of a vector at a bound: it may not fall below 0 at the lower one."""
+    if not present:
+        return -np.inf, np.inf
+    return (0.0, np.inf) if x <= lo else (-np.inf, 0.0)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST_MATH)
+def _rooms(state, slope, least, most, still, room):
+    """How far each may go; the smallest."""
+    shortest = np.inf
+    for i in range(state.size):
+        end = most[i] if slope[i] > 0.0 else least[i]
+        free_way = max((end - state[i]) / slope[i], 0.0)
+        room[i] = free_way if abs(slope[i]) > still[i] else np.inf
+        shortest = min(shortest, room[i])
+    return shortest
+
+
+@njit(nogil=True, cache=True)
+def _remove(T, free, present, own, state, least, most, still, turn, lo, hi, p):
+    n = state.size
     changed = np.empty(_CHANGED, np.int64)  # J, without order
     position = np.full(n, -1, np.int64)
     size = 0
+    residual = state[p]
     if free[p]:
-        changed[0], position[p], size = p, 0, 1
-    v = np.empty(n)
-    sign = 1.0 if x[p] < 0.0 else -1.0
-    still = _STILL * scale
+        changed[0], position[p], size, residual = p, 0, 1, 0.0
+    least[p], most[p] = -np.inf, np.inf
+    slope, room = np.empty(n), np.empty(n)
+    sign = 1.0 if own < 0.0 else -1.0
     for _ in range(_TURNS):
         z = np.empty(size)
         if not _directions(T, free, changed[:size], p, z):
             return np.nan
-        for t in range(n):
-            v[t] = 0.0 if free[p] else T[p, t]
+        slope[:] = 0.0
+        if not free[p]:
+            add_row(slope, sign, T[p])
         for a in range(size):
-            add_row(v, z[a], T[changed[a]])
-        length, blocking, target = abs(x[p]), -1, 0.0
+            add_row(slope, sign * z[a], T[changed[a]])
+        along = slope[p] if not free[p] else sign * z[position[p]]
         for i in range(n):
-            if i == p or not present[i]:
-                continue
-            own = position[i]
-            moves = free[i] != (own >= 0)  # free now: its multiplier moves, else its residual
-            if moves:
-                slope = sign * (-v[i] if own < 0 else z[own])
-                end = hi[i] if slope > 0.0 else lo[i]
-                room = (end - x[i]) / slope if abs(slope) > _STILL else np.inf
-            else:
-                slope = sign * (v[i] if own < 0 else z[own])
-                # At its lower bound the residual may not fall below 0, at the upper not rise.
-                low = x[i] <= lo[i]
-                end = 0.0
-                # Points equal to a free one do not move at all, but for rounding.
-                asks = slope < -still if low else slope > still
-                room = -r[i] / slope if asks else np.inf
-            if room < length:
-                length, blocking, target = max(room, 0.0), i, end
-        for i in range(n):
-            own = position[i]
-            if i == p or not present[i]:
-                continue
-            if free[i] != (own >= 0):
-                x[i] += length * sign * (-v[i] if own < 0 else z[own])
-            else:
-                r[i] += length * sign * (v[i] if own < 0 else z[own])
-        r[p] += length * sign * (v[p] if not free[p] else z[position[p]])
-        if blocking < 0:
-            return r[p]
-        x[p] += sign * length
-        if free[blocking] != (position[blocking] >= 0):
-            x[blocking] = target
-        else:
-            r[blocking] = 0.0
-        if position[blocking] >= 0:
+            slope[i] *= turn[i]
+        for a in range(size):
+            slope[changed[a]] = sign * z[a]
+        shortest = _rooms(state, slope, least, most, still, room)
+        length = min(shortest, abs(own))
+        residual += length * along
+        if shortest >= abs(own):
+            return residual
+        own += sign * length
+        add_row(state, length, slope)
+        blocking = 0
+        while room[blocking] != shortest:
+            blocking += 1
+        q = blocking
+        bound = most[q] if slope[q] > 0.0 else least[q]
+        was_free = free[q] != (position[q] >= 0)
+        if was_free:  # it stops at its bound, and its residual begins to move
+            state[q] = 0.0
+            least[q], most[q] = _sides(bound, lo[q], present[q])
+        else:  # it leaves the bound that it was at
+            state[q] = lo[q] if least[q] == 0.0 else hi[q]
+            least[q], most[q] = lo[q], hi[q]
+        if position[q] >= 0:
             size -= 1
             last = changed[size]
-            changed[position[blocking]], position[last] = last, position[blocking]
-            position[blocking] = -1
+            changed[position[q]], position[last] = last, position[q]
+            position[q] = -1
         else:
             if size == _CHANGED:
                 return np.nan
-            changed[size], position[blocking] = blocking, size
+            changed[size], position[q] = q, size
             size += 1
     return np.nan
 
