@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold, cross_val_score
@@ -205,7 +206,8 @@ def peak() -> None:
     model = SpanSVC(gamma=1 / 780, weighting=ClassWeighting())
     grid = {"weighting__positive": [0.1, 1.0, 10.0], "weighting__negative": [0.1, 1.0, 10.0]}
     SpanSearch(model, grid, refit=False).fit(X[small], y[small])
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    before = pages * resource.getpagesize()
     SpanSearch(model, grid, refit=False).fit(X, y)
     print(before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, 8 * y.size**2)
 

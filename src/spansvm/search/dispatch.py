@@ -77,7 +77,8 @@ def _plan(work: Work, candidates: Sequence[Mapping[str, Any]]) -> list[Chain]:
     result = []
     for keys in sorted(together, key=lambda keys: (keys[0], together[keys][0])):
         members = together[keys]
-        cut = chains([candidates[i] for i in members])
+        # The last ones, with the largest weights, take longest: workers begin with them.
+        cut = chains([candidates[i] for i in members])[::-1]
         for split in range(len(work.splits)):
             for chain in cut:
                 indices = [members[k] for k in chain]
