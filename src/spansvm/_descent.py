@@ -40,6 +40,9 @@ _LONG = 500_000
 #: Variables closer to a bound than this fraction of the largest are at it.
 _HAIR = 64 * _EPSILON
 
+#: Variables at their bounds are moved one by one if they are not more than this.
+_FEW = 16
+
 #: Do not shrink problems that are already this small.
 _SMALL = 64
 
@@ -259,29 +262,69 @@ def settle(K, diag, x, g, c, lo, hi, tol, max_iter, flat, flags):
 
 
 @njit(nogil=True, cache=True)
-def move_bounds(K, x, g, c, old_lo, old_hi, lo, hi):
+def move_bounds(K, x, g, c, old_lo, old_hi, lo, hi, sums, shares, scale):
     """From a solution in one box to a point of another that sums to the same, in place.
 
-    Variables at a bound move with it, the others are cut off.
+    Variables at a bound move with it, the others are cut off.  Where all those at upper (or
+    lower) bounds move by one factor, as in a class whose weight changes, so does what they add
+    to the gradient: ``sums`` holds it for both sides, ``scale * shares`` being the variables, and
+    from step to step only those are added or taken away that came to a bound or left it.
     """
     n = x.size
     total = x.sum()
     rows, change = np.empty(n, np.int64), np.empty(n)
-    moved, used = 0, 0
+    for side in range(2):
+        old, new = (old_hi, hi) if side == 0 else (old_lo, lo)
+        count, least, most = 0, np.inf, -np.inf
+        for t in range(n):
+            if x[t] != 0.0 and x[t] == old[t]:
+                ratio = new[t] / old[t]
+                least, most = min(least, ratio), max(most, ratio)
+                rows[count] = t
+                count += 1
+        if count == 0 or least == most == 1.0:
+            continue
+        if most - least > _EPSILON * 8.0 * most or count < _FEW or not least > 0.0:
+            for k in range(count):
+                t = rows[k]
+                change[k] = new[t] - x[t]
+                x[t] = new[t]
+            add_rows(g, K, rows[:count], change[:count])
+            continue
+        _gather(K, x, rows[:count], sums[side], shares[side], scale, side)
+        add_row(g, (most - 1.0) * scale[side], sums[side])
+        scale[side] *= most
+        for k in range(count):
+            x[rows[k]] = new[rows[k]]
+    cut = 0
     for t in range(n):
-        if x[t] != 0.0 and x[t] >= old_hi[t]:
-            end = hi[t]
-        elif x[t] != 0.0 and x[t] <= old_lo[t]:
-            end = lo[t]
-        else:
-            end = min(max(x[t], lo[t]), hi[t])
-        used += end != 0.0
+        end = min(max(x[t], lo[t]), hi[t])
         if end != x[t]:
-            rows[moved], change[moved] = t, end - x[t]
+            rows[cut], change[cut] = t, end - x[t]
             x[t] = end
-            moved += 1
-    if moved < used:
-        add_rows(g, K, rows[:moved], change[:moved])
-    else:
-        _fresh_gradient(K, x, g, c)
+            cut += 1
+    add_rows(g, K, rows[:cut], change[:cut])
     restore_sum(K, x, g, lo, hi, total)
+
+
+@njit(nogil=True, cache=True)
+def _gather(K, x, rows, sums, shares, scale, side):
+    """Bring ``sums = shares @ K`` up to date with the variables in `rows`."""
+    if scale[side] == 0.0:
+        scale[side] = 1.0
+    wanted = np.zeros(x.size)
+    for k in range(rows.size):
+        wanted[rows[k]] = x[rows[k]] / scale[side]
+    different, change = np.empty(x.size, np.int64), np.empty(x.size)
+    count = 0
+    for t in range(x.size):
+        if abs(wanted[t] - shares[t]) > 1e-12 * abs(wanted[t]):
+            different[count], change[count] = t, wanted[t] - shares[t]
+            count += 1
+    if count >= rows.size:
+        sums[:] = 0.0
+        for k in range(rows.size):
+            different[k], change[k] = rows[k], wanted[rows[k]]
+        count = rows.size
+    add_rows(sums, K, different[:count], change[:count])
+    shares[:] = wanted

@@ -13,7 +13,7 @@ label.  ``C_i = 0`` removes an instance.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Real
 from typing import Any
@@ -33,7 +33,7 @@ from ._validation import (
     encode_labels,
     n_rows,
 )
-from .gram import Gram, as_gram
+from .gram import BoundedSums, Gram, as_gram
 from .kernels import dense, resolve_kernel
 from .qp import (
     Array,
@@ -86,6 +86,8 @@ class DualSolution:
         Two-variable steps of the solver.
     indefinite : bool
         Whether the solver met negative curvature: the kernel is not positive semidefinite.
+    sums : tuple of ndarray, optional
+        What the next step on a path may use; see :mod:`spansvm.path`.
     """
 
     alpha: Array
@@ -97,6 +99,7 @@ class DualSolution:
     converged: bool
     iterations: int
     indefinite: bool = False
+    sums: BoundedSums | None = field(default=None, repr=False)
 
     @cached_property
     def in_bound(self) -> Mask:
@@ -232,7 +235,7 @@ def solve_dual(
     return from_qp(result, y, C)
 
 
-def from_qp(result: QPResult, y: Array, C: Array) -> DualSolution:
+def from_qp(result: QPResult, y: Array, C: Array, sums: BoundedSums | None = None) -> DualSolution:
     """The trained machine that a solution of its quadratic program is."""
     intercept = find_intercept(result.x, result.gradient, *box(y, C))
     return DualSolution(
@@ -245,6 +248,7 @@ def from_qp(result: QPResult, y: Array, C: Array) -> DualSolution:
         converged=result.converged,
         iterations=result.iterations,
         indefinite=result.indefinite,
+        sums=sums,
     )
 
 

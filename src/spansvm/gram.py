@@ -18,9 +18,13 @@ from ._hull import hull_distances
 from ._linalg import add_rows, symmetric_view
 from .qp import Array, QPResult, gradient, make_feasible, refine, solve_qp
 
-__all__ = ["Gram", "Rows", "as_gram", "ball_weights", "is_indefinite"]
+__all__ = ["BoundedSums", "Box", "Gram", "Rows", "as_gram", "ball_weights", "is_indefinite"]
 
 Rows = npt.NDArray[np.intp]
+Box = tuple[Array, Array]
+
+#: What bounded vectors add to the gradient; see :func:`spansvm._descent.move_bounds`.
+BoundedSums = tuple[Array, Array, Array]
 
 #: KKT gap of the enclosing ball, as a fraction of the largest squared norm.
 _TOLERANCE = 1e-9
@@ -88,11 +92,15 @@ class Gram:
         return make_feasible(self.values, x, g, lo, hi, 0.0)
 
     def move_bounds(
-        self, x: Array, g: Array, c: Array, before: tuple[Array, Array], lo: Array, hi: Array
-    ) -> tuple[Array, Array]:
-        """From a solution in the box `before` to a feasible point of another, both overwritten."""
-        move_bounds(self.values, x, g, c, *before, lo, hi)
-        return x, g
+        self, x: Array, g: Array, c: Array, before: Box, after: Box, sums: BoundedSums | None
+    ) -> tuple[Array, Array, BoundedSums]:
+        """From a solution in the box `before` to a feasible point of another; both overwritten.
+
+        `sums` is what the step before this one returned, and is overwritten too.
+        """
+        sums = sums or (np.zeros((2, x.size)), np.zeros((2, x.size)), np.zeros(2))
+        move_bounds(self.values, x, g, c, *before, *after, *sums)
+        return x, g, sums
 
     def solve(
         self, x: Array, g: Array, c: Array, lo: Array, hi: Array, *, tol: float, max_iter: int

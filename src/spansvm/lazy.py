@@ -20,7 +20,7 @@ from scipy import sparse
 
 from ._hull import hull_distances
 from ._linalg import add_rows, one_blas_thread
-from .gram import Gram, Rows, ball_weights, is_indefinite
+from .gram import BoundedSums, Box, Gram, Rows, ball_weights, is_indefinite
 from .interior import interior_point
 from .kernels import Kernel, dense
 from .qp import Array, QPResult, kkt_gap, refine
@@ -135,7 +135,9 @@ def _whole_matrix(kernel: Kernel, X: Any, dtype: type) -> np.ndarray:
         rows = slice(start, start + _BLOCK_ROWS)
         block = kernel(X[rows], X[start:])
         values[rows, start:] = block
-        values[start:, rows] = block.T
+        for other in range(start, n, _BLOCK_ROWS):  # the mirror image, by tiles that stay in cache
+            tile = block[:, other - start : other - start + _BLOCK_ROWS]
+            values[other : other + _BLOCK_ROWS, rows] = tile.T
 
     starts = range(0, n, _BLOCK_ROWS)
     workers = min(one_blas_thread.usual(), len(starts))
@@ -340,14 +342,14 @@ class LazyGram(Gram):
         return target, g
 
     def move_bounds(
-        self, x: Array, g: Array, c: Array, before: tuple[Array, Array], lo: Array, hi: Array
-    ) -> tuple[Array, Array]:
+        self, x: Array, g: Array, c: Array, before: Box, after: Box, sums: BoundedSums | None
+    ) -> tuple[Array, Array, Any]:
         """From a solution in the box `before` to a feasible point of another."""
-        used = x != 0.0
+        used, (lo, hi) = x != 0.0, after
         start = np.where(used & (x >= before[1]), hi, np.where(used & (x <= before[0]), lo, x))
         moved = np.flatnonzero(start != x)
         self.add_rows(g, moved, (start - x)[moved])
-        return self.make_feasible(start, g, lo, hi)
+        return (*self.make_feasible(start, g, lo, hi), None)
 
     def solve(
         self, x: Array, g: Array, c: Array, lo: Array, hi: Array, *, tol: float, max_iter: int

@@ -2,7 +2,8 @@
 
 Between neighbours on a grid of weights few support vectors change their kind.  Bounded
 vectors move with their bounds, the others stay where they are or are cut off, and the
-gradient follows from the rows of the Gram matrix that belong to the multipliers that moved.
+gradient follows from the rows of the Gram matrix that belong to the multipliers that moved; where
+all of a class move by one factor, from the sum of their rows, which is carried along.
 """
 
 from __future__ import annotations
@@ -20,11 +21,13 @@ def solve_from(
     """Train with the weights `C`, from the solution for other weights on the same Gram matrix.
 
     The solution meets the KKT conditions to `tol` as one from nothing does.  Warnings are left to
-    the caller.
+    the caller.  What `before` carries for the next step is used up: one path leads on from it.
     """
     y = before.y
     lo, hi = box(y, C)
-    x, g = gram.move_bounds(before.beta, before.gradient, -y, box(y, before.C), lo, hi)
+    x, g, sums = gram.move_bounds(
+        before.beta, before.gradient, -y, box(y, before.C), (lo, hi), before.sums
+    )
     limit = default_max_iter(y.size) if max_iter is None else max_iter
     result = gram.solve(x, g, -y, lo, hi, tol=tol, max_iter=limit)
-    return from_qp(result, y, C)
+    return from_qp(result, y, C, sums)
