@@ -48,6 +48,62 @@ def test_the_speed_table_is_that_of_the_committed_results():
         assert f" {form.format(mean)} " in text, column
 
 
+def read_results(name):
+    lines = (ROOT / "benchmarks" / "results" / name).read_text().splitlines()
+    assert "dirty" not in lines[1]
+    return list(csv.DictReader(line for line in lines if not line.startswith("#")))
+
+
+def geometric_mean(values):
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+@pytest.mark.parametrize(
+    ("line", "work", "opponent"),
+    [
+        ("1089 class weights on 1000 to 1605 rows", "search", "libsvm"),
+        ("scikit-learn-intelex, 5 folds", "search", "intelex"),
+        ("ThunderSVM on the processor", "search", "thundersvm"),
+        ("ringnorm with 4096 rows", "search, l = 4096", "libsvm"),
+        ("MNIST 1 against 7, 13,007 rows", "search, l = 13007", "libsvm"),
+        ("one grid point of liquidSVM", "one candidate", "liquidsvm"),
+        ('`method="kfold"`, the same folds', "5 folds", "libsvm"),
+        ("exact leave-one-out of one model", "exact leave-one-out", "libsvm 5-fold"),
+        ("5 candidates on 60,000 rows", "5 candidates, l = 60000", "libsvm"),
+    ],
+)
+def test_the_table_of_searches_is_that_of_the_committed_results(line, work, opponent):
+    found = [
+        float(row["ratio"])
+        for row in read_results("search.csv")
+        if row["work"] == work and row["opponent"] == opponent
+    ]
+    mean = geometric_mean(found)
+    shown = f"{mean:.0f}" if mean >= 10 else f"{mean:.1f}"
+    (text,) = [part for part in (ROOT / "README.md").read_text().splitlines() if line in part]
+    assert text.endswith(f"| {shown} |")
+
+
+@pytest.mark.parametrize(
+    ("line", "rules"),
+    [
+        ('| `SpanSearch` (`ties="plateau"`)', ("span_plateau", "span_plateau")),
+        ('| `SpanSearch(ties="hinge")`', ("span_hinge", "span_hinge")),
+        ('| `SpanSearch(ties="first")`', ("span_first", "span_first")),
+        ("| `GridSearchCV(cv=5)`", ("kfold_first", "grid_search_cv")),
+    ],
+)
+def test_the_table_of_selected_models_is_that_of_the_committed_results(line, rules):
+    rows = read_results("selection.csv")
+    shown = []
+    for grid, rule in zip(("weights", "C-gamma"), rules, strict=True):
+        part = [row for row in rows if row["grid"] == grid]
+        floor = 1 / 5000  # as in the summary of the benchmark
+        ratios = [(float(row[rule]) + floor) / (float(row["best"]) + floor) for row in part]
+        shown.append(f"{geometric_mean(ratios):.3f}")
+    assert f"{line} | {shown[0]} | {shown[1]} |" in (ROOT / "README.md").read_text()
+
+
 def test_code_blocks_run_in_order():
     assert BLOCKS
     example = doctest.DocTestParser().get_doctest("\n".join(BLOCKS), {}, "README", "README.md", 0)

@@ -5,22 +5,20 @@ from __future__ import annotations
 import time
 import uuid
 import warnings
-from collections.abc import Callable, Mapping
-from copy import deepcopy
+from collections.abc import Mapping
 from numbers import Real
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn import get_config
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.exceptions import FitFailedWarning, NotFittedError
+from sklearn.base import clone
+from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import check_cv
-from sklearn.utils import assert_all_finite, get_tags, indexable
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.metaestimators import available_if
+from sklearn.utils import assert_all_finite, indexable
+from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import column_or_1d
 
 from .._validation import check_weights
 from ..dual import warn_indefinite
@@ -40,22 +38,13 @@ from .grid import TIES, list_candidates, select
 from .progress import SearchProgress
 from .results import results_table
 from .scoring import resolve_scorers
+from .selected import SelectedModel
 from .training_sets import Split, forget
 
 __all__ = ["SpanSearch"]
 
 
-def _has(method: str) -> Callable[[Any], bool]:
-    """Whether the search can do what its estimator does, for ``available_if``."""
-
-    def check(search: Any) -> bool:
-        model = getattr(search, "best_estimator_", search.estimator)
-        return search.refit is not False and hasattr(model, method)
-
-    return check
-
-
-class SpanSearch(MetaEstimatorMixin, BaseEstimator):
+class SpanSearch(SelectedModel):
     """Search of hyperparameters by leave-one-out estimates from one training per candidate.
 
     Used as :class:`sklearn.model_selection.GridSearchCV`, with the same attributes after ``fit``.
@@ -422,98 +411,6 @@ class SpanSearch(MetaEstimatorMixin, BaseEstimator):
         if not any_score:
             raise ValueError(text)
         warnings.warn(f"{text}\nTheir score is {self.error_score}.", FitFailedWarning, stacklevel=4)
-
-    # Using the selected model ---------------------------------------------------------
-
-    def _best(self, method: str) -> Any:
-        if self.refit is False:
-            raise AttributeError(
-                f"This SpanSearch was made with refit={self.refit!r}: {method} is available only "
-                "after refitting the best parameters."
-            )
-        check_is_fitted(self)
-        return self.best_estimator_
-
-    @available_if(_has("predict"))
-    def predict(self, X: Any) -> np.ndarray:
-        """Labels, by the selected model."""
-        return self._best("predict").predict(X)
-
-    @available_if(_has("predict_proba"))
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the classes, by the selected model."""
-        return self._best("predict_proba").predict_proba(X)
-
-    @available_if(_has("predict_log_proba"))
-    def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Logarithms of probabilities, by the selected model."""
-        return self._best("predict_log_proba").predict_log_proba(X)
-
-    @available_if(_has("decision_function"))
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Decision values, by the selected model."""
-        return self._best("decision_function").decision_function(X)
-
-    def score(self, X: Any, y: npt.ArrayLike, **params: Any) -> float:
-        """Score of the selected model on other rows, by the scorer of the search."""
-        best = self._best("score")
-        scorer, name = self.scorer_, "score"
-        if isinstance(scorer, Mapping):
-            name = self.refit
-            scorer = scorer[name]
-        if get_config()["enable_metadata_routing"]:
-            params = dict(process_routing(self, "score", **params)[f"scorer_{name}"].score)
-        result = scorer(best, X, y, **params)
-        return result[self.refit] if isinstance(result, dict) else result
-
-    # scikit-learn ---------------------------------------------------------------------
-
-    @property
-    def classes_(self) -> np.ndarray:
-        """Labels of the classes."""
-        return self._best("classes_").classes_
-
-    @property
-    def n_features_in_(self) -> int:
-        """How many features the model was trained on."""
-        try:
-            check_is_fitted(self)
-        except NotFittedError as error:
-            raise AttributeError(f"{type(self).__name__} is not fitted yet.") from error
-        return self.best_estimator_.n_features_in_
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "cv_results_") and (
-            self.refit is False or hasattr(self, "best_estimator_")
-        )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        inner = get_tags(self.estimator)
-        tags.estimator_type = inner.estimator_type
-        tags.classifier_tags = deepcopy(inner.classifier_tags)
-        tags.input_tags.pairwise = inner.input_tags.pairwise
-        tags.input_tags.sparse = inner.input_tags.sparse
-        return tags
-
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Who asks for what: the estimator in ``fit``, scorers, and the splitter of the folds."""
-        router = MetadataRouter(owner=self)
-        router.add(
-            estimator=self.estimator,
-            method_mapping=MethodMapping().add(caller="fit", callee="fit"),
-        )
-        for name, scorer in resolve_scorers(self.estimator, self.scoring).items():
-            mapping = MethodMapping().add(caller="score", callee="score")
-            if self.method not in BOUNDS:
-                mapping.add(caller="fit", callee="score")
-            router.add(**{f"scorer_{name}": scorer}, method_mapping=mapping)
-        if hasattr(self.cv, "split"):
-            router.add(
-                splitter=self.cv,
-                method_mapping=MethodMapping().add(caller="fit", callee="split"),
-            )
-        return router
 
 
 def _row_numbers(rows: npt.ArrayLike) -> np.ndarray:
