@@ -323,10 +323,10 @@ def main() -> None:
                 mean = geometric_mean([float(r["ratio"]) for r in found])  # type: ignore[arg-type]
                 print(f"{work}, {opponent}: geometric mean x{mean:.1f}")
     fields = list(dict.fromkeys(key for row in rows for key in row))
-    if chosen == list(PARTS):
-        draw(rows)
     name = "search" if chosen == list(PARTS) else f"search_{'_'.join(chosen)}"
     print(f"written to {write(name, [{key: row.get(key, '') for key in fields} for row in rows])}")
+    if chosen == list(PARTS):
+        draw(rows)  # after the file, which says whether the tree was clean
 
 
 if __name__ == "__main__":

@@ -730,6 +730,16 @@ def test_folds_without_known_classes_are_left_out_of_the_hinge_loss():
     assert not np.isnan(mixed.cv_results_["loo_hinge"]).any()
 
 
+def test_scores_that_are_nan_are_said():
+    def picky(estimator, X, y):
+        return np.nan if estimator.settings.C < 1 else 0.5
+
+    X, y = small()
+    with pytest.warns(UserWarning, match="'score' is NaN for 1 of 2 candidates"):
+        search = SpanSearch(SVC(), {"C": [0.1, 10]}, scoring=picky).fit(X, y)
+    assert search.best_params_ == {"C": 10}
+
+
 def test_an_error_can_stop_the_search_at_once():
     trained = []
 
@@ -767,6 +777,9 @@ def test_an_interrupt_keeps_what_is_done():
     assert search.best_params_ == {"weighting__at": 1.0}
     with pytest.raises(NotFittedError):
         search.predict(X)
+    at_once = SpanSearch(SpanSVC(weighting=Interrupted()), {"weighting__at": [3.0]})
+    with pytest.raises(KeyboardInterrupt):
+        at_once.fit(X, y)
 
 
 @pytest.mark.parametrize(

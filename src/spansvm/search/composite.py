@@ -32,6 +32,7 @@ __all__ = [
     "candidate_estimator",
     "fit_params",
     "fit_transformers",
+    "has_rows",
     "refit_arguments",
     "routed_fit_params",
     "setting_keys",
@@ -71,7 +72,7 @@ class FitParams:
         """Those of some of the `n` rows."""
 
         def part(value: Any) -> Any:
-            return take_rows(value, rows) if _has_rows(value, n) else value
+            return take_rows(value, rows) if has_rows(value, n) else value
 
         return FitParams(
             part(self.sample_weight),
@@ -83,7 +84,8 @@ class FitParams:
         )
 
 
-def _has_rows(value: Any, n: int) -> bool:
+def has_rows(value: Any, n: int) -> bool:
+    """Whether something has one entry for each of `n` rows."""
     return (hasattr(value, "shape") or hasattr(value, "__len__")) and (
         not np.isscalar(value) and np.ndim(value) > 0 and n_rows(value) == n
     )

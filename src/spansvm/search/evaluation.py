@@ -15,13 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import n_rows
 from ..criteria import CRITERIA, SolvedModel
 from ..loo import EXACT_TOLERANCE, exact_loo_decision
 from ..machines import Machines
 from ..pairs import labels
 from ..svc import SpanSVC
-from .composite import Candidates, FitParams, take_rows
+from .composite import Candidates, FitParams, has_rows, take_rows
 from .left_out import LeftOut, hinge_loss
 from .training_sets import Split, TrainingSet, cache_of
 
@@ -270,7 +269,7 @@ class _Judge:
         assert self.work.scorers is not None
         for name, scorer in self.work.scorers.items():
             params = {
-                key: take_rows(value, rows) if n_rows(value) == self.y.size else value
+                key: take_rows(value, rows) if has_rows(value, self.y.size) else value
                 for key, value in self.work.score_params.get(name, {}).items()
             }
             try:

@@ -350,6 +350,14 @@ class SpanSearch(SelectedModel):
                 f"by: {', '.join(names)}; got {self.refit!r}."
             )
         self._lay_out(candidates, outcomes, names)
+        for name in names:
+            unknown = int(np.isnan(self.cv_results_[f"mean_test_{name}"]).sum())
+            if unknown and all(outcome.exception is None for outcome in every):
+                warnings.warn(
+                    f"The score {name!r} is NaN for {unknown} of {len(candidates)} candidates.",
+                    UserWarning,
+                    stacklevel=3,
+                )
         if callable(self.refit):
             self.best_index_ = int(self.refit(self.cv_results_))
             if not 0 <= self.best_index_ < len(candidates):
@@ -386,6 +394,8 @@ class SpanSearch(SelectedModel):
     ) -> None:
         """Of an interrupted search: what is done.  Raises nothing of its own."""
         done = [i for i, own in enumerate(outcomes) if own]
+        if not done:
+            return
         kept, known = [candidates[i] for i in done], [outcomes[i] for i in done]
         names = list(dict.fromkeys(n for own in known for o in own.values() for n in o.scores))
         self.n_splits_, self.multimetric_ = len(work.splits), names != ["score"]
