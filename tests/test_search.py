@@ -631,15 +631,16 @@ def test_metadata_routing():
         )
         scaler = StandardScaler().set_fit_request(sample_weight=True)
         pipe = Pipeline([("scale", scaler), ("svc", asking)])
-        piped = SpanSearch(pipe, {"svc__weighting__ceiling": [1.0, 10.0]})
+        unweighted = get_scorer("accuracy").set_score_request(sample_weight=False)
+        piped = SpanSearch(pipe, {"svc__weighting__ceiling": [1.0, 10.0]}, scoring=unweighted)
         piped.fit(X, y, sample_weight=weight, scores=scores)
         Z = StandardScaler().fit(X, sample_weight=weight).transform(X)
-        other = SpanSearch(asking, grid).fit(Z, y, sample_weight=weight, scores=scores)
+        other = SpanSearch(asking, grid, scoring=unweighted)
+        other.fit(Z, y, sample_weight=weight, scores=scores)
         np.testing.assert_array_equal(
             piped.cv_results_["mean_test_score"], other.cv_results_["mean_test_score"]
         )
         weighted = get_scorer("accuracy").set_score_request(sample_weight=True)
-        unweighted = get_scorer("accuracy").set_score_request(sample_weight=False)
         search = SpanSearch(
             asking, grid, scoring={"with": weighted, "without": unweighted}, refit="with"
         ).fit(X, y, sample_weight=weight, scores=scores)
