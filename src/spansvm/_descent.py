@@ -43,6 +43,9 @@ _HAIR = 64 * _EPSILON
 #: Variables at their bounds are moved one by one if they are not more than this.
 _FEW = 16
 
+#: Carried sums are computed anew before repeated factors take their scale out of range.
+_SMALLEST_SCALE = 1e-9
+
 #: Do not shrink problems that are already this small.
 _SMALL = 64
 
@@ -310,7 +313,8 @@ def move_bounds(K, x, g, c, old_lo, old_hi, lo, hi, sums, shares, scale):
 @njit(nogil=True, cache=True)
 def _gather(K, x, rows, sums, shares, scale, side):
     """Bring ``sums = shares @ K`` up to date with the variables in `rows`."""
-    if scale[side] == 0.0:
+    anew = not _SMALLEST_SCALE < scale[side] < 1.0 / _SMALLEST_SCALE  # 0 at the first step
+    if anew:
         scale[side] = 1.0
     wanted = np.zeros(x.size)
     for k in range(rows.size):
@@ -321,7 +325,7 @@ def _gather(K, x, rows, sums, shares, scale, side):
         if abs(wanted[t] - shares[t]) > 1e-12 * abs(wanted[t]):
             different[count], change[count] = t, wanted[t] - shares[t]
             count += 1
-    if count >= rows.size:
+    if anew or count >= rows.size:
         sums[:] = 0.0
         for k in range(rows.size):
             different[k], change[k] = rows[k], wanted[rows[k]]
