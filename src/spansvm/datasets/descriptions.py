@@ -132,8 +132,8 @@ _ALL = (
         homepage=_LIBSVM_PAGE,
         files=sources.MUSHROOMS,
         note=(
-            "LIBSVM's copy: one column of zeros and ones for each value of 21 attributes; stalk-root, "
-            "which has missing values, is left out. Its label 2, the edible class, is +1."
+            "LIBSVM's copy: one column of zeros and ones for each value of 21 attributes; "
+            "stalk-root, which has missing values, is left out. Its label 2, edible, is +1."
         ),
     ),
     Description(

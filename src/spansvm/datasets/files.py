@@ -22,6 +22,7 @@ __all__ = [
     "cache_folder",
     "check_content",
     "find",
+    "gunzip",
     "read_content",
     "store",
 ]
@@ -110,7 +111,7 @@ def read_content(file: PublishedFile, path: Path) -> bytes:
     if path.is_relative_to(cache_folder()) and record.is_file():
         if hashlib.sha256(content).hexdigest() != record.read_text().strip():
             raise DataSetError(
-                f"{path} has changed since it was downloaded. Delete it, and download it again."
+                f"{path} has changed since it was downloaded. Fetch the data set again."
             )
     elif path.suffix == ".gz":
         content = gunzip(content, str(path))
