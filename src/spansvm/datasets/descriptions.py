@@ -37,6 +37,8 @@ class Description:
     files : tuple of PublishedFile
     note : str
         What is peculiar, and what was decided where the paper leaves it open.
+    feature_range : tuple of float or None
+        What all features range over by their nature; None where the training rows say it.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Description:
     homepage: str
     files: tuple[PublishedFile, ...]
     note: str
+    feature_range: tuple[float, float] | None = None
 
 
 _CC_BY = "CC BY 4.0"
@@ -88,8 +91,10 @@ def _mnist(positive: int, negative: int, n_train: int, n_test: int, n_positive: 
         files=sources.MNIST,
         note=(
             "Pixels from 0 to 255, line by line. The last four of the 784 are zero in every "
-            "training and test image and are left out, hence the paper's 780 features."
+            "training and test image and are left out, hence the paper's 780 features. "
+            "All pixels are scaled by 255: the paper's figures come out so."
         ),
+        feature_range=(0.0, 255.0),
     )
 
 

@@ -59,10 +59,14 @@ class DataSet:
         """A copy with every feature scaled linearly, so that the training rows span [0, 1].
 
         Test rows may go beyond.  A feature that is constant over the training rows becomes 0 in
-        all rows.
+        all rows.  Where the description names a range that all features have, as for pixels, it
+        is that range which becomes [0, 1].
         """
-        lowest = self.X_train.min(axis=0)
-        width = self.X_train.max(axis=0) - lowest
+        if self.description.feature_range is None:
+            lowest, highest = self.X_train.min(axis=0), self.X_train.max(axis=0)
+        else:
+            lowest, highest = map(np.array, self.description.feature_range)
+        width = highest - lowest
         # Divided by infinity, a constant feature becomes 0.
         divisor = np.where(width > 0, width, np.inf)
         return replace(

@@ -1,0 +1,65 @@
+"""Selected cells once more, from models that LibSVM itself trained.
+
+Leave-one-out errors are counts: where the best two candidates differ by one instance, the
+tolerance of a solver decides.  So the candidates that come close to the least value of an estimate
+are trained by LibSVM, read, and judged like all others; they are stored as a variant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.svm import SVC
+
+from ..dual import read_svc
+from ..gram import Gram
+from .problems import Key, Problem, candidate_name
+from .store import Store
+from .trials import judge_model
+
+__all__ = ["LIBSVM", "confirm"]
+
+#: The variant under which its rows are stored.
+LIBSVM = "LibSVM"
+
+#: How many instances more than the least count are close, and how many candidates at most.
+_CLOSE, _MOST = 2, 40
+
+
+def confirm(store: Store, problem: Problem) -> Iterator[int]:
+    """Train the candidates that come close with LibSVM; yield how many are done."""
+    chosen = _close_ones(store, problem)
+    data = problem.data
+    key = Key(problem.key.data_set, problem.key.split, LIBSVM)
+    known = store.known("models", key)
+    todo = [c for c in problem.candidates if candidate_name(c) in chosen - known]
+    yield len(chosen) - len(todo)
+    if not todo:
+        return
+    gram = Gram(problem.kernel(data.X_train), kernel_range=problem.kernel.range)
+    for candidate in todo:
+        C = problem.weights(candidate)
+        svc = SVC(gamma=problem.kernel.gamma, tol=problem.tol, cache_size=1000)
+        svc.fit(data.X_train, data.y_train, sample_weight=C)
+        row: dict[str, Any] = judge_model(
+            gram, read_svc(svc, data.X_train, data.y_train, C, gram)
+        )
+        row["test_error"] = float((svc.predict(data.X_test) != data.y_test).mean())
+        store.add("models", key, {**row, "candidate": candidate_name(candidate),
+                                  "train_seconds": None})  # fmt: skip
+        yield 1
+
+
+def _close_ones(store: Store, problem: Problem) -> set[str]:
+    """Candidates whose count is near the least one, for the span-rule and for xi-alpha."""
+    columns = ["candidate", "span_rule", "xi_alpha"]
+    rows = store.rows("models", columns, problem.key)
+    names = np.array([row[0] for row in rows])
+    result: set[str] = set()
+    for column in (1, 2):
+        counts = np.array([row[column] for row in rows]) * problem.data.y_train.size
+        order = np.argsort(counts, kind="stable")[:_MOST]
+        result |= set(names[order[counts[order] <= counts.min() + _CLOSE + 0.5]].tolist())
+    return result

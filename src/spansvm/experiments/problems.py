@@ -1,0 +1,171 @@
+"""What is trained in the experiments: data sets, grids of candidates, and variations of both.
+
+The kernel is the paper's: RBF with gamma = 1/d on features that are scaled to [0, 1].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import product
+
+import numpy as np
+
+from ..datasets import DataSet, describe, load, ringnorm
+from ..kernels import Kernel, resolve_kernel
+from ..qp import Array
+from ..weighting import ClassWeighting, SigmoidWeighting, Weighting
+
+__all__ = ["GRIDS", "VARIATIONS", "WITH_SCORES", "Key", "Problem", "candidate_name", "problem"]
+
+#: The data sets of Experiment 2; all others are those of Experiment 1.
+WITH_SCORES = ("parkinson_speech", "bank_marketing")
+
+Candidate = Mapping[str, float]
+
+
+@dataclass(frozen=True, order=True)
+class Key:
+    """What a problem is found by.
+
+    Attributes
+    ----------
+    data_set : str
+    split : int
+    variant : str
+        What is not as in the paper; empty if nothing is.
+    """
+
+    data_set: str
+    split: int = 0
+    variant: str = ""
+
+
+def _class_weights(step: float) -> list[dict[str, float]]:
+    weights = [float(weight) for weight in 2.0 ** np.arange(-6.0, 10.5, step)]
+    return [{"negative": minus, "positive": plus} for minus, plus in product(weights, weights)]
+
+
+def _sigmoids(steepness: Sequence[int], tenths: Sequence[int], step: int) -> list[dict[str, float]]:
+    ceilings = [2.0**exponent for exponent in range(-6, 11, step)]
+    return [
+        {"steepness": float(a), "midpoint": b / 10.0, "ceiling": c}
+        for a, b, c in product(steepness, tenths, ceilings)
+    ]
+
+
+#: For each grid the candidates with class weights and those with weights from scores.
+GRIDS = {
+    "paper": (_class_weights(0.5), _sigmoids(range(1, 11), range(10), 1)),
+    "quick": (_class_weights(2.0), _sigmoids((1, 4, 7, 10), (0, 3, 6, 9), 4)),
+}
+
+
+def candidate_name(candidate: Candidate) -> str:
+    """A candidate as a short text that is the same in every run."""
+    return " ".join(f"{name}={value!r}" for name, value in candidate.items())
+
+
+def _as_in_the_paper(name: str, split: int) -> DataSet:
+    # Its figures for bank marketing can only be those of a balanced training sample.
+    return load(name, split, balanced=name == "bank_marketing").scaled()
+
+
+def _plain_sample(name: str, split: int) -> DataSet:
+    return load(name, split).scaled()
+
+
+def _scaled_by_feature(name: str, split: int) -> DataSet:
+    data = load(name, split)
+    return replace(data, description=replace(data.description, feature_range=None)).scaled()
+
+
+def _scaled_by_all_rows(name: str, split: int) -> DataSet:
+    data = load(name, split)
+    everything = np.concatenate((data.X_train, data.X_test))
+    scaled = replace(data, X_train=everything).scaled().X_train
+    n = data.y_train.size
+    return replace(data, X_train=scaled[:n], X_test=scaled[n:])
+
+
+def _test_rows_scaled_apart(name: str, split: int) -> DataSet:
+    data = load(name, split)
+    apart = replace(data, X_train=data.X_test).scaled().X_train
+    return replace(data.scaled(), X_test=apart)
+
+
+#: What else the data could be; the name of a variant that begins with "tolerance" ends in it.
+_VARIANTS = {
+    "": _as_in_the_paper,
+    "plain sample": _plain_sample,
+    "scaled by feature": _scaled_by_feature,
+    "scaled by all rows": _scaled_by_all_rows,
+    "test rows scaled apart": _test_rows_scaled_apart,
+}
+
+#: The question of each variant is asked of these data sets.
+VARIATIONS = {
+    "bank_marketing": ("plain sample",),
+    "parkinson_speech": ("scaled by all rows", "test rows scaled apart"),
+    "mnist_2_9": ("scaled by feature", "tolerance 1e-05"),
+    **dict.fromkeys(
+        ("splice", "adult", "mnist_1_7", "mnist_3_6", "mnist_0_8"), ("tolerance 1e-05",)
+    ),
+}
+
+
+def _ringnorm(n: int, d: int, split: int) -> DataSet:
+    """The data of Experiment 6; there is nothing to test on."""
+    X, y = ringnorm(n, d, seed=split)
+    description = replace(describe("waveform"), name=f"ringnorm:{n}:{d}", title="ringnorm")
+    names = tuple(f"x{i}" for i in range(d))
+    none = X[:0]
+    return DataSet(X, y, none, y[:0], None, None, None, None, names, description, split).scaled()
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A split of a data set with the candidates that are trained on it.
+
+    Attributes
+    ----------
+    key : Key
+    data : DataSet
+        With scaled features.
+    candidates : sequence of dict
+        Parameters of the weighting.
+    tol : float
+        How well the KKT conditions are met; LibSVM's default.
+    """
+
+    key: Key
+    data: DataSet
+    candidates: Sequence[Candidate]
+    tol: float = 1e-3
+
+    @property
+    def weighting(self) -> Weighting:
+        """The family of weightings that the candidates are members of."""
+        return SigmoidWeighting() if "ceiling" in self.candidates[0] else ClassWeighting()
+
+    def weights(self, candidate: Candidate) -> Array:
+        """``C_i`` of the training rows."""
+        weighting = self.weighting.set_params(**candidate)
+        return weighting.instance_weights(self.data.y_train, self.data.scores_train)
+
+    @cached_property
+    def kernel(self) -> Kernel:
+        """RBF with gamma = 1/d."""
+        return resolve_kernel("rbf", self.data.X_train, gamma="auto")
+
+
+def problem(key: Key, grid: str) -> Problem:
+    """The problem of that key with the candidates of a grid."""
+    name, *sizes = key.data_set.split(":")
+    if name == "ringnorm":
+        data = _ringnorm(*(int(size) for size in sizes), key.split)
+    else:
+        data = _VARIANTS[key.variant if key.variant in _VARIANTS else ""](name, key.split)
+    tol = float(key.variant.split()[-1]) if key.variant.startswith("tolerance") else 1e-3
+    return Problem(key, data, GRIDS[grid][name in WITH_SCORES], tol)

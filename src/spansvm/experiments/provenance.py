@@ -1,0 +1,44 @@
+"""Which code on which machine gave a result."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+__all__ = ["versions"]
+
+_PACKAGES = ("spansvm", "numpy", "scipy", "scikit-learn", "numba")
+
+
+@cache
+def versions() -> str:
+    """Processor, Python, packages, and the commit where the code is in a repository."""
+    names = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
+    commit = _commit()
+    return (
+        f"{_processor()}; Python {platform.python_version()}; {names}"
+        f"{f'; commit {commit}' if commit else ''}"
+    )
+
+
+def _processor() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":")[1].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def _commit() -> str:
+    try:
+        command = ["git", "describe", "--always", "--dirty"]
+        folder = Path(__file__).parent
+        result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+    except OSError:
+        return ""
+    return result.stdout.strip() if result.returncode == 0 else ""
