@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import tarfile
 from itertools import product
 
@@ -71,12 +72,13 @@ def read_idx(content: bytes) -> np.ndarray:
     """An array of unsigned bytes in the idx format, in which MNIST is published."""
     if content[:3] != b"\x00\x00\x08" or len(content) < 4:
         raise ValueError("An idx file of unsigned bytes begins with the bytes 0, 0, 8.")
-    n_axes = content[3]
-    head = 4 + 4 * n_axes
-    shape = tuple(int(n) for n in np.frombuffer(content[4:head], dtype=">u4"))
-    values = np.frombuffer(content, dtype=np.uint8, offset=min(head, len(content)))
-    if len(shape) != n_axes or values.size != int(np.prod(shape)):
-        raise ValueError(f"The file announces the shape {shape} and has {values.size} values.")
+    head = 4 + 4 * content[3]
+    shape = tuple(int.from_bytes(content[i : i + 4], "big") for i in range(4, head, 4))
+    if len(content) != head + math.prod(shape):
+        raise ValueError(
+            f"The file announces the shape {shape}, and has {len(content) - head} values."
+        )
+    values = np.frombuffer(content, dtype=np.uint8, offset=head)
     return values.reshape(shape)
 
 
