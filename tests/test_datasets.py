@@ -147,6 +147,8 @@ def test_the_two_forms_of_the_ida_benchmark_give_the_same_splits():
             readers.read_ida(content, "toy", 4)
         with pytest.raises(ValueError, match="must contain"):
             readers.read_ida(content, "missing", 1)
+        with pytest.raises(ValueError, match="not a whole"):
+            readers.read_ida(content[: len(content) // 2], "toy", 3)
 
 
 # Finding files, on a small set of our own

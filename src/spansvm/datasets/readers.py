@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import csv
 import io
+import lzma
 import math
 import tarfile
+import zlib
 from itertools import product
 
 import numpy as np
@@ -94,11 +96,16 @@ def read_ida(content: bytes, name: str, n_splits: int) -> list[Split]:
 
 
 def _ida_archive(content: bytes, name: str, n_splits: int) -> list[Split]:
-    with tarfile.open(fileobj=io.BytesIO(content)) as archive:
-        # In one pass: jumping back in a compressed archive would unpack it again and again.
-        texts = {
-            entry.name: member.read() for entry in archive if (member := archive.extractfile(entry))
-        }
+    try:
+        with tarfile.open(fileobj=io.BytesIO(content)) as archive:
+            # In one pass: jumping back in a compressed archive would unpack it again and again.
+            texts = {
+                entry.name: member.read()
+                for entry in archive
+                if (member := archive.extractfile(entry))
+            }
+    except (tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, OSError) as error:
+        raise ValueError(f"It is not a whole tar archive: {error}.") from error
     return [_ida_split(texts, name, number) for number in range(1, n_splits + 1)]
 
 
@@ -118,7 +125,10 @@ def _ida_matlab(content: bytes, name: str, n_splits: int) -> list[Split]:
     # Only the form of three small sets needs this part of scipy.
     from scipy.io import loadmat
 
-    variables = loadmat(io.BytesIO(content), variable_names=[name], simplify_cells=True)
+    try:
+        variables = loadmat(io.BytesIO(content), variable_names=[name], simplify_cells=True)
+    except Exception as error:  # scipy raises many kinds for a damaged file
+        raise ValueError(f"It is not a whole MATLAB file: {error}.") from error
     if name not in variables:
         raise ValueError(f"The file must contain the structure {name!r}.")
     kept = variables[name]
