@@ -1,25 +1,23 @@
 """Real data in repeated random splits, to measure selection and calibration on.
 
-Two-class sets come from the folder that SPANSVM_DATA names; sets with more classes come with
-scikit-learn.  Training sizes are those of the paper where it has the set, except those of
-bank marketing and of the two digits.  Features that are not in [0, 1] are scaled to it by the
-training part of each split.
+Two-class sets are read by spansvm.datasets; sets with more classes come with scikit-learn.
+Training sizes are those of the paper where it has the set, except those of bank marketing and of
+the two digits.  Features that are not in [0, 1] are scaled to it by the training part of each
+split.
 """
 
 from __future__ import annotations
 
-import csv
-import gzip
-import os
-import tarfile
 from collections.abc import Iterator
 from functools import cache, partial
-from itertools import product
-from pathlib import Path
 
 import numpy as np
 from sklearn import datasets
 from sklearn.preprocessing import MinMaxScaler
+
+from spansvm.datasets import load
+from spansvm.datasets.loading import read_files
+from spansvm.datasets.readers import read_columns, read_idx, read_libsvm, read_table
 
 Pool = tuple[np.ndarray, np.ndarray]
 Split = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
@@ -36,7 +34,8 @@ def splits(name: str, count: int = 10, seed: int = 0) -> Iterator[Split]:
     """
     for split in range(count):
         if name in _FIXED:
-            X, y, X_test, y_test = _fixed_split(name, split)
+            data = load(name, split)
+            X, y, X_test, y_test = data.X_train, data.y_train, data.X_test, data.y_test
         else:
             X, y = _pool(name)
             size = _POOLS[name][1]
@@ -49,24 +48,6 @@ def splits(name: str, count: int = 10, seed: int = 0) -> Iterator[Split]:
         yield X, y, X_test, y_test
 
 
-def _folder() -> Path:
-    folder = os.environ.get("SPANSVM_DATA")
-    if not folder:
-        raise RuntimeError("SPANSVM_DATA must name the folder with the paper's data sets.")
-    return Path(folder)
-
-
-@cache
-def _fixed_split(name: str, split: int) -> Split:
-    """One split of the IDA benchmark, numbered from 0."""
-    archive = _folder() / name / f"{name}_ida_splits_1-10.tar.xz"
-    with tarfile.open(archive) as files:
-        return tuple(
-            np.loadtxt(files.extractfile(f"{name}/{name}_{part}_{kind}_{split + 1}.asc"))
-            for part, kind in product(("train", "test"), ("data", "labels"))
-        )
-
-
 @cache
 def _pool(name: str) -> Pool:
     """All rows of a set, with labels as `splits` gives them."""
@@ -77,20 +58,23 @@ def _pool(name: str) -> Pool:
 
 def _breast_cancer() -> Pool:
     """The complete rows, without their ids."""
-    file = _folder() / "breast_cancer/breast-cancer-wisconsin.data"
-    rows = np.genfromtxt(file, delimiter=",", missing_values="?")
+    rows = read_table(read_files("breast_cancer")[0], 11, missing=b"?")
     rows = rows[~np.isnan(rows).any(axis=1)]
     return rows[:, 1:-1], rows[:, -1]
 
 
-def _libsvm(*files: str) -> Pool:
-    parts = datasets.load_svmlight_files([str(_folder() / file) for file in files])
-    X = np.concatenate([rows.toarray() for rows in parts[::2]])
-    return X, np.concatenate(parts[1::2])
+def _mushrooms() -> Pool:
+    return read_libsvm(read_files("mushrooms")[0], 112)
+
+
+def _both_parts(name: str) -> Pool:
+    """Training and test rows of a set whose split is fixed."""
+    data = load(name)
+    return np.concatenate([data.X_train, data.X_test]), np.concatenate([data.y_train, data.y_test])
 
 
 def _skin_nonskin() -> Pool:
-    rows = np.loadtxt(_folder() / "skin_nonskin/Skin_NonSkin.txt.gz")
+    rows = read_table(read_files("skin_nonskin")[0], 4)
     return rows[:, :-1], rows[:, -1]
 
 
@@ -99,24 +83,21 @@ def mnist_pair(first: int, second: int) -> Pool:
 
     Pixels in [0, 1]: scaled one by one, those that are hardly used would go far beyond.
     """
-    images, digits = (
-        np.frombuffer(gzip.decompress((_folder() / "mnist" / file).read_bytes())[head:], np.uint8)
-        for file, head in (("train-images-idx3-ubyte.gz", 16), ("train-labels-idx1-ubyte.gz", 8))
-    )
+    # All sets of two digits are read from the same files, those of the training part first.
+    images, digits = (read_idx(content) for content in read_files("mnist_1_7")[:2])
     chosen = np.isin(digits, (first, second))
     return images.reshape(-1, 784)[chosen] / 255.0, np.where(digits[chosen] == second, 1, -1)
 
 
 def _parkinson_speech() -> Pool:
     """Recordings as if they were independent; the paper splits by speaker."""
-    rows = np.loadtxt(_folder() / "parkinson_speech/train_data.txt", delimiter=",")
+    rows = read_table(read_files("parkinson_speech")[0], 29)
     return rows[:, 1:-2], rows[:, -1]
 
 
 def _bank_marketing() -> Pool:
     """Numbers as they are, all other columns one-hot."""
-    with gzip.open(_folder() / "bank_marketing/bank-additional-full.csv.gz", "rt") as file:
-        columns = np.array(list(csv.reader(file, delimiter=";"))[1:]).T
+    columns = list(read_columns(read_files("bank_marketing")[0]).values())
     features = []
     for column in columns[:-1]:
         try:
@@ -137,13 +118,13 @@ _MULTICLASS = {
 #: How each pool of rows is read, and how many of them are for training.
 _POOLS = {
     "breast_cancer": (_breast_cancer, 100),
-    "mushrooms": (partial(_libsvm, "mushrooms/mushrooms"), 200),
+    "mushrooms": (_mushrooms, 200),
     "parkinson_speech": (_parkinson_speech, 520),
     "skin_nonskin": (_skin_nonskin, 500),
-    "splice": (partial(_libsvm, "splice/splice.gz", "splice/splice.t.gz"), 1000),
+    "splice": (partial(_both_parts, "splice"), 1000),
     "mnist_3_8": (partial(mnist_pair, 3, 8), 1000),
     "bank_marketing": (_bank_marketing, 1000),
-    "adult": (partial(_libsvm, "adult_a1a/a1a", "adult_a1a/a1a.t.gz"), 1605),
+    "adult": (partial(_both_parts, "adult"), 1605),
     **_MULTICLASS,
 }
 

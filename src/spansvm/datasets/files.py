@@ -41,11 +41,10 @@ class PublishedFile:
     path : str
         Folder and name, uncompressed, below ``SPANSVM_DATA`` or the cache.
     sha256 : str or None
-        Checksum of the uncompressed content, of text without line ends and the blanks before
-        them (see `text`); None where it is not known.
+        Checksum of the uncompressed content; None where it is not known.
     text : bool
-        Copies of text files differ in line ends and blanks at them, which mean nothing here.
-        The checksum is that of the lines without either, joined by line feeds.
+        Copies of text files differ in line ends and blanks, which mean nothing here.  Their
+        checksum is taken with single blanks, none at the ends of lines, and line feeds between.
     url : str or None
         From where the publisher offers it, perhaps compressed (``.gz``).
     member : str or None
@@ -171,5 +170,5 @@ def _record_of(path: Path) -> Path:
 
 
 def _fingerprint(text: bytes) -> str:
-    lines = b"\n".join(line.rstrip() for line in text.splitlines())
+    lines = b"\n".join(b" ".join(line.split()) for line in text.splitlines())
     return hashlib.sha256(lines).hexdigest()

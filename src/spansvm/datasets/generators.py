@@ -18,10 +18,10 @@ __all__ = ["ringnorm", "twonorm", "waveform"]
 def ringnorm(
     n: int, d: int = 20, *, positive_share: float = 0.3, seed: int = 0
 ) -> tuple[Array, Array]:
-    """Two normal distributions around almost the same point, one wider than the other.
+    """Two normal distributions, one of them within the other, which is twice as wide.
 
     As in Experiment 6 of the paper: class +1 is N((1, ..., 1), I), class -1 is N(0, 4 I).
-    (Breiman's own has the means 0 and 2 / sqrt(d), the roles exchanged, and equal classes.)
+    (In Breiman's own the means are nearer to each other, and the classes equally probable.)
 
     Parameters
     ----------

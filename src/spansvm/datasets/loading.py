@@ -15,7 +15,7 @@ from .feature_names import feature_names
 from .files import DataSetError, PublishedFile, find, read_content
 from .parsing import POOLS, SPLITS, Contents, Parts, Rows
 
-__all__ = ["DataSet", "describe", "load", "locate", "names", "parse"]
+__all__ = ["DataSet", "describe", "load", "locate", "names", "parse", "read_files"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -144,6 +144,12 @@ def load(name: str, split: int = 0, seed: int = 0, *, balanced: bool = False) ->
     )
 
 
+def read_files(name: str) -> Contents:
+    """The contents of the files of a data set, found and checked as :func:`load` does."""
+    description = describe(name)
+    return tuple(read_content(*_place(description, file)) for file in description.files)
+
+
 def parse(description: Description, contents: Contents) -> Rows | Parts:
     """Rows from the contents of the files, checked against the description.
 
@@ -155,7 +161,7 @@ def parse(description: Description, contents: Contents) -> Rows | Parts:
     name = description.name
     try:
         parsed = POOLS[name](contents) if name in POOLS else SPLITS[name](contents)
-    except (ValueError, KeyError, OSError, EOFError) as error:
+    except (ValueError, KeyError) as error:
         raise DataSetError(f"The files of {name} are not as published: {error}") from error
     published = (description.n_train, description.n_test)
     for parts in [(parsed,)] if isinstance(parsed, Rows) else parsed:

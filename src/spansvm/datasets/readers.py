@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import csv
 import io
+import lzma
+import math
 import tarfile
+import zlib
 from itertools import product
 
 import numpy as np
@@ -71,12 +74,13 @@ def read_idx(content: bytes) -> np.ndarray:
     """An array of unsigned bytes in the idx format, in which MNIST is published."""
     if content[:3] != b"\x00\x00\x08" or len(content) < 4:
         raise ValueError("An idx file of unsigned bytes begins with the bytes 0, 0, 8.")
-    n_axes = content[3]
-    head = 4 + 4 * n_axes
-    shape = tuple(int(n) for n in np.frombuffer(content[4:head], dtype=">u4"))
-    values = np.frombuffer(content, dtype=np.uint8, offset=min(head, len(content)))
-    if len(shape) != n_axes or values.size != int(np.prod(shape)):
-        raise ValueError(f"The file announces the shape {shape} and has {values.size} values.")
+    head = 4 + 4 * content[3]
+    shape = tuple(int.from_bytes(content[i : i + 4], "big") for i in range(4, head, 4))
+    if len(content) != head + math.prod(shape):
+        raise ValueError(
+            f"The file announces the shape {shape}, and has {len(content) - head} values."
+        )
+    values = np.frombuffer(content, dtype=np.uint8, offset=head)
     return values.reshape(shape)
 
 
@@ -92,11 +96,16 @@ def read_ida(content: bytes, name: str, n_splits: int) -> list[Split]:
 
 
 def _ida_archive(content: bytes, name: str, n_splits: int) -> list[Split]:
-    with tarfile.open(fileobj=io.BytesIO(content)) as archive:
-        # In one pass: jumping back in a compressed archive would unpack it again and again.
-        texts = {
-            entry.name: member.read() for entry in archive if (member := archive.extractfile(entry))
-        }
+    try:
+        with tarfile.open(fileobj=io.BytesIO(content)) as archive:
+            # In one pass: jumping back in a compressed archive would unpack it again and again.
+            texts = {
+                entry.name: member.read()
+                for entry in archive
+                if (member := archive.extractfile(entry))
+            }
+    except (tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, OSError) as error:
+        raise ValueError(f"It is not a whole tar archive: {error}.") from error
     return [_ida_split(texts, name, number) for number in range(1, n_splits + 1)]
 
 
@@ -116,7 +125,10 @@ def _ida_matlab(content: bytes, name: str, n_splits: int) -> list[Split]:
     # Only the form of three small sets needs this part of scipy.
     from scipy.io import loadmat
 
-    variables = loadmat(io.BytesIO(content), variable_names=[name], simplify_cells=True)
+    try:
+        variables = loadmat(io.BytesIO(content), variable_names=[name], simplify_cells=True)
+    except Exception as error:  # scipy raises many kinds for a damaged file
+        raise ValueError(f"It is not a whole MATLAB file: {error}.") from error
     if name not in variables:
         raise ValueError(f"The file must contain the structure {name!r}.")
     kept = variables[name]

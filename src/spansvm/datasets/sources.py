@@ -1,7 +1,7 @@
 """From which files the data sets are read, and who publishes them.
 
-Checksums are those that :class:`~spansvm.datasets.files.PublishedFile` defines.  The test file
-of adult has none, as its lines may not come in one order everywhere; every set is also checked
+Checksums are those that :class:`~spansvm.datasets.files.PublishedFile` defines.  The archives of
+the IDA benchmark have none, as they are packed by hand from its files; every set is also checked
 by its numbers of rows, features and labels when it is read.
 """
 
@@ -44,7 +44,7 @@ MUSHROOMS = (
 SKIN_NONSKIN = (
     PublishedFile(
         "skin_nonskin/Skin_NonSkin.txt",
-        "2e00584040be67b9ef588eb53209089981dbcfe22dbaa428c30bb75051a56e4b",
+        "b1eccca3def25f268b891f2cab1a829c9eccab3df7fc8c50bdb8a8ba5b5a065f",
         url=f"{_UCI}/00229/Skin_NonSkin.txt",
     ),
 )
@@ -68,7 +68,11 @@ ADULT = (
         "4e013dd5fbfef8c648b97271e2b63548be30330187c770c351573df2f344f979",
         url=f"{_LIBSVM}/a1a",
     ),
-    PublishedFile("adult_a1a/a1a.t", url=f"{_LIBSVM}/a1a.t"),
+    PublishedFile(
+        "adult_a1a/a1a.t",
+        "6b3144fcd7d72cca1059a39cff37a458a20aac754fa24b80084dc8088b6e6a47",
+        url=f"{_LIBSVM}/a1a.t",
+    ),
 )
 
 MNIST = tuple(
