@@ -164,7 +164,7 @@ def problem(key: Key, grid: str) -> Problem:
     """The problem of that key with the candidates of a grid."""
     name, *sizes = key.data_set.split(":")
     if name == "ringnorm":
-        data = _ringnorm(*(int(size) for size in sizes), key.split)
+        data = _ringnorm(int(sizes[0]), int(sizes[1]), key.split)
     else:
         data = _VARIANTS[key.variant if key.variant in _VARIANTS else ""](name, key.split)
     tol = float(key.variant.split()[-1]) if key.variant.startswith("tolerance") else 1e-3
