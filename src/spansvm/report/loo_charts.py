@@ -65,10 +65,11 @@ def draw_operations(operations: Sequence[Operation]) -> Markup:
         drawing.line(places, f"curve series{index}")
     for index, one in enumerate(operations):
         tip = f"{one.label}: area {number(one.auc)}\nfalse positive rate {percent(one.at[0])}"
-        drawing.add("circle", class_=f"tipped series{index}", cx=across(one.at[0]), cy=up(one.at[1]),
-                    r=6.0, data_tip=f"{tip}\ntrue positive rate {percent(one.at[1])}")  # fmt: skip
+        tip += f"\ntrue positive rate {percent(one.at[1])}"
+        drawing.add("circle", class_=f"tipped series{index}", data_tip=tip,
+                    cx=across(one.at[0]), cy=up(one.at[1]), r=6.0)  # fmt: skip
         y = frame.bottom - 20 - 24 * (len(operations) - 1 - index)
-        label = f"{_clip(one.label)}: {number(one.auc)}"
+        label = f"{_clip(one.label)}, area {one.auc:.4f}"
         drawing.add("circle", class_=f"series{index}", cx=frame.right - 14, cy=y, r=5.0)
         drawing.add("text", label, x=frame.right - 26, y=y, dy="0.35em", text_anchor="end")
     frame.axis_names("false positive rate", "true positive rate")

@@ -19,6 +19,7 @@ from .contents import Report
 from .loo_charts import draw_calibration, draw_margins, draw_operations
 from .plain import number, percent, words
 from .search_charts import ColourScale, draw_search
+from .searched import SearchedCandidates
 from .selected import wilson
 from .svg import PALETTE, Markup
 
@@ -73,7 +74,7 @@ def render_html(report: Report) -> str:
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters.update(number=number, percent=percent, words=words)
-    search = report.search
+    search, hidden = report.search, _hidden(report.search)
     return environment.from_string(_resource("template.html")).render(
         report=report,
         search=search,
@@ -86,7 +87,8 @@ def render_html(report: Report) -> str:
         method=_METHODS[search.method],
         estimate_names=_ESTIMATES,
         ranking=search.ranking()[:_MOST_LISTED],
-        rest=_rest(report),
+        hidden=hidden,
+        selectable=hidden if search.chart in ("heat map", "points") else [],
         search_chart=draw_search(search),
         margins_chart=draw_margins(report.leave_one_out),
         operations_chart=draw_operations(report.leave_one_out.operations),
@@ -95,11 +97,8 @@ def render_html(report: Report) -> str:
     )
 
 
-def _rest(report: Report) -> list[int]:
-    """Axes that vary and are not in a plane: the reader may fix them."""
-    search = report.search
-    if search.chart not in ("heat map", "points"):
-        return []
+def _hidden(search: SearchedCandidates) -> list[int]:
+    """Axes that vary and are not in the chart: it shows the best over them."""
     return [
         index
         for index, axis in enumerate(search.axes)

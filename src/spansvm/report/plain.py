@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["cut", "number", "percent", "plain", "words"]
+__all__ = ["MINUS", "cut", "number", "percent", "plain", "words"]
+
+MINUS, _NONE = "\N{MINUS SIGN}", "\N{EN DASH}"
 
 #: Longer texts of the data are cut: a cell of a table is no place for a letter.
 _LONGEST_TEXT = 80
@@ -41,14 +43,14 @@ def cut(value: Any) -> str:
 def number(value: float | None, digits: int = 4) -> str:
     """A number to some significant digits, with a proper minus; a dash if there is none."""
     if value is None or not math.isfinite(value):
-        return "–"
+        return _NONE
     text = f"{value:.0f}" if 10**digits <= abs(value) < 10**9 else f"{value:.{digits}g}"
-    return text.replace("-", "−")
+    return text.replace("-", MINUS)
 
 
 def percent(share: float | None) -> str:
     """A share in percent, to one decimal; a dash if there is none."""
-    return "–" if share is None or not math.isfinite(share) else f"{100 * share:.1f}%"
+    return _NONE if share is None or not math.isfinite(share) else f"{100 * share:.1f}%"
 
 
 def words(value: Any) -> str:

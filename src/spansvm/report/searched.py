@@ -11,7 +11,7 @@ import numpy as np
 from ..display.search import _Axis
 from ..qp import Array
 from ..search.evaluation import BOUNDS
-from .plain import number, plain, words
+from .plain import MINUS, plain, words
 
 __all__ = ["SearchedAxis", "SearchedCandidates", "describe_search"]
 
@@ -159,7 +159,7 @@ def _scores(search: Any) -> tuple[dict[str, Array], str]:
         if isinstance(search.scoring, str):
             name = search.scoring
         elif search.method in BOUNDS:
-            name = f"1 − {search.method}"
+            name = f"1 {MINUS} {search.method}"
         elif search.scoring is None:
             name = "accuracy"
         return {name: found["score"]}, name
@@ -194,7 +194,7 @@ def _label(axis: _Axis, index: int) -> str:
     if axis._exponents is not None and not 0.1 <= value <= 100:
         exponent = axis._exponents[index]
         if exponent == round(exponent):
-            return f"{axis.base}{number(exponent).replace('−', '-').translate(_SUPERSCRIPTS)}"
+            return f"{axis.base}{f'{exponent:.0f}'.translate(_SUPERSCRIPTS)}"
     return words(value)
 
 

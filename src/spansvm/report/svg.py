@@ -7,7 +7,7 @@ are written into the drawing.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree
@@ -56,6 +56,7 @@ class Scale:
     logarithmic: bool = False
 
     def __call__(self, value: float) -> float:
+        """The place of a value."""
         low, high = self.low, self.high
         if self.logarithmic:
             value, low, high = math.log(value), math.log(low), math.log(high)
@@ -172,8 +173,7 @@ class Frame:
 
     def scaled(self, scale: Scale, most: int = 6) -> list[tuple[float, str]]:
         """Ticks of a scale."""
-        form: Callable[[float], str] = number
-        return [(scale(value), form(value)) for value in scale.ticks(most)]
+        return [(scale(value), number(value)) for value in scale.ticks(most)]
 
 
 def _coordinate(value: Any) -> str:
