@@ -189,6 +189,12 @@ def test_ties_are_said(cancer):
     assert "2 candidates share the best score; taken by “first”" in render_html(report)
 
 
+def test_a_selected_value_at_the_edge_of_its_range_is_said(cancer_report):
+    # gamma = 1 is the last value of gamma; C = 10 is neither the first nor the last of C.
+    assert cancer_report.search.at_edge == ["gamma"]
+    assert "At the edge of what was searched: gamma." in render_html(cancer_report)
+
+
 def test_axes_without_numbers_are_ranked_bars(cancer):
     _, X, y = cancer
     search = searched(X, y, {"kernel": ["rbf", "linear"], "class_weight": [None, "balanced"]})
@@ -197,6 +203,7 @@ def test_axes_without_numbers_are_ranked_bars(cancer):
     scores = report.search.selecting_scores[report.search.ranking()]
     assert (np.diff(scores) <= 0).all()
     assert report.search.ranking()[0] == search.best_index_
+    assert f"{report.setting} ★</text>" in render_html(report)
     assert len(re.findall(r'class="mark series0"', render_html(report))) == 4
 
 

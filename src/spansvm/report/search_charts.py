@@ -188,8 +188,9 @@ def _bars(search: SearchedCandidates, label: str) -> Markup:
         failed = np.isnan(score)
         text = "failed" if failed else number(score)
         end = scale.start if failed else scale(score)
-        name = "row selected" if candidate == search.best_index else "row"
-        drawing.add("text", search.setting(candidate), class_=name, x=16.0, y=y + 15)
+        selected = candidate == search.best_index
+        name, star = ("row selected", " ★") if selected else ("row", "")
+        drawing.add("text", search.setting(candidate) + star, class_=name, x=16.0, y=y + 15)
         drawing.add("rect", class_="mark failed" if failed else "mark series0",
                     data_candidate=candidate, x=16.0, y=y + 21, height=13.0,
                     width=max(end - scale.start, 3.0))  # fmt: skip

@@ -111,6 +111,17 @@ class SearchedCandidates:
         """A candidate in words."""
         return ", ".join(f"{axis.name} = {axis.labels[axis.codes[index]]}" for axis in self.axes)
 
+    @property
+    def at_edge(self) -> list[str]:
+        """Numeric axes on whose first or last value the selected candidate lies."""
+        return [
+            axis.name
+            for axis in self.axes
+            if axis.numeric
+            and len(axis.labels) > 2
+            and axis.codes[self.best_index] in (0, len(axis.labels) - 1)
+        ]
+
     def ranking(self) -> list[int]:
         """Candidates from the best to the worst, the selected one first; failed ones last."""
         filled = np.where(

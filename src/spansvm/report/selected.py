@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -316,7 +315,7 @@ def describe_trust(model: SpanSVC, figures: LeaveOneOutFigures) -> Trust:
     )
 
 
-def _estimates(analysis: Any) -> list[Estimate]:
+def _estimates(analysis: SpanAnalysis) -> list[Estimate]:
     return [
         Estimate(name, label, plain(getattr(analysis, name)), meaning)
         for name, label, meaning in ESTIMATES
