@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.compose import make_column_transformer
-from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.exceptions import FitFailedWarning
 from sklearn.impute import SimpleImputer
 from sklearn.metrics import confusion_matrix, roc_auc_score
@@ -319,3 +319,53 @@ def test_without_jinja2_the_error_says_what_to_install(cancer_report, monkeypatc
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(ImportError, match=r'pip install "spansvm\[report\]"'):
         render_html(cancer_report)
+
+
+@pytest.mark.parametrize(
+    ("options", "score"),
+    [
+        ({"method": "kfold"}, "accuracy"),
+        ({"method": "loo"}, "accuracy"),
+        ({"method": "span_bound"}, "1 \N{MINUS SIGN} span_bound"),
+        ({"scoring": "roc_auc"}, "roc_auc"),
+        ({"scoring": ["roc_auc", "f1_macro"], "refit": "f1_macro"}, "f1_macro"),
+    ],
+)
+def test_every_way_to_judge_has_a_report(cancer, options, score):
+    _, X, y = cancer
+    X, y = X[::4], y[::4]
+    search = searched(X, y, {"C": [1, 10]}, **options)
+    report = Report.from_search(search, X, y)
+    assert report.summary["score_name"] == score
+    assert report.summary["score"] == search.best_score_
+    assert report.leave_one_out.error == pytest.approx(search.best_estimator_[-1].loo_error_)
+    assert f'<span class="what">{score}</span>' in render_html(report)
+
+
+def test_a_given_gram_matrix_has_no_features_to_show(cancer):
+    _, X, y = cancer
+    rows = MinMaxScaler().fit_transform(X)
+    gram = rows @ rows.T
+    search = SpanSearch(SpanSVC(kernel="precomputed"), {"C": [1, 10]}).fit(gram, y)
+    report = Report.from_search(search, gram, y)
+    assert report.suspicious.features == []
+    assert "Shown: no features" in render_html(report)
+
+
+def test_ten_classes_have_no_tangle_of_curves():
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:600], y[:600]
+    report = Report.from_search(searched(X, y, {"gamma": [0.1, 1]}), X, y)
+    assert report.leave_one_out.operations == []
+    assert len(report.trust.pairs) == 45
+    assert "<h3>ROC</h3>" not in render_html(report)
+
+
+def test_a_thousand_candidates_make_no_large_page():
+    X, y = load_wine(return_X_y=True)
+    values = 2.0 ** np.arange(-6, 10.5, 0.5)
+    X, y = X[:130], y[:130]
+    report = Report.from_search(searched(X, y, {"C": values, "gamma": values / 64}), X, y)
+    page = render_html(report)
+    assert len(re.findall(r'class="mark"', page)) == 1089
+    assert len(page.encode()) < 500_000

@@ -347,8 +347,8 @@ def _doubts(
     empty = sum(pair.n_empty for pair in pairs)
     if empty:
         doubts.append(
-            f"{empty} in-bound {'vector has' if empty == 1 else 'vectors have'} an empty Λₚ: no "
-            "other support vectors could take over its part."
+            f"{empty} in-bound {'vector has' if empty == 1 else 'vectors have'} an empty Λₚ, "
+            "where the span does not exist."
         )
     fewest = min(pairs, key=lambda pair: pair.n_in_bound)
     if fewest.n_in_bound < _FEW_IN_BOUND:
