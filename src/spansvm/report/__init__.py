@@ -1,0 +1,6 @@
+"""The report of a search: one page that shows what was found, and the same as JSON."""
+
+from .contents import Report
+from .page import render_html, write_json, write_report
+
+__all__ = ["Report", "render_html", "write_json", "write_report"]

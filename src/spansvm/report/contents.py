@@ -1,0 +1,223 @@
+"""``Report``: everything that the page of a search shows, gathered as plain data."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timezone
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy
+import sklearn
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from .._validation import n_rows
+from ..search.composite import unwrap
+from ..svc import SpanSVC
+from .plain import cut, plain
+from .searched import SearchedCandidates, describe_search
+from .selected import (
+    LeaveOneOutFigures,
+    Trust,
+    describe_leave_one_out,
+    describe_trust,
+)
+from .suspicious import SuspiciousTable, list_suspicious
+
+__all__ = ["Report"]
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a search found, as plain data.  Make it with :meth:`from_search`.
+
+    Attributes
+    ----------
+    title, created : str
+        What it is about; when it was made, in UTC.
+    command : str or None
+        The command that made it.
+    n_features : int
+    steps : list of str
+        The estimator: transformers and machine.
+    best_params : dict
+        The selected parameters, by their full names.
+    search : SearchedCandidates
+    leave_one_out : LeaveOneOutFigures
+    trust : Trust
+    suspicious : SuspiciousTable
+    test : dict or None
+        Scores on rows that the search did not see, as they were given.
+    notes : list of str
+    versions : dict
+    """
+
+    title: str
+    created: str
+    command: str | None
+    n_features: int
+    steps: list[str]
+    best_params: dict[str, Any]
+    search: SearchedCandidates
+    leave_one_out: LeaveOneOutFigures
+    trust: Trust
+    suspicious: SuspiciousTable
+    test: dict[str, Any] | None
+    notes: list[str]
+    versions: dict[str, str]
+
+    @classmethod
+    def from_search(
+        cls,
+        search: Any,
+        X: Any,
+        y: npt.ArrayLike,
+        *,
+        title: str = "Hyperparameter search",
+        row_ids: Sequence[Any] | None = None,
+        feature_names: Sequence[str] | None = None,
+        command: str | None = None,
+        test: Mapping[str, Any] | None = None,
+        notes: Sequence[str] = (),
+    ) -> Report:
+        """Gather what a fitted search found.
+
+        Parameters
+        ----------
+        search : SpanSearch
+            Fitted, with `refit`, around a :class:`~spansvm.SpanSVC` or a pipeline that ends in one.
+        X, y
+            The rows and labels that it was fitted on.
+        title : str
+        row_ids : sequence, optional
+            What the rows are called; by default the index of a data frame, or numbers from 0.
+        feature_names : sequence of str, optional
+            By default the columns of a data frame, or ``x0``, ``x1``, ...
+        command : str, optional
+            The exact command, to be shown.
+        test : dict, optional
+            Figures on rows that the search did not see, by name.  ``"error"`` is shown with the
+            headline, and with an interval if ``"n_rows"`` is there.
+        notes : sequence of str
+            What else a reader should know.
+        """
+        check_is_fitted(search)
+        model = _machine(search)
+        labels = np.asarray(y)
+        if n_rows(X) != model.shape_fit_[0] or not np.array_equal(labels, model.training_labels_):
+            raise ValueError(
+                "X and y must be the rows and labels that the search was fitted on: it had "
+                f"{model.shape_fit_[0]} rows; X has {n_rows(X)}, y has the shape {labels.shape}."
+            )
+        names = _feature_names(X, feature_names, readable=model.kernel != "precomputed")
+        figures = describe_leave_one_out(model)
+        return cls(
+            title=title,
+            created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+            command=command,
+            n_features=int(search.n_features_in_),
+            steps=_steps(search.best_estimator_),
+            best_params=plain(search.best_params_),
+            search=describe_search(search),
+            leave_one_out=figures,
+            trust=describe_trust(model, figures),
+            suspicious=list_suspicious(model, X, _row_ids(X, row_ids), names),
+            test=None if test is None else plain(test),
+            notes=[str(note) for note in notes],
+            versions=_versions(),
+        )
+
+    @property
+    def setting(self) -> str:
+        """The selected candidate in words."""
+        return self.search.setting(self.search.best_index)
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The figures that matter most, as plain data."""
+        figures, search, trust = self.leave_one_out, self.search, self.trust
+        return {
+            "title": self.title,
+            "setting": self.setting,
+            "best_params": self.best_params,
+            "score_name": search.scoring,
+            "score": search.scores[search.scoring][search.best_index],
+            "loo_error": figures.error,
+            "loo_error_interval": figures.interval,
+            "majority_error": figures.majority_error,
+            "n_rows": figures.n_rows,
+            "n_candidates": search.n_candidates,
+            "n_failed": search.n_failed,
+            "n_support": sum(one.n_support for one in figures.classes),
+            "n_in_bound": sum(pair.n_in_bound for pair in trust.pairs),
+            "n_empty": sum(pair.n_empty for pair in trust.pairs),
+            "exact_share": trust.exact_share,
+            "doubts": trust.doubts,
+            "n_suspicious": self.suspicious.n_negative,
+            "test": self.test,
+        }
+
+    def to_json(self) -> str:
+        """Everything as JSON; what is not a finite number is null."""
+        content = {"summary": self.summary, **plain(asdict(self))}
+        return json.dumps(content, indent=1, allow_nan=False)
+
+
+def _machine(search: Any) -> SpanSVC:
+    """The selected machine; errors where there is none, or it does not know its rows."""
+    if not hasattr(search, "best_estimator_"):
+        raise ValueError(
+            "The search has no best_estimator_: a report needs one that was made with refit=True."
+        )
+    machine = unwrap(search.best_estimator_)[2]
+    if not isinstance(machine, SpanSVC):
+        raise TypeError(
+            "A report needs a search around a SpanSVC, which knows its leave-one-out values; "
+            f"got {type(machine).__name__}."
+        )
+    return machine
+
+
+def _steps(estimator: Any) -> list[str]:
+    """Names of the transformers and of the machine."""
+    if isinstance(estimator, Pipeline):
+        return [name for _, step in estimator.steps for name in _steps(step)]
+    return [] if estimator in (None, "passthrough") else [type(estimator).__name__]
+
+
+def _row_ids(X: Any, given: Sequence[Any] | None) -> Sequence[Any]:
+    if given is None:
+        return list(X.index) if hasattr(X, "iloc") else range(n_rows(X))
+    if len(given) != n_rows(X):
+        raise ValueError(f"row_ids must have one for each of {n_rows(X)} rows; got {len(given)}.")
+    return list(given)
+
+
+def _feature_names(X: Any, given: Sequence[str] | None, *, readable: bool) -> list[str]:
+    n_columns = int(np.shape(X)[1])
+    if given is not None and len(given) != n_columns:
+        raise ValueError(
+            f"feature_names must have one for each of {n_columns} columns of X; got {len(given)}."
+        )
+    if not readable:
+        return []
+    if given is None:
+        given = X.columns if hasattr(X, "columns") else [f"x{i}" for i in range(n_columns)]
+    return [cut(name) for name in given]
+
+
+def _versions() -> dict[str, str]:
+    from .. import __version__
+
+    return {
+        "spansvm": __version__,
+        "Python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+    }

@@ -1,0 +1,165 @@
+"""From a report to its page: one HTML file that needs nothing else, and the same as JSON.
+
+Text of the data is escaped wherever it goes: by the template, by the drawings, and in the embedded
+JSON.  The content security policy of the page lets only its own script run, by its hash.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import tempfile
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from .contents import Report
+from .loo_charts import draw_calibration, draw_margins, draw_operations
+from .plain import number, percent, words
+from .search_charts import ColourScale, draw_search
+from .searched import SearchedCandidates
+from .selected import wilson
+from .svg import PALETTE, Markup
+
+__all__ = ["render_html", "write_json", "write_report"]
+
+_MOST_LISTED = 20
+
+#: What would end a script element or a line of a script, as JSON may write it instead.
+_ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
+
+_ESTIMATES = {
+    "loo_error": "leave-one-out error",
+    "loo_hinge": "hinge loss",
+    "n_in_bound": "in-bound vectors",
+    "n_bounded": "bounded vectors",
+    "n_empty": "empty Λₚ",
+}
+
+_METHODS = {
+    "span_rule": "span-rule: leave-one-out predictions from one training",
+    "loo": "exact leave-one-out",
+    "kfold": "folds",
+    "span_bound": "span bound (Theorem 1)",
+    "span_count": "span count bound (Lemma 2)",
+    "xi_alpha": "xi-alpha bound",
+    "sv_count": "share of support vectors",
+}
+
+
+def write_report(report: Report, path: str | os.PathLike[str]) -> None:
+    """Write the page of a report; a file that is there stays as it is until all is written."""
+    _replace(Path(path), render_html(report))
+
+
+def write_json(report: Report, path: str | os.PathLike[str]) -> None:
+    """Write a report as JSON, likewise."""
+    _replace(Path(path), report.to_json() + "\n")
+
+
+def render_html(report: Report) -> str:
+    """The page of a report."""
+    try:
+        import jinja2
+    except ImportError as error:
+        raise ImportError('Reports need jinja2: pip install "spansvm[report]"') from error
+    style, script = _resource("report.css"), _resource("report.js")
+    policy = (
+        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters.update(number=number, percent=percent, words=words)
+    search, hidden = report.search, _hidden(report.search)
+    return environment.from_string(_resource("template.html")).render(
+        report=report,
+        search=search,
+        loo=report.leave_one_out,
+        trust=report.trust,
+        policy=policy,
+        style=Markup(style),
+        script=Markup(script),
+        data=Markup(_embedded(_hover_data(report))),
+        method=_METHODS[search.method],
+        estimate_names=_ESTIMATES,
+        ranking=search.ranking()[:_MOST_LISTED],
+        hidden=hidden,
+        selectable=hidden if search.chart in ("heat map", "points") else [],
+        search_chart=draw_search(search),
+        margins_chart=draw_margins(report.leave_one_out),
+        operations_chart=draw_operations(report.leave_one_out.operations),
+        calibration_chart=draw_calibration(report.leave_one_out.calibration),
+        test_interval=_test_interval(report.test),
+    )
+
+
+def _hidden(search: SearchedCandidates) -> list[int]:
+    """Axes that vary and are not in the chart: it shows the best over them."""
+    return [
+        index
+        for index, axis in enumerate(search.axes)
+        if len(axis.labels) > 1 and index not in search.shown
+    ]
+
+
+def _test_interval(test: dict[str, Any] | None) -> list[float] | None:
+    if not test or test.get("error") is None or not test.get("n_rows"):
+        return None
+    return wilson(round(test["error"] * test["n_rows"]), test["n_rows"])
+
+
+def _hover_data(report: Report) -> dict[str, Any]:
+    """What the script of the page needs to know of the candidates."""
+    search = report.search
+    colours = ColourScale(search.selecting_scores)
+    columns = [*search.scores.items()]
+    columns += [(_ESTIMATES[name], column) for name, column in search.estimates.items()]
+    return {
+        "axes": [{"name": axis.name, "labels": axis.labels, "codes": axis.codes}
+                 for axis in search.axes],
+        "shown": search.shown,
+        "columns": [[name, [number(value) for value in column]] for name, column in columns],
+        "converged": [int(value) for value in search.converged],
+        "order": search.ranking(),
+        "levels": [colours.level(score) for score in search.selecting_scores],
+        "palette": PALETTE,
+        "best": search.best_index,
+    }  # fmt: skip
+
+
+def _embedded(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).translate(_ESCAPES)
+
+
+def _resource(name: str) -> str:
+    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a file as a whole or not at all."""
+    # Text that came in with bytes that are no UTF-8 has surrogates, which UTF-8 can not write.
+    content = text.encode("utf-8", "backslashreplace")
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,60 @@
+"""Values of any kind as plain data, which JSON knows, and as text that a page can show."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+__all__ = ["MINUS", "cut", "number", "percent", "plain", "words"]
+
+MINUS, _NONE = "\N{MINUS SIGN}", "\N{EN DASH}"
+
+#: Longer texts of the data are cut: a cell of a table is no place for a letter.
+_LONGEST_TEXT = 80
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON knows it: NaN and infinity become None, unknown objects their text."""
+    if value is None or isinstance(value, (str, bool)):
+        return value
+    if isinstance(value, np.bool_):
+        return bool(value)
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real):
+        return float(value) if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [plain(item) for item in value]
+    return str(value)
+
+
+def cut(value: Any) -> str:
+    """A text of the data on one line, and not longer than a table can bear."""
+    text = " ".join(str(value).split())
+    return text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…"
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """A number to some significant digits, with a proper minus; a dash if there is none."""
+    if value is None or not math.isfinite(value):
+        return _NONE
+    text = f"{value:.0f}" if 10**digits <= abs(value) < 10**9 else f"{value:.{digits}g}"
+    return text.replace("-", MINUS)
+
+
+def percent(share: float | None) -> str:
+    """A share in percent, to one decimal; a dash if there is none."""
+    return _NONE if share is None or not math.isfinite(share) else f"{100 * share:.1f}%"
+
+
+def words(value: Any) -> str:
+    """A value as a reader would write it: numbers shortly, everything else as its text."""
+    if isinstance(value, Real) and not isinstance(value, (bool, np.bool_)):
+        return number(float(value))
+    return cut(value)

@@ -1,0 +1,226 @@
+"""What was searched, as plain data: axes, candidates with their estimates, how to draw them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..display.search import _Axis
+from ..qp import Array
+from ..search.evaluation import BOUNDS
+from .plain import MINUS, plain, words
+
+__all__ = ["SearchedAxis", "SearchedCandidates", "describe_search"]
+
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+#: More categories than this are not told apart by curves, nor listed one by one.
+_MOST_CATEGORIES = 6
+
+#: Scores that differ by less are equal.
+_EQUAL = 1e-10
+
+
+@dataclass(frozen=True)
+class SearchedAxis:
+    """One searched parameter.
+
+    Attributes
+    ----------
+    parameter, name : str
+        As the grid names it, and as short as is unambiguous.
+    labels : list of str
+        Its distinct values, in order.
+    positions : list of float
+        Where they lie: the values, or their ranks if they are not numbers.
+    numeric, logarithmic : bool
+        Whether they are numbers, and whether their ratios are about constant.
+    codes : list of int
+        Which of the values each candidate has.
+    """
+
+    parameter: str
+    name: str
+    labels: list[str]
+    positions: list[float]
+    numeric: bool
+    logarithmic: bool
+    codes: list[int]
+
+    @property
+    def range_in_words(self) -> str:
+        """The values as a reader would sum them up."""
+        if self.numeric and len(self.labels) > 2:
+            spacing = ", logarithmic" if self.logarithmic else ""
+            return f"{self.labels[0]} to {self.labels[-1]} ({len(self.labels)} values{spacing})"
+        listed = ", ".join(self.labels[:_MOST_CATEGORIES])
+        more = len(self.labels) - _MOST_CATEGORIES
+        return f"{listed} and {more} more" if more > 0 else listed
+
+
+@dataclass(frozen=True)
+class SearchedCandidates:
+    """The search and everything that is known of its candidates.
+
+    Attributes
+    ----------
+    method, scoring, ties : str
+        How candidates were judged, the score that selected, and how ties were broken.
+    n_candidates, n_failed, n_tied : int
+        How many there were, how many have no score, how many share the best one.
+    seconds, refit_seconds : float
+        Time of all trainings and scores, summed over workers; time of the last training.
+    axes : list of SearchedAxis
+    scores : dict of str to list
+        By name of the score; the one that selected comes first.  None where there is none.
+    estimates : dict of str to list
+        ``loo_error``, ``loo_hinge``, ``n_in_bound``, ``n_bounded``, ``n_empty``.
+    converged : list of bool
+    best_index : int
+    chart : {"heat map", "points", "curves", "bars"}
+    shown : list of int
+        The axes that the chart shows, the horizontal one first; for curves the second, if any,
+        tells them apart.
+    """
+
+    method: str
+    scoring: str
+    ties: str
+    n_candidates: int
+    n_failed: int
+    n_tied: int
+    seconds: float
+    refit_seconds: float
+    axes: list[SearchedAxis]
+    scores: dict[str, list[float | None]]
+    estimates: dict[str, list[float | None]]
+    converged: list[bool]
+    best_index: int
+    chart: str
+    shown: list[int]
+
+    @property
+    def selecting_scores(self) -> Array:
+        """The scores that selected; NaN for candidates that failed."""
+        return np.array(self.scores[self.scoring], dtype=float)
+
+    def setting(self, index: int) -> str:
+        """A candidate in words."""
+        return ", ".join(f"{axis.name} = {axis.labels[axis.codes[index]]}" for axis in self.axes)
+
+    @property
+    def at_edge(self) -> list[str]:
+        """Numeric axes on whose first or last value the selected candidate lies."""
+        return [
+            axis.name
+            for axis in self.axes
+            if axis.numeric
+            and len(axis.labels) > 2
+            and axis.codes[self.best_index] in (0, len(axis.labels) - 1)
+        ]
+
+    def ranking(self) -> list[int]:
+        """Candidates from the best to the worst, the selected one first; failed ones last."""
+        filled = np.where(
+            np.isnan(self.selecting_scores), -np.inf, np.round(self.selecting_scores, 10)
+        )
+        first = np.arange(filled.size) != self.best_index
+        return [int(i) for i in np.lexsort((np.arange(filled.size), first, -filled))]
+
+
+def describe_search(search: Any) -> SearchedCandidates:
+    """Everything of a fitted :class:`~spansvm.SpanSearch` but its model."""
+    results = search.cv_results_
+    scores, scoring = _scores(search)
+    selecting = np.asarray(scores[scoring], dtype=float)
+    axes = _axes(results["params"])
+    chart, shown = _chart(axes)
+    times = results["mean_fit_time"] + results["mean_score_time"]
+    known = selecting[~np.isnan(selecting)]
+    estimates = ("loo_error", "loo_hinge", "n_in_bound", "n_bounded", "n_empty")
+    return SearchedCandidates(
+        method=search.method,
+        scoring=scoring,
+        ties=search.ties,
+        n_candidates=selecting.size,
+        n_failed=selecting.size - known.size,
+        n_tied=int((known >= known.max() - _EQUAL).sum()) if known.size else 0,
+        seconds=float(times.sum()) * search.n_splits_,
+        refit_seconds=float(search.refit_time_),
+        axes=axes,
+        scores={name: plain(column) for name, column in scores.items()},
+        estimates={name: plain(results[name]) for name in estimates},
+        converged=plain(results["converged"]),
+        best_index=int(search.best_index_),
+        chart=chart,
+        shown=shown,
+    )
+
+
+def _scores(search: Any) -> tuple[dict[str, Array], str]:
+    """The mean scores by name, and the name of those that selected."""
+    start = "mean_test_"
+    found = {key[len(start) :]: column for key, column in search.cv_results_.items()
+             if key.startswith(start)}  # fmt: skip
+    if list(found) == ["score"]:
+        name = "score"
+        if isinstance(search.scoring, str):
+            name = search.scoring
+        elif search.method in BOUNDS:
+            name = f"1 {MINUS} {search.method}"
+        elif search.scoring is None:
+            name = "accuracy"
+        return {name: found["score"]}, name
+    first = search.refit if isinstance(search.refit, str) else next(iter(found))
+    return {first: found.pop(first), **found}, first
+
+
+def _axes(candidates: Sequence[dict[str, Any]]) -> list[SearchedAxis]:
+    names = dict.fromkeys(name for params in candidates for name in params)
+    tails = [name.rpartition("__")[2] for name in names]
+    axes = []
+    for name, tail in zip(names, tails, strict=True):
+        axis = _Axis("", [params.get(name, np.ma.masked) for params in candidates])
+        axes.append(
+            SearchedAxis(
+                parameter=name,
+                name=tail if tails.count(tail) == 1 else name,
+                labels=[_label(axis, index) for index in range(len(axis.values))],
+                positions=axis.positions.tolist(),
+                numeric=axis.numeric,
+                logarithmic=axis.base > 0,
+                codes=axis.codes.tolist(),
+            )
+        )
+    return axes
+
+
+def _label(axis: _Axis, index: int) -> str:
+    value = axis.values[index]
+    if value is np.ma.masked:
+        return "not set"
+    if axis._exponents is not None and not 0.1 <= value <= 100:
+        exponent = axis._exponents[index]
+        if exponent == round(exponent):
+            return f"{axis.base}{f'{exponent:.0f}'.translate(_SUPERSCRIPTS)}"
+    return words(value)
+
+
+def _chart(axes: Sequence[SearchedAxis]) -> tuple[str, list[int]]:
+    """Which chart can show the candidates, and which axes it has."""
+    varying = [i for i, axis in enumerate(axes) if len(axis.labels) > 1]
+    numeric = [i for i in varying if axes[i].numeric]
+    if len(numeric) >= 2:
+        largest = sorted(numeric, key=lambda i: -len(axes[i].labels))[:2]
+        across, up = sorted(largest)
+        places = set(zip(axes[across].codes, axes[up].codes, strict=True))
+        cells = len(axes[across].labels) * len(axes[up].labels)
+        return ("heat map" if 2 * len(places) >= cells else "points"), [across, up]
+    if len(numeric) == 1:
+        others = [i for i in varying if i not in numeric]
+        tells_apart = len(others) == 1 and len(axes[others[0]].labels) <= _MOST_CATEGORIES
+        return "curves", numeric + (others if tells_apart else [])
+    return "bars", varying

@@ -1,0 +1,367 @@
+"""The selected model, as plain data: leave-one-out figures, curves, and how far to trust them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import binomtest
+from sklearn.metrics import brier_score_loss, roc_auc_score, roc_curve
+
+from ..analysis import ESTIMATES, SpanAnalysis
+from ..criteria import SolvedModel
+from ..qp import Array
+from ..svc import SpanSVC
+from .plain import cut, percent, plain
+
+__all__ = [
+    "Calibration",
+    "ClassFigures",
+    "Estimate",
+    "LeaveOneOutFigures",
+    "Margins",
+    "Operation",
+    "Trust",
+    "TrustOfPair",
+    "describe_leave_one_out",
+    "describe_trust",
+    "wilson",
+]
+
+#: Bars of the histogram of margins, points of a ROC curve, groups of a calibration curve.
+_BARS, _CURVE_POINTS, _GROUPS = 56, 200, 10
+
+#: One-vs-rest curves of more classes than this can not be told apart.
+_MOST_CURVES = 6
+
+#: Margins farther from the median than so many interquartile ranges share the last bar.
+_FENCE = 5.0
+
+#: Where the span-rule is known to be weak: fewer rows, fewer in-bound vectors, a greater part of
+#: the error of the majority class.
+_FEW_ROWS, _FEW_IN_BOUND, _NOISY = 100, 10, 0.75
+
+
+@dataclass(frozen=True)
+class ClassFigures:
+    """One class: its rows, how many of them are wrong when left out, how many support vectors."""
+
+    label: str
+    n_rows: int
+    n_errors: int
+    n_support: int
+
+
+@dataclass(frozen=True)
+class Margins:
+    """Histogram of the leave-one-out margins of each class.
+
+    The first and the last bar also hold what lies beyond, if `open_below` or `open_above`.
+    """
+
+    edges: list[float]
+    counts: list[list[int]]
+    open_below: bool
+    open_above: bool
+
+
+@dataclass(frozen=True)
+class Operation:
+    """Receiver operating characteristic of one class against the rest; `at` is the model's own."""
+
+    label: str
+    false_positive: list[float]
+    true_positive: list[float]
+    at: list[float]
+    auc: float
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Probabilities of left-out rows against what was observed, in groups of equal size.
+
+    `low` and `high` are Wilson intervals of the observed shares, of 95%.
+    """
+
+    of: str
+    predicted: list[float]
+    observed: list[float]
+    low: list[float]
+    high: list[float]
+    n_rows: list[int]
+    brier: float
+
+
+@dataclass(frozen=True)
+class LeaveOneOutFigures:
+    """Leave-one-out figures of the selected model, over the rows of positive weight."""
+
+    n_rows: int
+    n_errors: int
+    error: float
+    interval: list[float]
+    majority_error: float
+    classes: list[ClassFigures]
+    confusion: list[list[int]]
+    margins: Margins
+    operations: list[Operation]
+    calibration: Calibration
+
+
+@dataclass(frozen=True)
+class TrustOfPair:
+    """Support vectors of the machine of two classes, by kind."""
+
+    classes: list[str]
+    n_rows: int
+    n_support: int
+    n_in_bound: int
+    n_bounded: int
+    n_empty: int
+    n_trusted: int
+    converged: bool
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One estimate of the leave-one-out error, and what it is."""
+
+    name: str
+    label: str
+    value: float | None
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Trust:
+    """How far the span-rule can be trusted on the model.
+
+    Attributes
+    ----------
+    pairs : list of TrustOfPair
+    exact_share : float
+        Share of the rows for which the rule is exact: no support vectors, and those that are
+        ``trusted``; over all pairs.
+    verdict : str
+        In plain words.
+    doubts : list of str
+        Reasons to compare with exact leave-one-out; empty if there are none.
+    estimates : list of Estimate
+        All estimates; of two classes only.
+    """
+
+    pairs: list[TrustOfPair]
+    exact_share: float
+    verdict: str
+    doubts: list[str]
+    estimates: list[Estimate]
+
+
+def wilson(n_errors: int, n_rows: int) -> list[float]:
+    """Wilson's 95% interval of a share."""
+    interval = binomtest(n_errors, n_rows).proportion_ci(0.95, method="wilson")
+    return [float(interval.low), float(interval.high)]
+
+
+def describe_leave_one_out(model: SpanSVC) -> LeaveOneOutFigures:
+    """What the left-out predictions of a fitted model say."""
+    margins, names = model.loo_margin_, model.classes_
+    counted = ~np.isnan(margins)
+    own = np.searchsorted(names, model.training_labels_)[counted]
+    said = np.searchsorted(names, model.loo_predict_)[counted]
+    margins = margins[counted]
+    # As loo_error_ counts: a value of exactly 0 is an error of two classes.
+    wrong = margins <= 0 if names.size == 2 else said != own
+    sizes = np.bincount(own, minlength=names.size)
+    confusion = np.zeros((names.size, names.size), dtype=int)
+    np.add.at(confusion, (own, said), 1)
+    probabilities = left_out_probabilities(model)[counted]
+    n_rows, n_errors = own.size, int(wrong.sum())
+    return LeaveOneOutFigures(
+        n_rows=n_rows,
+        n_errors=n_errors,
+        error=n_errors / n_rows,
+        interval=wilson(n_errors, n_rows),
+        majority_error=1.0 - float(sizes.max()) / n_rows,
+        classes=[
+            ClassFigures(
+                label=cut(name),
+                n_rows=int(sizes[index]),
+                n_errors=int(wrong[own == index].sum()),
+                n_support=int(model.n_support_[index]),
+            )
+            for index, name in enumerate(names)
+        ],
+        confusion=confusion.tolist(),
+        margins=_histogram(margins, own, names.size),
+        operations=_operations(model, counted, own, said, probabilities),
+        calibration=_calibration(names, own, said, probabilities),
+    )
+
+
+def left_out_probabilities(model: SpanSVC) -> Array:
+    """Calibrated probabilities of every training row, from its leave-one-out values."""
+    machines = model._machines
+    return machines.probabilities(machines.leave_one_out)
+
+
+def _histogram(margins: Array, own: npt.NDArray[np.intp], n_classes: int) -> Margins:
+    quartiles = np.quantile(margins, [0.25, 0.5, 0.75])
+    reach = _FENCE * max(quartiles[2] - quartiles[0], 1e-9)
+    low = min(max(margins.min(), quartiles[1] - reach), 0.0)
+    high = max(min(margins.max(), quartiles[1] + reach), 0.0)
+    width = (high - low or 1.0) / _BARS
+    # 0 is an edge, so that no bar is on both sides.
+    edges = width * np.arange(np.floor(low / width), np.ceil(high / width) + 1)
+    # A margin of exactly 0 is an error and belongs to the left.
+    inside = np.where(margins == 0, -width / 2, margins)
+    inside = np.clip(inside, edges[0], np.nextafter(edges[-1], -np.inf))
+    counts = [np.histogram(inside[own == index], edges)[0].tolist() for index in range(n_classes)]
+    below, above = bool(margins.min() < edges[0]), bool(margins.max() > edges[-1])
+    return Margins(edges.tolist(), counts, below, above)
+
+
+def _operations(
+    model: SpanSVC,
+    counted: npt.NDArray[np.bool_],
+    own: npt.NDArray[np.intp],
+    said: npt.NDArray[np.intp],
+    probabilities: Array,
+) -> list[Operation]:
+    """The curve of the second class; with more classes one for each, against the rest."""
+    names = model.classes_
+    if names.size > _MOST_CURVES:
+        return []
+    result = []
+    for index in [1] if names.size == 2 else range(names.size):
+        positive = own == index
+        if names.size == 2:
+            values = model.loo_decision_function_[counted]
+        else:
+            values = probabilities[:, index]
+        false_positive, true_positive, _ = roc_curve(positive, values)
+        few = np.linspace(0, false_positive.size - 1, min(false_positive.size, _CURVE_POINTS))
+        kept = np.unique(few.round().astype(int))
+        at = [float((said[~positive] == index).mean()), float((said[positive] == index).mean())]
+        result.append(
+            Operation(
+                label=cut(names[index]),
+                false_positive=false_positive[kept].tolist(),
+                true_positive=true_positive[kept].tolist(),
+                at=at,
+                auc=float(roc_auc_score(positive, values)),
+            )
+        )
+    return result
+
+
+def _calibration(
+    names: np.ndarray,
+    own: npt.NDArray[np.intp],
+    said: npt.NDArray[np.intp],
+    probabilities: Array,
+) -> Calibration:
+    """Of the second class; with more classes, of the class that was predicted."""
+    if names.size == 2:
+        of, values, happened = cut(names[1]), probabilities[:, 1], own == 1
+    else:
+        of = "the predicted class"
+        values, happened = probabilities[np.arange(own.size), said], own == said
+    groups = [rows for rows in np.array_split(np.argsort(values, kind="stable"), _GROUPS)
+              if rows.size]  # fmt: skip
+    intervals = [wilson(int(happened[rows].sum()), rows.size) for rows in groups]
+    return Calibration(
+        of=of,
+        predicted=[float(values[rows].mean()) for rows in groups],
+        observed=[float(happened[rows].mean()) for rows in groups],
+        low=[low for low, _ in intervals],
+        high=[high for _, high in intervals],
+        n_rows=[int(rows.size) for rows in groups],
+        brier=float(brier_score_loss(happened, values.clip(0, 1), pos_label=True)),
+    )
+
+
+def describe_trust(model: SpanSVC, figures: LeaveOneOutFigures) -> Trust:
+    """How far the span-rule can be trusted on a fitted model, and every other estimate of it."""
+    machines = model._machines
+    grams = machines.grams()
+    analyses = [
+        SpanAnalysis(SolvedModel(gram, solution))
+        for gram, solution in zip(grams.of_pairs, machines.solutions, strict=True)
+    ]
+    pairs = [
+        TrustOfPair(
+            classes=[cut(model.classes_[index]) for index in pair],
+            n_rows=int((analysis.C > 0).sum()),
+            n_support=int((analysis.in_bound | analysis.bounded).sum()),
+            n_in_bound=int(analysis.in_bound.sum()),
+            n_bounded=int(analysis.bounded.sum()),
+            n_empty=analysis.n_empty,
+            n_trusted=int(analysis.trusted.sum()),
+            converged=analysis.converged,
+        )
+        for (pair, _), analysis in zip(machines.pairs, analyses, strict=True)
+    ]
+    n_rows, n_support, n_trusted = (
+        sum(getattr(pair, name) for pair in pairs) for name in ("n_rows", "n_support", "n_trusted")
+    )
+    return Trust(
+        pairs=pairs,
+        exact_share=(n_rows - n_support + n_trusted) / n_rows,
+        verdict=_verdict(n_rows, n_support, n_trusted, len(pairs)),
+        doubts=_doubts(pairs, figures, indefinite=machines.solutions[0].indefinite),
+        estimates=_estimates(analyses[0]) if len(pairs) == 1 else [],
+    )
+
+
+def _estimates(analysis: SpanAnalysis) -> list[Estimate]:
+    return [
+        Estimate(name, label, plain(getattr(analysis, name)), meaning)
+        for name, label, meaning in ESTIMATES
+    ]
+
+
+def _verdict(n_rows: int, n_support: int, n_trusted: int, n_pairs: int) -> str:
+    over = "" if n_pairs == 1 else f" Counts are summed over the {n_pairs} pairs of classes."
+    exact = n_rows - n_support + n_trusted
+    text = (
+        f"The leave-one-out value is exact for {exact} of {n_rows} rows "
+        f"({percent(exact / n_rows)}): {n_rows - n_support} are no support vectors, so that the "
+        f"model does not change without them, and for {n_trusted} of the {n_support} support "
+        "vectors the assumption of the rule holds."
+    )
+    if n_trusted < n_support:
+        text += f" For the other {n_support - n_trusted} it is a prediction."
+    return text + over
+
+
+def _doubts(
+    pairs: list[TrustOfPair], figures: LeaveOneOutFigures, *, indefinite: bool
+) -> list[str]:
+    doubts = []
+    if not all(pair.converged for pair in pairs):
+        doubts.append("The solver did not converge: take no figure of this model for granted.")
+    if indefinite:
+        doubts.append("The kernel is not positive semidefinite; the theory assumes that it is.")
+    empty = sum(pair.n_empty for pair in pairs)
+    if empty:
+        doubts.append(
+            f"{empty} in-bound {'vector has' if empty == 1 else 'vectors have'} an empty Λₚ, "
+            "where the span does not exist."
+        )
+    fewest = min(pairs, key=lambda pair: pair.n_in_bound)
+    if fewest.n_in_bound < _FEW_IN_BOUND:
+        which = f" between {' and '.join(fewest.classes)}" if len(pairs) > 1 else ""
+        doubts.append(
+            f"The machine{which} has only {fewest.n_in_bound} in-bound vectors, on which the "
+            "rule rests."
+        )
+    if figures.n_rows < _FEW_ROWS:
+        doubts.append(f"There are only {figures.n_rows} rows.")
+    if figures.error > _NOISY * figures.majority_error:
+        doubts.append(
+            "The model is hardly better than to guess the largest class: the labels look noisy, "
+            "or the features say little."
+        )
+    return doubts

@@ -1,0 +1,133 @@
+"""Rows whose labels the other rows contradict most, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..qp import Array
+from ..svc import SpanSVC
+from .plain import cut, plain
+from .selected import left_out_probabilities
+
+__all__ = ["SuspiciousRow", "SuspiciousTable", "list_suspicious"]
+
+#: As many rows are listed as have a negative margin, but from the first to the second number.
+_FEWEST_ROWS, _MOST_ROWS = 10, 100
+
+#: So many features are shown; of more than the second number it is the first ones.
+_MOST_FEATURES, _MOST_COMPARED = 8, 2000
+
+
+@dataclass(frozen=True)
+class SuspiciousRow:
+    """One row: what it is called, what it is labelled, and what the others say of it."""
+
+    row: int
+    row_id: Any
+    label: str
+    predicted: str
+    margin: float
+    probability: float
+    features: list[Any]
+
+
+@dataclass(frozen=True)
+class SuspiciousTable:
+    """Rows with the lowest leave-one-out margins, the lowest first.
+
+    `choice` says in words which features are shown.
+    """
+
+    features: list[str]
+    choice: str
+    n_negative: int
+    rows: list[SuspiciousRow]
+
+
+def list_suspicious(
+    model: SpanSVC, X: Any, row_ids: Sequence[Any], feature_names: Sequence[str]
+) -> SuspiciousTable:
+    """The most suspicious rows of a fitted model.
+
+    Parameters
+    ----------
+    model : SpanSVC
+    X : array-like, sparse matrix or data frame
+        The rows as the user knows them, before any transformer.
+    row_ids, feature_names : sequence
+        One for each row, and for each column; no names if columns say nothing to a reader.
+    """
+    margins = model.loo_margin_
+    n_negative = int((margins < 0).sum())
+    number = min(max(n_negative, _FEWEST_ROWS), _MOST_ROWS, int((~np.isnan(margins)).sum()))
+    chosen = np.argsort(margins, kind="stable")[:number]
+    probabilities = left_out_probabilities(model)
+    labels, predicted = model.training_labels_, model.loo_predict_
+    own = np.searchsorted(model.classes_, labels)
+    X = X.tocsc() if sparse.issparse(X) else X
+    shown, choice = _features(X, own, len(feature_names))
+    values = [_column(X, index) for index in shown]
+    return SuspiciousTable(
+        features=[cut(feature_names[index]) for index in shown],
+        choice=choice,
+        n_negative=n_negative,
+        rows=[
+            SuspiciousRow(
+                row=int(row),
+                row_id=_cell(row_ids[row]),
+                label=cut(labels[row]),
+                predicted=cut(predicted[row]),
+                margin=float(margins[row]),
+                probability=float(probabilities[row, own[row]]),
+                features=[_cell(column[row]) for column in values],
+            )
+            for row in chosen
+        ],
+    )
+
+
+def _cell(value: Any) -> Any:
+    simple = plain(value)
+    return cut(simple) if isinstance(simple, (str, dict, list)) else simple
+
+
+def _column(X: Any, index: int) -> np.ndarray:
+    if hasattr(X, "iloc"):
+        return np.asarray(X.iloc[:, index], dtype=object)
+    if sparse.issparse(X):
+        return np.asarray(X[:, [index]].toarray()[:, 0])
+    return np.asarray(X)[:, index]
+
+
+def _features(X: Any, own: np.ndarray, n_features: int) -> tuple[list[int], str]:
+    """Which columns to show, and in words why these."""
+    if n_features <= _MOST_FEATURES:
+        return list(range(n_features)), "all features" if n_features else "no features"
+    if n_features > _MOST_COMPARED:
+        chosen = list(range(_MOST_FEATURES))
+        return chosen, f"the first {_MOST_FEATURES} of {n_features} features"
+    shares = [_explained(_column(X, index), own) for index in range(n_features)]
+    order = np.argsort(-np.array(shares), kind="stable")[:_MOST_FEATURES]
+    choice = f"those {_MOST_FEATURES} of {n_features} features in which the classes differ most"
+    return [int(index) for index in order], choice
+
+
+def _explained(column: np.ndarray, own: np.ndarray) -> float:
+    """Share of the variance of a feature that is between the classes; 0 if it is no number."""
+    try:
+        values: Array = np.asarray(column, dtype=float)
+    except (TypeError, ValueError):
+        return 0.0
+    known = np.isfinite(values)
+    values, groups = values[known], own[known]
+    total = float(((values - values.mean()) ** 2).sum()) if values.size else 0.0
+    if total <= 0.0:
+        return 0.0
+    sizes = np.bincount(groups)
+    means = np.bincount(groups, values) / np.maximum(sizes, 1)
+    return float((sizes * (means - values.mean()) ** 2).sum()) / total

@@ -1,0 +1,226 @@
+"""The report in a real browser: headless Chromium."""
+
+import shutil
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+
+from spansvm import SpanSearch, SpanSVC
+from spansvm.report import Report, write_report
+
+pytest.importorskip("jinja2", reason="jinja2 is not installed")
+pytest.importorskip("selenium", reason="selenium is not installed")
+
+from selenium import webdriver
+from selenium.webdriver import ActionChains, Keys
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import Select
+
+SCRIPT = "</script><script>window.hacked=1</script>"
+IMAGE = '"><img src=x onerror=window.hacked=1>'
+
+
+@pytest.fixture(scope="module")
+def browser():
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    driver_path = shutil.which("chromedriver")
+    if chromium is None or driver_path is None:
+        pytest.skip("chromium and chromedriver were not found on the path")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1280,1000"):
+        options.add_argument(argument)
+    driver = webdriver.Chrome(options=options, service=Service(driver_path))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """For each kind of page its file."""
+    folder = tmp_path_factory.mktemp("pages")
+
+    def written(name, X, y, grid, **options):
+        named = {f"spansvc__{key}": values for key, values in grid.items()}
+        search = SpanSearch(make_pipeline(MinMaxScaler(), SpanSVC()), named).fit(X, y)
+        report = Report.from_search(search, X, y, **options)
+        path = folder / f"{name}.html"
+        write_report(report, path)
+        return path, report
+
+    cancer, wine = load_breast_cancer(as_frame=True), load_wine()
+    C = [0.1, 1, 10, 100]
+    hostile = cancer.data.iloc[:, :4].copy()
+    hostile.columns = [SCRIPT, IMAGE, "javascript:alert(1)", "{{ 7 * 7 }}"]
+    ids = [f"{SCRIPT}{IMAGE}{row}" for row in range(len(hostile))]
+    return {
+        "plane": written("plane", cancer.data, cancer.target, {"C": C, "gamma": [0.01, 0.1, 1]}),
+        "selector": written(
+            "selector", wine.data, wine.target,
+            {"C": C, "gamma": [0.1, 1], "kernel": ["rbf", "poly"]},
+        ),
+        "curve": written("curve", cancer.data, cancer.target, {"C": C}),
+        "bars": written("bars", wine.data, wine.target, {"kernel": ["rbf", "linear"]}),
+        "hostile": written(
+            "hostile", hostile, np.where(cancer.target == 1, SCRIPT, IMAGE), {"C": C},
+            row_ids=ids, title=SCRIPT, command=IMAGE, notes=[SCRIPT, IMAGE], test={IMAGE: SCRIPT},
+        ),
+    }  # fmt: skip
+
+
+def opened(browser, pages, name):
+    path, report = pages[name]
+    browser.get_log("browser")
+    browser.get(path.as_uri())
+    return report
+
+
+def tip(browser):
+    element = browser.find_element(By.ID, "tip")
+    return element.text if element.is_displayed() else None
+
+
+def mark(browser, candidate):
+    return browser.find_element(By.CSS_SELECTOR, f".mark[data-candidate='{candidate}']")
+
+
+def suspicious_column(browser, index):
+    cells = browser.find_elements(By.CSS_SELECTOR, f".sortable tbody td:nth-child({index})")
+    return [cell.text for cell in cells]
+
+
+@pytest.mark.parametrize("name", ["plane", "selector", "curve", "bars", "hostile"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_page_loads_without_errors_and_is_not_wider_than_the_screen(browser, pages, name, width):
+    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    try:
+        opened(browser, pages, name)
+        assert browser.get_log("browser") == []
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+@pytest.mark.parametrize("name", ["plane", "curve", "bars"])
+def test_hovering_shows_the_estimates_of_the_candidate(browser, pages, name):
+    report = opened(browser, pages, name)
+    assert tip(browser) is None
+    candidate = 1
+    ActionChains(browser).move_to_element(mark(browser, candidate)).perform()
+    text = tip(browser)
+    assert report.search.setting(candidate) in text
+    score = report.search.scores["accuracy"][candidate]
+    assert f"accuracy\n{score:.4g}" in text
+    for label in ("leave-one-out error", "hinge loss", "in-bound", "bounded", "empty"):
+        assert label in text
+    heading = browser.find_element(By.TAG_NAME, "h1")
+    ActionChains(browser).move_to_element(heading).perform()
+    assert tip(browser) is None
+
+
+def test_hovering_over_a_bar_of_the_margins_shows_how_many_rows_it_has(browser, pages):
+    opened(browser, pages, "plane")
+    bars = browser.find_elements(By.CSS_SELECTOR, "#margins rect.tipped")
+    tallest = max(bars, key=lambda bar: bar.size["height"])
+    ActionChains(browser).move_to_element(tallest).perform()
+    assert "margin" in tip(browser)
+    assert tip(browser).endswith("rows")
+
+
+def test_arrow_keys_go_from_candidate_to_candidate(browser, pages):
+    report = opened(browser, pages, "plane")
+    best = report.search.best_index
+    mark(browser, best).send_keys(Keys.ARROW_LEFT)
+    C, gamma = report.search.axes
+    focused = int(browser.switch_to.active_element.get_attribute("data-candidate"))
+    assert C.codes[focused] == C.codes[best] - 1
+    assert gamma.codes[focused] == gamma.codes[best]
+    assert report.search.setting(focused) in tip(browser)
+    browser.switch_to.active_element.send_keys(Keys.ESCAPE)
+    assert tip(browser) is None
+
+
+def test_the_table_sorts_by_every_column(browser, pages):
+    report = opened(browser, pages, "plane")
+    rows = report.suspicious.rows
+    buttons = browser.find_elements(By.CSS_SELECTOR, ".sortable th button")
+    assert len(buttons) == 5 + len(report.suspicious.features)
+    by_margin = [str(one.row_id) for one in rows]
+    assert suspicious_column(browser, 1) == by_margin
+    buttons[3].click()
+    assert suspicious_column(browser, 1) == by_margin[::-1]
+    buttons[0].click()
+    assert suspicious_column(browser, 1) == sorted(by_margin, key=int)
+    for index in range(len(report.suspicious.features)):
+        buttons[5 + index].click()
+        expected = [str(one.row_id) for one in sorted(rows, key=lambda one: one.features[index])]
+        assert suspicious_column(browser, 1) == expected
+    header = buttons[-1].find_element(By.XPATH, "..")
+    assert header.get_attribute("aria-sort") == "ascending"
+
+
+def test_a_selector_fixes_another_axis(browser, pages):
+    report = opened(browser, pages, "selector")
+    kernel = report.search.axes[2]
+    Select(browser.find_element(By.CSS_SELECTOR, "select")).select_by_visible_text("poly")
+    marks = browser.find_elements(By.CSS_SELECTOR, "#search-chart .mark")
+    shown = [int(one.get_attribute("data-candidate")) for one in marks]
+    assert len(shown) == 8
+    assert {kernel.labels[kernel.codes[candidate]] for candidate in shown} == {"poly"}
+
+
+def test_text_of_the_data_executes_nothing(browser, pages):
+    report = opened(browser, pages, "hostile")
+    assert browser.execute_script("return window.hacked") is None
+    assert browser.title == SCRIPT
+    headings = [
+        button.get_attribute("textContent")
+        for button in browser.find_elements(By.CSS_SELECTOR, ".sortable th button")
+    ]
+    assert headings[5:] == report.suspicious.features
+    assert SCRIPT in headings
+    assert "{{ 7 * 7 }}" in headings
+    for element in browser.find_elements(By.CSS_SELECTOR, ".mark, .tipped")[:12]:
+        ActionChains(browser).move_to_element(element).perform()
+    browser.find_element(By.CSS_SELECTOR, ".sortable th button").click()
+    assert browser.find_elements(By.TAG_NAME, "img") == []
+    assert browser.execute_script("return window.hacked") is None
+    assert browser.get_log("browser") == []
+
+
+def test_the_policy_stops_a_script_that_got_in(browser, pages, tmp_path):
+    path, _ = pages["plane"]
+    page = path.read_text(encoding="utf-8")
+    spoiled = tmp_path / "spoiled.html"
+    spoiled.write_text(page.replace("<main>", "<main><script>window.hacked=1</script>"), "utf-8")
+    browser.get(spoiled.as_uri())
+    assert browser.execute_script("return window.hacked") is None
+    assert "Content Security Policy" in browser.get_log("browser")[0]["message"]
+
+
+def test_dark_and_light_follow_the_reader(browser, pages):
+    backgrounds = []
+    for scheme in ("light", "dark"):
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+        opened(browser, pages, "plane")
+        script = "return getComputedStyle(document.body).backgroundColor"
+        backgrounds.append(browser.execute_script(script))
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    assert backgrounds == ["rgb(251, 250, 248)", "rgb(20, 23, 26)"]
+
+
+def test_without_scripts_everything_but_hovering_is_there(browser, pages):
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        report = opened(browser, pages, "plane")
+        assert len(browser.find_elements(By.CSS_SELECTOR, "#search-chart .mark")) == 12
+        assert suspicious_column(browser, 1) == [str(one.row_id) for one in report.suspicious.rows]
+        assert browser.find_elements(By.CSS_SELECTOR, ".sortable th button") == []
+    finally:
+        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
