@@ -22,8 +22,12 @@ from ..tables import Schema
 
 __all__ = ["TRUSTED", "SavedModel", "load_model", "save_model"]
 
-#: Types of this package that a file may hold, besides scikit-learn's and numpy's.
+#: Types that a file may hold besides those that skops trusts itself: of this package, and plain
+#: data of numpy and scipy.
 TRUSTED = (
+    "numpy.dtype",
+    "scipy.sparse._csr.csr_array",
+    "scipy.sparse._csr.csr_matrix",
     "spansvm.calibration.Sigmoid",
     "spansvm.kernels.Kernel",
     "spansvm.machines.StoredMachines",
