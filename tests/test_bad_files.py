@@ -11,7 +11,13 @@ import pytest
 from sklearn.svm import SVC
 
 from spansvm.errors import UserError
-from spansvm.tables import FileOptions, build_pipeline, read_for_prediction, read_table
+from spansvm.tables import (
+    FileOptions,
+    build_pipeline,
+    check_predictable,
+    read_for_prediction,
+    read_table,
+)
 
 pandas = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
@@ -93,6 +99,7 @@ TEXTS: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
     ),
     "spreadsheet": ("d.xlsx", b"PK\x03\x04abc\0", {}, "d.xlsx is a spreadsheet or an archive;"),
     "not text": ("d.bin", b"abc\0\1\2", {}, "d.bin is not text; --format is one of csv, tsv,"),
+    "NUL in CSV": ("d.csv", b"a,y\n1\0,0\n", {}, "d.csv is not text; give a CSV file, or pass"),
     "unknown format": (
         "d.csv", ROWS, {"options": FileOptions(format="xml")},
         "There is no format 'xml'; --format is one of csv, tsv, parquet, arff, libsvm.",
@@ -254,6 +261,22 @@ def test_missing_values_are_counted_unless_imputation_is_asked_for(tmp_path) -> 
         build_pipeline(table, SVC(), impute="magic")
     with pytest.raises(UserError, match="There is no scaling 'log'; --scale is one of"):
         build_pipeline(table, SVC(), scale="log")
+
+
+def test_rows_with_missing_values_are_predicted_only_by_a_model_that_imputes(tmp_path) -> None:
+    (tmp_path / "d.csv").write_text(ROWS)
+    (tmp_path / "new.csv").write_text("a,b\n,x\n2,z\n")
+    table = read_table(tmp_path / "d.csv")
+    rows = read_for_prediction(tmp_path / "new.csv", table.schema)
+    plain = build_pipeline(table, SVC()).fit(table.X, table.y)
+    message = (
+        r"new\.csv has missing values \(1 in 'a'\), and the model was trained without --impute"
+    )
+    with pytest.raises(UserError, match=message):
+        check_predictable(plain, rows)
+    imputing = build_pipeline(table, SVC(), impute="mean").fit(table.X, table.y)
+    check_predictable(imputing, rows)
+    assert imputing.predict(rows.X).shape == (2,)
 
 
 def test_columns_that_a_model_needs_are_named_with_the_closest_ones(tmp_path) -> None:

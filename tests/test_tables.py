@@ -100,6 +100,11 @@ def test_quoted_fields_may_hold_anything(tmp_path) -> None:
     assert table.X["b, c"].tolist() == ['x, "y"\nz', "w", "w", "w"]
 
 
+def test_names_of_rows_stay_as_they_are_written(tmp_path) -> None:
+    table = read_table(write(tmp_path, "n,a,y\n001,1,0\n002,2,1\n003,3,0\n004,4,1\n"), id="n")
+    assert table.ids.tolist() == ["001", "002", "003", "004"]
+
+
 def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path) -> None:
     (tmp_path / "data.csv").write_bytes(b"\xef\xbb\xbf" + CSV.encode())
     assert read_table(tmp_path / "data.csv").feature_names[0] == "age"

@@ -40,9 +40,9 @@ class OutputFolder:
 
     def prepare(self, *names: str) -> None:
         """UserError unless files of these names can be written: to be asked before long work."""
-        for name in names:
-            self._refuse_existing(name)
         with self._reporting(self.path):
+            for name in names:
+                self._refuse_existing(name)
             self.path.mkdir(parents=True, exist_ok=True)
             trial = self._temporary("trial")
             trial.touch()
@@ -54,9 +54,9 @@ class OutputFolder:
 
         The file appears whole or not at all.
         """
-        self._refuse_existing(name)
         target = self.path / name
         with self._reporting(target):
+            self._refuse_existing(name)
             self.path.mkdir(parents=True, exist_ok=True)
             temporary = self._temporary(name)
             try:

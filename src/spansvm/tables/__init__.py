@@ -1,6 +1,6 @@
 """Users' data files: read with names, kinds and roles of their columns, and made ready to train."""
 
-from .pipeline import IMPUTATIONS, SCALINGS, build_pipeline, check_complete, imputes
+from .pipeline import IMPUTATIONS, SCALINGS, build_pipeline, check_predictable
 from .reading import FileOptions, read_for_prediction, read_table
 from .table import Schema, Table
 
@@ -11,8 +11,7 @@ __all__ = [
     "Schema",
     "Table",
     "build_pipeline",
-    "check_complete",
-    "imputes",
+    "check_predictable",
     "read_for_prediction",
     "read_table",
 ]

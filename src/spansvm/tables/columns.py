@@ -105,17 +105,22 @@ class Column:
 
     def labels(self) -> np.ndarray:
         """The values as whole numbers if that is what they all are, else as text."""
-        if self.n_missing:
-            raise UserError(
-                f"Column '{self.name}' must have a value in every row, but {self.n_missing} are "
-                f"missing, the first in row {self.first_missing}; remove those rows."
-            )
-        if self.declared != CATEGORICAL and self.are_numbers().all():
+        texts = self.names()
+        if self.are_numbers().all():
             numbers = self.numbers()
             whole = np.abs(numbers) < 2**53
             whole &= numbers == np.round(numbers)
             if whole.all():
                 return numbers.astype(np.int64)
+        return texts
+
+    def names(self) -> np.ndarray:
+        """The values as text; UserError if any is missing."""
+        if self.n_missing:
+            raise UserError(
+                f"Column '{self.name}' must have a value in every row, but {self.n_missing} are "
+                f"missing, the first in row {self.first_missing}; remove those rows."
+            )
         return self.texts().astype(str)
 
     def are_numbers(self) -> np.ndarray:

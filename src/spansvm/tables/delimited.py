@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from itertools import islice
 from typing import Any
 
 from ..errors import UserError, require
@@ -44,9 +45,9 @@ def read_delimited(
     decimal : {".", ","}
     """
     content = content.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
-    start = content[:_BLOCK_BYTES].decode(errors="replace")
-    # A line is only looked at whole, so that its fields can be counted.
-    lines = start.splitlines(keepends=True)[:_LOOKED_AT_LINES]
+    if b"\0" in content:
+        raise UserError(f"{name} is not text; give a CSV file, or pass --format.")
+    lines = [line.decode() for line in islice(io.BytesIO(content), _LOOKED_AT_LINES)]
     delimiter = _check_delimiter(name, lines, delimiter)
     if content.count(b'"') % 2:
         line = next(i for i, text in enumerate(content.split(b"\n"), 1) if text.count(b'"') % 2)

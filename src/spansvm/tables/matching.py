@@ -38,7 +38,7 @@ def match_columns(source: str, columns: list[Column], schema: Schema, id: str | 
     features = [by_name[name] for name in schema.features]
     X = data_frame(features, schema.kinds)
     notes = []
-    ids = None if id is None else find_column(source, columns, id, "--id").labels()
+    ids = None if id is None else find_column(source, columns, id, "--id").names()
     extra = [name for name in names if name not in (*schema.features, schema.target, id)]
     if extra:
         notes.append(f"Columns that the model does not use: {_list(extra)}.")
@@ -53,9 +53,7 @@ def match_columns(source: str, columns: list[Column], schema: Schema, id: str | 
     if schema.target in by_name:
         target = by_name[schema.target]
         if target.n_missing == 0:
-            y = target.labels()
-            if isinstance(schema.classes[0], str):
-                y = target.texts().astype(str)
+            y = target.names() if isinstance(schema.classes[0], str) else target.labels()
         y = _known_labels(y, schema, notes)
     return Table(
         X=X, y=y, schema=schema, source=source, ids=ids, missing=missing_counts(features),

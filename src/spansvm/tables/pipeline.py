@@ -13,7 +13,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, OneHotEncoder, Sta
 from ..errors import UserError
 from .table import CATEGORICAL, NUMERIC, Table
 
-__all__ = ["IMPUTATIONS", "SCALINGS", "build_pipeline", "check_complete", "imputes"]
+__all__ = ["IMPUTATIONS", "SCALINGS", "build_pipeline", "check_predictable"]
 
 #: How numeric columns can be scaled, and how missing values can be filled in.
 SCALINGS = ("minmax", "standard", "none")
@@ -52,23 +52,25 @@ def build_pipeline(
         raise UserError(
             f"There is no imputation '{impute}'; --impute is one of {', '.join(IMPUTATIONS)}."
         )
-    if impute is None:
-        check_complete(table)
-    return Pipeline([("features", _features(table, scale, impute)), ("svm", estimator)])
-
-
-def check_complete(table: Table) -> None:
-    """UserError, with counts, if values of a table are missing."""
-    if table.missing:
+    if impute is None and table.missing:
         raise UserError(
             f"{table.source} has missing values ({_counted(table.missing)}); pass --impute median "
             "to fill them in, or remove those rows or columns."
         )
+    return Pipeline([("features", _features(table, scale, impute)), ("svm", estimator)])
 
 
-def imputes(model: Any) -> bool:
-    """Whether a pipeline of :func:`build_pipeline` fills in missing values."""
-    features = model.named_steps["features"] if isinstance(model, Pipeline) else None
+def check_predictable(model: Any, table: Table) -> None:
+    """UserError if values are missing and the model, of :func:`build_pipeline`, needs them."""
+    if table.missing and not _imputes(model):
+        raise UserError(
+            f"{table.source} has missing values ({_counted(table.missing)}), and the model was "
+            "trained without --impute; fill them in, or train it with --impute."
+        )
+
+
+def _imputes(model: Any) -> bool:
+    features = model.named_steps.get("features") if isinstance(model, Pipeline) else None
     if not isinstance(features, ColumnTransformer):
         return False
     return any(

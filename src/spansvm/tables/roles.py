@@ -87,7 +87,7 @@ def assemble(
         scores=_scores_of(roles["scores"]) if "scores" in roles else None,
         weights=_weights_of(roles["weights"]) if "weights" in roles else None,
         groups=roles["groups"].labels() if "groups" in roles else None,
-        ids=roles["id"].labels() if "id" in roles else None,
+        ids=roles["id"].names() if "id" in roles else None,
         missing=missing,
         notes=tuple(_names_of_rows(categories, len(y))),
     )

@@ -92,7 +92,7 @@ def open_source(path: str | Path, *, available: float) -> Source:
         _check_file(path)
         name, ending, size = path.name, path.suffix.lower(), path.stat().st_size
         opened = partial(io.FileIO, path)
-    with opened() as raw:
+    with _reporting(name, None), opened() as raw:
         start = raw.read(8)
     if not start:
         raise UserError(f"{name} is empty; give a file with a header and rows.")
