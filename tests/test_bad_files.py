@@ -93,6 +93,10 @@ TEXTS: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
         "d.csv", "a,b,y\n1,x,0\n2,caf\xe9,1\n".encode("latin-1"), {},
         "d.csv is not utf-8 text: line 3 has the byte 0xe9; pass --encoding latin-1",
     ),
+    "UTF-16": ("d.csv", ROWS.encode("utf-16"), {}, "has the byte 0xff; pass --encoding utf-16, or"),
+    "line ends of old": (
+        "d.csv", ROWS.replace("\n", "\r"), {}, "d.csv cannot be split into columns (new-line",
+    ),
     "unknown encoding": (
         "d.csv", ROWS, {"options": FileOptions(encoding="klingon")},
         "There is no encoding 'klingon'; try --encoding latin-1.",

@@ -52,7 +52,7 @@ def read_delimited(
     if content.count(b'"') % 2:
         line = next(i for i, text in enumerate(content.split(b"\n"), 1) if text.count(b'"') % 2)
         raise UserError(f"{name} has a quotation mark in line {line} that is never closed; add it.")
-    first_row = [field.strip() for field in next(csv.reader(lines, delimiter=delimiter))]
+    first_row = [field.strip() for field in _split(name, lines, delimiter)[0]]
     names = _column_names(name, first_row, header)
     table = _parse(name, content, delimiter, names, skip=0 if header is False else 1)
     if table.num_rows == 0:
@@ -67,11 +67,11 @@ def read_delimited(
 def _check_delimiter(name: str, lines: list[str], asked: str | None) -> str:
     """The delimiter that is asked for or found; UserError if it leaves one column."""
     if asked is not None:
-        if len(asked) != 1:
+        if len(asked) != 1 or asked in '"\r\n':
             raise UserError(f"--delimiter is one character; got '{asked}'.")
-        if _count_fields(lines, asked) > 1:
+        if _count_fields(name, lines, asked) > 1:
             return asked
-    counts = {one: _count_fields(lines, one) for one in _FOUND + _SUGGESTED}
+    counts = {one: _count_fields(name, lines, one) for one in _FOUND + _SUGGESTED}
     candidates = _FOUND if asked is None else ()
     best = max(candidates, key=counts.__getitem__, default="")
     if best and counts[best] > 1:
@@ -85,10 +85,19 @@ def _check_delimiter(name: str, lines: list[str], asked: str | None) -> str:
     raise UserError(f"{name} has one column{split}; a target and features are needed.")
 
 
-def _count_fields(lines: list[str], delimiter: str) -> int:
+def _count_fields(name: str, lines: list[str], delimiter: str) -> int:
     """How many fields the rows have if split so; 1 if most differ from the first."""
-    counts = [len(row) for row in csv.reader(lines, delimiter=delimiter) if row]
+    counts = [len(row) for row in _split(name, lines, delimiter)]
     return counts[0] if 2 * counts.count(counts[0]) > len(counts) else 1
+
+
+def _split(name: str, lines: list[str], delimiter: str) -> list[list[str]]:
+    try:
+        return [row for row in csv.reader(lines, delimiter=delimiter) if row]
+    except csv.Error as error:
+        raise UserError(
+            f"{name} cannot be split into columns ({error}); save it as CSV again."
+        ) from error
 
 
 def _column_names(name: str, first_row: list[str], header: bool | None) -> list[str]:
@@ -165,7 +174,9 @@ def decode(name: str, content: bytes, encoding: str) -> bytes:
         raise UserError(f"There is no encoding '{encoding}'; try --encoding latin-1.") from error
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        other = "latin-1" if encoding.lower().replace("_", "-") in ("utf-8", "utf8") else "utf-8"
+        other = "latin-1" if encoding == "utf-8" else "utf-8"
+        if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+            other = "utf-16"
         raise UserError(
             f"{name} is not {encoding} text: line {line} has the byte "
             f"0x{content[error.start]:02x}; pass --encoding {other}, or save it as UTF-8."
