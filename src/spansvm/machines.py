@@ -21,7 +21,7 @@ from .path import solve_from
 from .qp import Array
 from .span import LeaveOneOut, span_leave_one_out
 
-__all__ = ["Grams", "Machines", "train_pairs"]
+__all__ = ["Grams", "Machines", "StoredMachines", "train_pairs"]
 
 #: How many kernel values are held at a time in prediction.
 _BLOCK_NUMBERS = 8_000_000
@@ -128,8 +128,14 @@ class Machines:
         self.bounds, self.solutions = bounds, solutions
         self._budget, self._grams = budget, grams
         self._before: list[tuple[DualSolution, LeaveOneOut]] | None = None
-        self.pairs = _pair_rows(indices) if grams is None else grams.pairs
-        self.n_classes = self.pairs[-1][0][1] + 1
+        if grams is not None:
+            self.pairs = grams.pairs
+        self.n_classes = int(indices.max()) + 1
+
+    @cached_property
+    def pairs(self) -> list[tuple[tuple[int, int], npt.NDArray[np.bool_]]]:
+        """Every pair of classes, with the rows that belong to it."""
+        return _pair_rows(self.indices)
 
     @cached_property
     def _signed(self) -> Array:
@@ -148,6 +154,11 @@ class Machines:
         return support[np.argsort(self.indices[support], kind="stable")].astype(np.int32)
 
     @cached_property
+    def vectors(self) -> Any:
+        """The support vectors; empty if the kernel is precomputed."""
+        return np.empty((0, 0)) if self.kernel.name == "precomputed" else self.X[self.support]
+
+    @cached_property
     def coefficients(self) -> Array:
         """Signed multipliers of the support vectors, one column a pair."""
         return self._signed[self.support]
@@ -161,10 +172,12 @@ class Machines:
         """Values of all pairs for other rows; of a precomputed kernel, for rows of its values."""
         result = np.empty((X.shape[0], self.intercepts.size))
         step = max(1, _BLOCK_NUMBERS // max(self.support.size, 1))
-        vectors = None if self.kernel.name == "precomputed" else self.X[self.support]
+        precomputed = self.kernel.name == "precomputed"
         for start in range(0, X.shape[0], step):
             rows = X[start : start + step]
-            values = dense(rows[:, self.support]) if vectors is None else self.kernel(rows, vectors)
+            values = (
+                dense(rows[:, self.support]) if precomputed else self.kernel(rows, self.vectors)
+            )
             result[start : start + step] = values @ self.coefficients + self.intercepts
         return result
 
@@ -244,6 +257,26 @@ class Machines:
             sigmoid(column) for sigmoid, column in zip(self.sigmoids, values.T, strict=True)
         ]
         return probabilities(np.column_stack(pairwise), self.n_classes)
+
+
+class StoredMachines(Machines):
+    """Machines without their training rows: what predictions and leave-one-out values need.
+
+    Everything is computed here, so that nothing is left to compute from the rows.
+    """
+
+    def __init__(self, machines: Machines) -> None:
+        self.kernel, self.n_classes = machines.kernel, machines.n_classes
+        self.indices, self.bounds = machines.indices, machines.bounds
+        self.support, self.vectors = machines.support, machines.vectors
+        self.coefficients, self.intercepts = machines.coefficients, machines.intercepts
+        self.leave_one_out, self.sigmoids = machines.leave_one_out, machines.sigmoids
+
+    def grams(self) -> Grams:
+        """ValueError: there are no rows to compute it from."""
+        raise ValueError(
+            "A saved model keeps no training rows: fit it again to compute from its Gram matrix."
+        )
 
 
 def _pair_rows(indices: np.ndarray) -> list[tuple[tuple[int, int], npt.NDArray[np.bool_]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from copy import copy
 from numbers import Integral, Real
 from typing import Any
 
@@ -17,7 +18,7 @@ from .criteria import SolvedModel
 from .dual import warn_indefinite
 from .kernels import resolve_kernel
 from .lazy import parse_budget
-from .machines import Grams, Machines, train_pairs
+from .machines import Grams, Machines, StoredMachines, train_pairs
 from .pairs import class_pairs, labels, shaped
 from .qp import Array
 from .weighting import Weighting, weigh
@@ -211,9 +212,7 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
         self.support_ = machines.support
         own = machines.indices[self.support_]
         self.n_support_ = np.bincount(own, minlength=n_classes).astype(np.int32)
-        self.support_vectors_ = (
-            np.empty((0, 0)) if machines.kernel.name == "precomputed" else machines.X[self.support_]
-        )
+        self.support_vectors_ = machines.vectors
         sign = 1.0 if n_classes == 2 else -1.0
         self.intercept_ = sign * machines.intercepts
         self.dual_coef_ = np.zeros((n_classes - 1, own.size))
@@ -328,6 +327,16 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
                 f"The model has {len(self.classes_)} classes; the span is defined for two."
             )
         return SolvedModel(self._machines.grams().whole, self._machines.solutions[0])
+
+    def without_training_rows(self) -> SpanSVC:
+        """A copy to be saved: predictions and leave-one-out values, but no more of the rows.
+
+        It keeps the support vectors.  :func:`~spansvm.analyze` needs the model itself.
+        """
+        check_is_fitted(self)
+        result = copy(self)
+        result._machines = StoredMachines(self._machines)
+        return result
 
     # scikit-learn ---------------------------------------------------------------------
 

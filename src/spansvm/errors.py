@@ -1,0 +1,46 @@
+"""What is told to a user of the command line: errors of one sentence that say what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Any
+
+__all__ = ["MissingPackageError", "UserError", "closest_name", "require"]
+
+
+class UserError(ValueError):
+    """Something that the user can correct; its message is one sentence that says how."""
+
+
+class MissingPackageError(UserError, ImportError):
+    """A package that is optional is needed here and not installed."""
+
+
+def require(module: str, extra: str) -> Any:
+    """Import an optional module.
+
+    Parameters
+    ----------
+    module : str
+    extra : str
+        The extra of this package that installs it, for the message.
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise MissingPackageError(
+            f'{package} is needed for this and not installed: pip install "spansvm[{extra}]".'
+        ) from error
+
+
+def closest_name(name: str, candidates: Iterable[str]) -> str:
+    """The end of a message about an unknown name: the candidate that was probably meant.
+
+    Empty if none is similar.
+    """
+    known = {candidate.lower(): candidate for candidate in candidates}
+    found = get_close_matches(name.lower(), known, n=1)
+    return f" (did you mean '{known[found[0]]}'?)" if found else ""

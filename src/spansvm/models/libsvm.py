@@ -1,0 +1,148 @@
+"""Models and rows as LIBSVM's text files, for ``svm-predict``.
+
+LIBSVM knows nothing of the steps before the model, so its rows are the transformed ones:
+``save_libsvm_data(path, transformed(model, X))``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.pipeline import Pipeline
+from sklearn.svm import SVC
+from sklearn.utils.validation import check_is_fitted
+
+from ..errors import UserError
+from ..svc import SpanSVC
+
+__all__ = ["libsvm_labels", "libsvm_reason", "save_libsvm", "save_libsvm_data", "transformed"]
+
+#: LIBSVM's names of the kernels.
+_KERNELS = {"linear": "linear", "poly": "polynomial", "rbf": "rbf", "sigmoid": "sigmoid"}
+
+#: Labels are of C's type int.
+_LARGEST_LABEL = 2**31 - 1
+
+
+def libsvm_reason(model: Any) -> str | None:
+    """Why a fitted model cannot be written for LIBSVM; None if it can."""
+    svm = _last_step(model)
+    if not isinstance(svm, (SVC, SpanSVC)):
+        return f"a {type(svm).__name__} is not a support vector classifier"
+    if callable(svm.kernel):
+        return "LIBSVM has no kernels that are functions of the user"
+    if svm.kernel not in _KERNELS:
+        return f"LIBSVM needs the rows, which the kernel '{svm.kernel}' does not have"
+    if svm.break_ties and len(svm.classes_) > 2:
+        return "LIBSVM does not break ties between classes by their decision values"
+    return None
+
+
+def libsvm_labels(classes: npt.ArrayLike) -> list[int]:
+    """The numbers that stand for the classes in LIBSVM's files.
+
+    Whole numbers stand for themselves; other classes are numbered from 0, in their order.
+    """
+    known = np.asarray(classes)
+    if known.dtype.kind in "iu" and np.abs(known).max() <= _LARGEST_LABEL:
+        return [int(label) for label in known]
+    return list(range(known.size))
+
+
+def transformed(model: Any, X: Any) -> Any:
+    """The rows as the last step of a pipeline gets them."""
+    return model[:-1].transform(X) if isinstance(model, Pipeline) else X
+
+
+def save_libsvm(path: str | Path, model: Any) -> None:
+    """Write the machine of a model as a LIBSVM model file.
+
+    Parameters
+    ----------
+    path : str or Path
+    model : SpanSVC, SVC or Pipeline that ends in one
+        Fitted.  UserError if :func:`libsvm_reason` has one.
+    """
+    reason = libsvm_reason(model)
+    if reason is not None:
+        raise UserError(f"There is no LIBSVM file of this model: {reason}; use model.skops.")
+    svm = _last_step(model)
+    check_is_fitted(svm)
+    # scikit-learn turns the sign for two classes; LIBSVM's values are positive for the first.
+    sign = -1.0 if len(svm.classes_) == 2 else 1.0
+    gamma = svm._gamma if isinstance(svm, SVC) else svm._machines.kernel.gamma
+    parameters = {
+        "linear": [],
+        "poly": [f"degree {svm.degree}", f"gamma {gamma:.17g}", f"coef0 {svm.coef0:.17g}"],
+        "rbf": [f"gamma {gamma:.17g}"],
+        "sigmoid": [f"gamma {gamma:.17g}", f"coef0 {svm.coef0:.17g}"],
+    }
+    lines = [
+        "svm_type c_svc",
+        f"kernel_type {_KERNELS[svm.kernel]}",
+        *parameters[svm.kernel],
+        f"nr_class {len(svm.classes_)}",
+        f"total_sv {svm.support_.size}",
+        f"rho {_numbers(-sign * svm.intercept_)}",
+        f"label {' '.join(str(label) for label in libsvm_labels(svm.classes_))}",
+        f"nr_sv {' '.join(str(count) for count in svm.n_support_)}",
+        "SV",
+    ]
+    coefficients = sign * np.asarray(
+        svm.dual_coef_.toarray() if sparse.issparse(svm.dual_coef_) else svm.dual_coef_
+    )
+    with Path(path).open("w", encoding="ascii", newline="\n") as stream:
+        stream.write("\n".join(lines) + "\n")
+        _write_rows(stream, [_numbers(column) for column in coefficients.T], svm.support_vectors_)
+
+
+def save_libsvm_data(
+    path: str | Path, X: Any, y: npt.ArrayLike | None = None, *, classes: npt.ArrayLike = ()
+) -> None:
+    """Write rows as a LIBSVM file.
+
+    Parameters
+    ----------
+    path : str or Path
+    X : array-like or sparse matrix of shape (n, d)
+        As :func:`transformed` gives it.
+    y : array-like of shape (n,), optional
+        Labels; 0 in all rows if not given.
+    classes : array-like
+        ``classes_`` of the model: what its labels are numbered by, as :func:`libsvm_labels` does.
+    """
+    labels = ["0"] * X.shape[0]
+    if y is not None:
+        numbers = dict(zip(np.asarray(classes).tolist(), libsvm_labels(classes), strict=True))
+        unknown = set(np.asarray(y).tolist()) - set(numbers)
+        if unknown:
+            raise UserError(
+                f"The label {unknown.pop()} is none of the model's classes; correct it."
+            )
+        labels = [str(numbers[label]) for label in np.asarray(y).tolist()]
+    with Path(path).open("w", encoding="ascii", newline="\n") as stream:
+        _write_rows(stream, labels, X)
+
+
+def _write_rows(stream: IO[str], starts: list[str], X: Any) -> None:
+    rows = sparse.csr_matrix(X, dtype=np.float64, copy=True)
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    for i, start in enumerate(starts):
+        part = slice(rows.indptr[i], rows.indptr[i + 1])
+        entries = zip(rows.indices[part].tolist(), rows.data[part].tolist(), strict=True)
+        features = " ".join(f"{index + 1}:{value:.17g}" for index, value in entries)
+        # The blank is there also without features: LIBSVM looks for it.
+        stream.write(f"{start} {features}\n")
+
+
+def _numbers(values: np.ndarray) -> str:
+    return " ".join(f"{value:.17g}" for value in values)
+
+
+def _last_step(model: Any) -> Any:
+    return model[-1] if isinstance(model, Pipeline) else model

@@ -1,0 +1,132 @@
+"""Fitted models in skops files: no pickle, and nothing is loaded that is not known to be harmless.
+
+The file is what ``skops.io.load`` reads as the fitted model, with one more member that it leaves
+alone: ``spansvm.json``, which says what the model was trained on and what made it.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from copy import copy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
+
+from sklearn.pipeline import Pipeline
+
+from ..errors import UserError, require
+from ..svc import SpanSVC
+from ..tables import Schema
+
+__all__ = ["TRUSTED", "SavedModel", "load_model", "save_model"]
+
+#: Types that a file may hold besides those that skops trusts itself: of this package, and plain
+#: data of numpy and scipy.
+TRUSTED = (
+    "numpy.dtype",
+    "scipy.sparse._csr.csr_array",
+    "scipy.sparse._csr.csr_matrix",
+    "spansvm.calibration.Sigmoid",
+    "spansvm.kernels.Kernel",
+    "spansvm.machines.StoredMachines",
+    "spansvm.svc.SpanSVC",
+    "spansvm.weighting.ClassWeighting",
+    "spansvm.weighting.SigmoidWeighting",
+)
+
+_MEMBER = "spansvm.json"
+
+
+@dataclass(frozen=True, eq=False)
+class SavedModel:
+    """A model as it was saved.
+
+    Attributes
+    ----------
+    model : estimator
+        Fitted: predictions, probabilities and leave-one-out values, but without training rows.
+    schema : Schema or None
+        What files for prediction must look like.
+    version : str
+        Of the spansvm that saved it.
+    command : str
+        What made it.
+    """
+
+    model: Any
+    schema: Schema | None
+    version: str
+    command: str
+
+
+def save_model(
+    path: str | Path, model: Any, *, schema: Schema | None = None, command: str = ""
+) -> None:
+    """Save a fitted model.
+
+    Parameters
+    ----------
+    path : str or Path
+    model : SpanSVC, SVC, or Pipeline that ends in one
+    schema : Schema, optional
+        Of the table that it was trained on.
+    command : str
+        What made it.
+    """
+    from .. import __version__
+
+    skops = require("skops.io", "cli")
+    content = skops.dumps(_without_training_rows(model), compression=ZIP_DEFLATED)
+    unknown = sorted(set(skops.get_untrusted_types(data=content)) - set(TRUSTED))
+    if unknown:
+        raise UserError(
+            f"The model cannot be saved, as it holds a {unknown[0]}; use kernels, weightings and "
+            "steps of spansvm and scikit-learn."
+        )
+    about = {
+        "schema": None if schema is None else schema.to_json(),
+        "version": __version__,
+        "command": command,
+    }
+    buffer = io.BytesIO(content)
+    with ZipFile(buffer, "a", compression=ZIP_DEFLATED) as archive:
+        archive.writestr(_MEMBER, json.dumps(about, indent=1))
+    Path(path).write_bytes(buffer.getvalue())
+
+
+def load_model(path: str | Path) -> SavedModel:
+    """Load what :func:`save_model` saved; UserError for anything else."""
+    skops = require("skops.io", "cli")
+    path = Path(path)
+    if not path.is_file():
+        raise UserError(f"There is no file {path}; give the model.skops of a spansvm tune.")
+    content = path.read_bytes()
+    try:
+        with ZipFile(io.BytesIO(content)) as archive:
+            about = json.loads(archive.read(_MEMBER))
+        unknown = sorted(set(skops.get_untrusted_types(data=content)) - set(TRUSTED))
+        schema = None if about["schema"] is None else Schema.from_json(about["schema"])
+    except (BadZipFile, KeyError, TypeError, ValueError) as error:
+        raise UserError(
+            f"{path} is not a whole model of spansvm; give the model.skops of a spansvm tune."
+        ) from error
+    if unknown:
+        raise UserError(
+            f"{path} holds a {unknown[0]}, which could run any program, and is not loaded; use "
+            "only models that spansvm saved."
+        )
+    model = skops.loads(content, trusted=list(TRUSTED))
+    return SavedModel(model, schema, about["version"], about["command"])
+
+
+def _without_training_rows(model: Any) -> Any:
+    if isinstance(model, SpanSVC):
+        return model.without_training_rows()
+    if isinstance(model, Pipeline):
+        result = copy(model)
+        name, last = model.steps[-1]
+        result.steps = [*model.steps[:-1], (name, _without_training_rows(last))]
+        return result
+    return model

@@ -1,0 +1,103 @@
+"""The folder for results: no file is replaced unasked, and none is half-written."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from .errors import UserError
+
+__all__ = ["OutputFolder"]
+
+
+class OutputFolder:
+    """A folder for results; it is made when the first file is written or prepared.
+
+    Parameters
+    ----------
+    path : str or Path
+    force : bool, default=False
+        Whether files that exist may be replaced.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from spansvm.output import OutputFolder
+    >>> folder = OutputFolder(tempfile.mkdtemp())
+    >>> with folder.writing("numbers.txt") as path:
+    ...     _ = path.write_text("1 2 3")
+    >>> [file.name for file in folder.path.iterdir()]
+    ['numbers.txt']
+    """
+
+    def __init__(self, path: str | Path, *, force: bool = False) -> None:
+        self.path = Path(path)
+        self.force = force
+
+    def prepare(self, *names: str) -> None:
+        """UserError unless files of these names can be written: to be asked before long work."""
+        with self._reporting(self.path):
+            for name in names:
+                self._refuse_existing(name)
+            self.path.mkdir(parents=True, exist_ok=True)
+            trial = self._temporary("trial")
+            trial.touch()
+            trial.unlink()
+
+    @contextmanager
+    def writing(self, name: str) -> Iterator[Path]:
+        """A path to write to, which becomes the file `name` when the block ends without error.
+
+        The file appears whole or not at all.
+        """
+        target = self.path / name
+        with self._reporting(target):
+            self._refuse_existing(name)
+            self.path.mkdir(parents=True, exist_ok=True)
+            temporary = self._temporary(name)
+            try:
+                yield temporary
+                with temporary.open("rb+") as stream:
+                    os.fsync(stream.fileno())
+                os.replace(temporary, target)
+            finally:
+                temporary.unlink(missing_ok=True)
+
+    def _temporary(self, name: str) -> Path:
+        # The ending stays, as some writers choose the format by it.
+        return self.path / f".{secrets.token_hex(4)}-{name}"
+
+    def _refuse_existing(self, name: str) -> None:
+        target = self.path / name
+        if target.exists() and not self.force:
+            raise UserError(
+                f"{target} exists; pass --force to replace it, or choose another --out."
+            )
+        if target.is_dir():
+            raise UserError(f"{target} is a folder; move it away, or choose another --out.")
+
+    @contextmanager
+    def _reporting(self, target: Path) -> Iterator[None]:
+        """Turn errors of the system into errors that say what to do."""
+        try:
+            yield
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                message = (
+                    f"The disk is full: {target} was not written; free some space there, or "
+                    "choose another --out."
+                )
+            elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+                message = (
+                    f"{target} may not be written; change its permissions or choose another --out."
+                )
+            elif isinstance(error, (FileExistsError, NotADirectoryError)):
+                message = f"{self.path} is not a folder; choose another --out."
+            else:
+                reason = error.strerror or str(error)
+                message = f"{target} cannot be written ({reason}); choose another --out."
+            raise UserError(message) from error

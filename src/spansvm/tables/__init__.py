@@ -1,0 +1,17 @@
+"""Users' data files: read with names, kinds and roles of their columns, and made ready to train."""
+
+from .pipeline import IMPUTATIONS, SCALINGS, build_pipeline, check_predictable
+from .reading import FileOptions, read_for_prediction, read_table
+from .table import Schema, Table
+
+__all__ = [
+    "IMPUTATIONS",
+    "SCALINGS",
+    "FileOptions",
+    "Schema",
+    "Table",
+    "build_pipeline",
+    "check_predictable",
+    "read_for_prediction",
+    "read_table",
+]

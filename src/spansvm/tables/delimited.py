@@ -1,0 +1,184 @@
+"""CSV and TSV files: which delimiter, which columns, and their values as text."""
+
+from __future__ import annotations
+
+import csv
+import io
+from itertools import islice
+from typing import Any
+
+from ..errors import UserError, require
+from .columns import Column, replace_decimal_comma, text_column
+
+__all__ = ["decode", "read_delimited"]
+
+#: Delimiters that are found, and those that are only suggested.
+_FOUND, _SUGGESTED = (",", ";", "\t"), ("|", " ", ":")
+
+_LOOKED_AT_LINES = 20
+_BLOCK_BYTES = 2**26
+
+
+def read_delimited(
+    name: str,
+    content: bytes,
+    *,
+    delimiter: str | None,
+    header: bool | None,
+    missing: tuple[str, ...],
+    decimal: str,
+) -> list[Column]:
+    """The columns of a CSV or TSV file.
+
+    Parameters
+    ----------
+    name : str
+        Of the file, for messages.
+    content : bytes
+        In UTF-8.
+    delimiter : str, optional
+        One character; found if not given.
+    header : bool, optional
+        Whether the first row holds the names; if not given they must look like names.
+    missing : tuple of str
+        Texts that stand for a missing value.
+    decimal : {".", ","}
+    """
+    content = content.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
+    if b"\0" in content:
+        raise UserError(f"{name} is not text; give a CSV file, or pass --format.")
+    lines = [line.decode() for line in islice(io.BytesIO(content), _LOOKED_AT_LINES)]
+    delimiter = _check_delimiter(name, lines, delimiter)
+    if content.count(b'"') % 2:
+        line = next(i for i, text in enumerate(content.split(b"\n"), 1) if text.count(b'"') % 2)
+        raise UserError(f"{name} has a quotation mark in line {line} that is never closed; add it.")
+    first_row = [field.strip() for field in _split(name, lines, delimiter)[0]]
+    names = _column_names(name, first_row, header)
+    table = _parse(name, content, delimiter, names, skip=0 if header is False else 1)
+    if table.num_rows == 0:
+        raise UserError(f"{name} has a header but no rows; give a file with rows.")
+    columns = [
+        text_column(title, values, missing)
+        for title, values in zip(names, table.columns, strict=True)
+    ]
+    return [replace_decimal_comma(column) for column in columns] if decimal == "," else columns
+
+
+def _check_delimiter(name: str, lines: list[str], asked: str | None) -> str:
+    """The delimiter that is asked for or found; UserError if it leaves one column."""
+    if asked is not None:
+        if len(asked) != 1 or asked in '"\r\n':
+            raise UserError(f"--delimiter is one character; got '{asked}'.")
+        if _count_fields(name, lines, asked) > 1:
+            return asked
+    counts = {one: _count_fields(name, lines, one) for one in _FOUND + _SUGGESTED}
+    candidates = _FOUND if asked is None else ()
+    best = max(candidates, key=counts.__getitem__, default="")
+    if best and counts[best] > 1:
+        return best
+    likely = max(counts, key=counts.__getitem__)
+    split = "" if asked is None else f" if it is split at '{asked}'"
+    if counts[likely] > 1:
+        shown = "\\t" if likely == "\t" else likely
+        advice = f"is the delimiter '{shown}'? Pass --delimiter '{shown}'."
+        raise UserError(f"{name} has one column{split}; {advice}")
+    raise UserError(f"{name} has one column{split}; a target and features are needed.")
+
+
+def _count_fields(name: str, lines: list[str], delimiter: str) -> int:
+    """How many fields the rows have if split so; 1 if most differ from the first."""
+    counts = [len(row) for row in _split(name, lines, delimiter)]
+    return counts[0] if 2 * counts.count(counts[0]) > len(counts) else 1
+
+
+def _split(name: str, lines: list[str], delimiter: str) -> list[list[str]]:
+    try:
+        return [row for row in csv.reader(lines, delimiter=delimiter) if row]
+    except csv.Error as error:
+        raise UserError(
+            f"{name} cannot be split into columns ({error}); save it as CSV again."
+        ) from error
+
+
+def _column_names(name: str, first_row: list[str], header: bool | None) -> list[str]:
+    if header is False:
+        return [str(i) for i in range(1, len(first_row) + 1)]
+    if header is None:
+        numbers = [title for title in first_row if _is_number(title)]
+        if numbers:
+            raise UserError(
+                f"{name} has the number {numbers[0]} in its first row, where names are expected; "
+                "pass --no-header if there are none, or --header if these are names."
+            )
+    for position, title in enumerate(first_row, 1):
+        if not title:
+            raise UserError(
+                f"Column {position} of {name} has no name; give it one, and pass it to --id or "
+                "--drop if it only numbers the rows."
+            )
+    for title in first_row:
+        if first_row.count(title) > 1:
+            raise UserError(f"{name} has two columns named '{title}'; rename one of them.")
+    return first_row
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _parse(name: str, content: bytes, delimiter: str, names: list[str], skip: int) -> Any:
+    """All columns as text."""
+    pyarrow, arrow_csv = require("pyarrow", "data"), require("pyarrow.csv", "data")
+    strange_rows: list[Any] = []
+
+    def remember(row: Any) -> str:
+        strange_rows.append(row)
+        return "error"
+
+    try:
+        return arrow_csv.read_csv(
+            io.BytesIO(content),
+            # Threads would lose the numbers of the rows.
+            arrow_csv.ReadOptions(
+                column_names=names,
+                skip_rows_after_names=skip,
+                use_threads=False,
+                block_size=_BLOCK_BYTES,
+            ),
+            arrow_csv.ParseOptions(
+                delimiter=delimiter, newlines_in_values=True, invalid_row_handler=remember
+            ),
+            arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pyarrow.string()), strings_can_be_null=False
+            ),
+        )
+    except pyarrow.ArrowInvalid as error:
+        if strange_rows:
+            row = strange_rows[0]
+            raise UserError(
+                f"{name} has {row.actual_columns} fields in line {row.number}, but "
+                f"{row.expected_columns} columns; correct that line, or pass --delimiter."
+            ) from error
+        raise UserError(f"{name} cannot be read as CSV: {error}; correct it.") from error
+
+
+def decode(name: str, content: bytes, encoding: str) -> bytes:
+    """Text of some encoding as UTF-8; UserError with the line where it is not of that encoding."""
+    try:
+        text = content.decode(encoding)
+    except LookupError as error:
+        raise UserError(f"There is no encoding '{encoding}'; try --encoding latin-1.") from error
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        other = "latin-1" if encoding == "utf-8" else "utf-8"
+        if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+            other = "utf-16"
+        raise UserError(
+            f"{name} is not {encoding} text: line {line} has the byte "
+            f"0x{content[error.start]:02x}; pass --encoding {other}, or save it as UTF-8."
+        ) from error
+    return text.encode()

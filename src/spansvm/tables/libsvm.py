@@ -1,0 +1,106 @@
+"""LIBSVM (SVMlight) files: a label and the features that are not 0, on every line."""
+
+from __future__ import annotations
+
+import io
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.datasets import load_svmlight_file
+
+from ..errors import UserError
+
+__all__ = ["LibsvmRows", "read_libsvm"]
+
+
+@dataclass(frozen=True, eq=False)
+class LibsvmRows:
+    """What a LIBSVM file holds.
+
+    Attributes
+    ----------
+    X : scipy.sparse.csr_matrix
+        The column of a feature is its number less `base`.
+    y : ndarray of int
+    base : int
+        0 if the file numbers its features from 0, else 1.
+    """
+
+    X: Any
+    y: np.ndarray
+    base: int
+
+
+def read_libsvm(name: str, content: bytes, base: int | None = None) -> LibsvmRows:
+    """The rows of a LIBSVM file.
+
+    Parameters
+    ----------
+    name : str
+        Of the file, for messages.
+    content : bytes
+    base : int, optional
+        The number of the first feature; if not given 0 where a feature 0 occurs, else 1.
+    """
+    try:
+        X, labels = load_svmlight_file(io.BytesIO(content), dtype=np.float64, zero_based=True)
+    except (ValueError, OverflowError) as error:
+        # The parser does not say where; looking again is slow, but only done once.
+        _find_fault(name, content)
+        raise UserError(f"{name} cannot be read as a LIBSVM file: {error}.") from error
+    if X.shape[0] == 0:
+        raise UserError(f"{name} has no rows; give a file with rows.")
+    if not np.isfinite(X.data).all() or not (labels == np.round(labels)).all():
+        _find_fault(name, content)
+    first = int(X.indices.min()) if X.nnz else 1
+    if base is None:
+        base = 0 if first == 0 else 1
+    if base == 1:
+        if first == 0:
+            raise UserError(f"{name} has a feature 0, but the model begins with 1; renumber them.")
+        X = X[:, 1:]
+    return LibsvmRows(X, labels.astype(np.int64), base)
+
+
+def _find_fault(name: str, content: bytes) -> None:
+    """UserError for the first line that is not as it should be."""
+    for number, line in enumerate(content.decode(errors="replace").splitlines(), 1):
+        fields = line.partition("#")[0].split()
+        if not fields:
+            continue
+        label = _number(fields[0])
+        if label is None or label != round(label):
+            raise UserError(
+                f"{name} has the label '{fields[0]}' in line {number}; it must be a whole number."
+            )
+        before = -1
+        for field in fields[1:]:
+            if field.startswith("qid:"):
+                continue
+            index, colon, text = field.partition(":")
+            if not colon or not index.isdecimal():
+                raise UserError(
+                    f"{name} has '{field}' in line {number}, where index:value is expected; "
+                    "correct it, or pass --format if it is no LIBSVM file."
+                )
+            if _number(text) is None:
+                raise UserError(
+                    f"{name} has the value '{text}' for feature {index} in line {number}; values "
+                    "must be finite numbers."
+                )
+            if int(index) <= before:
+                raise UserError(
+                    f"{name} has feature {index} after {before} in line {number}; sort the "
+                    "features of every line by their numbers."
+                )
+            before = int(index)
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None

@@ -1,0 +1,96 @@
+"""Files for prediction: their columns are those of the training, found again by name."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from ..errors import UserError, closest_name
+from .columns import Column
+from .libsvm import LibsvmRows
+from .roles import data_frame, find_column, missing_counts
+from .table import CATEGORICAL, Schema, Table
+
+__all__ = ["match_columns", "match_libsvm"]
+
+#: As many names or values are told in a message.
+_LISTED = 5
+
+
+def match_columns(source: str, columns: list[Column], schema: Schema, id: str | None) -> Table:
+    """The rows as a model expects them, whatever the order of the columns.
+
+    Columns that the model does not know are left out, with a note; categories that it has not
+    seen stay, with a note.  Labels are taken if all of them are classes of the model.
+    """
+    if schema.layout != "columns":
+        raise UserError(f"The model was trained on a LIBSVM file; {source} must be one, too.")
+    names = [column.name for column in columns]
+    absent = [name for name in schema.features if name not in names]
+    if absent:
+        spare = [name for name in names if name not in schema.features]
+        shown = [f"'{name}'{closest_name(name, spare)}" for name in absent]
+        raise UserError(
+            f"{source} lacks {len(absent)} of the {len(schema.features)} columns that the model "
+            f"was trained on: {_list(shown)}; add or rename them."
+        )
+    by_name = {column.name: column for column in columns}
+    features = [by_name[name] for name in schema.features]
+    X = data_frame(features, schema.kinds)
+    notes = []
+    ids = None if id is None else find_column(source, columns, id, "--id").names()
+    extra = [name for name in names if name not in (*schema.features, schema.target, id)]
+    if extra:
+        notes.append(f"Columns that the model does not use: {_list(extra)}.")
+    for name in schema.named(CATEGORICAL):
+        unseen = sorted(set(X[name].dropna()) - set(schema.categories[name]))
+        if unseen:
+            notes.append(
+                f"Column '{name}' has values that the model has not seen ({_list(unseen)}); to it "
+                "they are none of those that it knows."
+            )
+    y = None
+    if schema.target in by_name:
+        target = by_name[schema.target]
+        if target.n_missing == 0:
+            y = target.names() if isinstance(schema.classes[0], str) else target.labels()
+        y = _known_labels(y, schema, notes)
+    return Table(
+        X=X, y=y, schema=schema, source=source, ids=ids, missing=missing_counts(features),
+        notes=tuple(notes),
+    )  # fmt: skip
+
+
+def match_libsvm(source: str, rows: LibsvmRows, schema: Schema) -> Table:
+    """The rows of a LIBSVM file with as many features as a model expects."""
+    n_features = len(schema.features)
+    notes = []
+    X = sparse.csr_matrix(rows.X)
+    if X.shape[1] > n_features:
+        notes.append(
+            f"Features above {schema.features[-1]}, which the model does not know, are left out."
+        )
+        X = X[:, :n_features]
+    else:
+        X.resize((X.shape[0], n_features))
+    y = _known_labels(rows.y, schema, notes)
+    return Table(
+        X=X.toarray() if schema.layout == "dense" else X,
+        y=y, schema=schema, source=source, notes=tuple(notes),
+    )  # fmt: skip
+
+
+def _known_labels(y: np.ndarray | None, schema: Schema, notes: list[str]) -> np.ndarray | None:
+    """The labels, or None with a note if they are not classes of the model."""
+    if y is None:
+        notes.append("Some labels are missing; the labels are not used.")
+        return None
+    unknown = [label for label in np.unique(y).tolist() if label not in schema.classes]
+    if unknown:
+        notes.append(f"The label {unknown[0]} is no class of the model; the labels are not used.")
+        return None
+    return y
+
+
+def _list(names: list[str]) -> str:
+    return ", ".join(names[:_LISTED]) + (", ..." if len(names) > _LISTED else "")

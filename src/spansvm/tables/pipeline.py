@@ -1,0 +1,114 @@
+"""From a table to a pipeline of scikit-learn that ends in the model: impute, scale, encode."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, OneHotEncoder, StandardScaler
+
+from ..errors import UserError
+from .table import CATEGORICAL, NUMERIC, Table
+
+__all__ = ["IMPUTATIONS", "SCALINGS", "build_pipeline", "check_predictable"]
+
+#: How numeric columns can be scaled, and how missing values can be filled in.
+SCALINGS = ("minmax", "standard", "none")
+IMPUTATIONS = ("median", "mean", "most_frequent")
+
+#: As many columns with missing values are told in a message.
+_LISTED = 5
+
+
+def build_pipeline(
+    table: Table, estimator: Any, *, scale: str = "minmax", impute: str | None = None
+) -> Pipeline:
+    """A pipeline of two steps: "features" turns the columns into numbers, "svm" is the model.
+
+    Parameters
+    ----------
+    table : Table
+    estimator : estimator
+        Such as :class:`~spansvm.SpanSVC`.
+    scale : {"minmax", "standard", "none"}, default="minmax"
+        To [0, 1], as in the paper; to mean 0 and variance 1; or not at all.
+    impute : {"median", "mean", "most_frequent"}, optional
+        What stands for missing numbers; for missing categories it is the most frequent one.
+
+    Notes
+    -----
+    Categories become one column each; one that the training has not seen is 0 in all of them.
+
+    A sparse table stays sparse: "minmax" then divides by the largest absolute value, which is
+    the same where the least value of a feature is 0, and "standard" divides by the standard
+    deviation without moving the mean.
+    """
+    if scale not in SCALINGS:
+        raise UserError(f"There is no scaling '{scale}'; --scale is one of {', '.join(SCALINGS)}.")
+    if impute is not None and impute not in IMPUTATIONS:
+        raise UserError(
+            f"There is no imputation '{impute}'; --impute is one of {', '.join(IMPUTATIONS)}."
+        )
+    if impute is None and table.missing:
+        raise UserError(
+            f"{table.source} has missing values ({_counted(table.missing)}); pass --impute median "
+            "to fill them in, or remove those rows or columns."
+        )
+    return Pipeline([("features", _features(table, scale, impute)), ("svm", estimator)])
+
+
+def check_predictable(model: Any, table: Table) -> None:
+    """UserError if values are missing and the model, of :func:`build_pipeline`, needs them."""
+    if table.missing and not _imputes(model):
+        raise UserError(
+            f"{table.source} has missing values ({_counted(table.missing)}), and the model was "
+            "trained without --impute; fill them in, or train it with --impute."
+        )
+
+
+def _imputes(model: Any) -> bool:
+    features = model.named_steps.get("features") if isinstance(model, Pipeline) else None
+    if not isinstance(features, ColumnTransformer):
+        return False
+    return any(
+        isinstance(step, SimpleImputer)
+        for _, steps, _ in features.transformers
+        if isinstance(steps, Pipeline)
+        for _, step in steps.steps
+    )
+
+
+def _features(table: Table, scale: str, impute: str | None) -> Any:
+    schema = table.schema
+    scaler = _scaler(scale, sparse=schema.layout == "sparse")
+    if schema.layout != "columns":
+        return scaler
+    numeric, categorical = schema.named(NUMERIC), schema.named(CATEGORICAL)
+    encoder: Any = OneHotEncoder(handle_unknown="ignore")
+    if impute is not None:
+        scaler = make_pipeline(SimpleImputer(strategy=impute), scaler)
+        encoder = make_pipeline(SimpleImputer(strategy="most_frequent"), encoder)
+    return ColumnTransformer(
+        [
+            *([("numeric", scaler, numeric)] if numeric else []),
+            *([("categorical", encoder, categorical)] if categorical else []),
+        ]
+    )
+
+
+def _scaler(scale: str, *, sparse: bool) -> Any:
+    if scale == "none":
+        return "passthrough"
+    if scale == "standard":
+        return StandardScaler(with_mean=not sparse)
+    return MaxAbsScaler() if sparse else MinMaxScaler()
+
+
+def _counted(missing: Mapping[str, int]) -> str:
+    most = sorted(missing.items(), key=lambda item: -item[1])
+    shown = [f"{count} in '{name}'" for name, count in most[:_LISTED]]
+    rest = f" and {len(most) - _LISTED} other columns" if len(most) > _LISTED else ""
+    return ", ".join(shown) + rest

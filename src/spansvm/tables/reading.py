@@ -1,0 +1,206 @@
+"""Reading a user's file: ``read_table`` for training, ``read_for_prediction`` for a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import UserError
+from ..lazy import _available_memory
+from .arff import read_arff
+from .columns import MISSING, Column
+from .delimited import decode, read_delimited
+from .formats import check_memory, find_format
+from .libsvm import LibsvmRows, read_libsvm
+from .matching import match_columns, match_libsvm
+from .parquet import read_parquet
+from .roles import assemble, check_classes
+from .source import open_source
+from .table import NUMERIC, Schema, Table
+
+__all__ = ["FileOptions", "read_for_prediction", "read_table"]
+
+#: A LIBSVM file with at least this part of its features not 0 is held as a dense array.
+_DENSE = 0.5
+
+
+@dataclass(frozen=True)
+class FileOptions:
+    """How a file is written; what is not said is found.
+
+    Attributes
+    ----------
+    format : {"csv", "tsv", "parquet", "arff", "libsvm"}, optional
+    delimiter : str, optional
+        Between the columns of a CSV file.
+    header : bool, optional
+        Whether the first row of a CSV file holds names.  If it does not, the columns are named
+        "1", "2", ...
+    encoding : str, default="utf-8"
+    decimal : {".", ","}, default="."
+    missing : tuple of str
+        Texts that stand for a missing value.
+    available_memory : float, optional
+        Bytes that may be used; what the system has free, if not given.
+    """
+
+    format: str | None = None
+    delimiter: str | None = None
+    header: bool | None = None
+    encoding: str = "utf-8"
+    decimal: str = "."
+    missing: tuple[str, ...] = MISSING
+    available_memory: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.decimal not in (".", ","):
+            raise UserError(f"--decimal is '.' or ','; got '{self.decimal}'.")
+
+
+def read_table(
+    path: str | Path,
+    options: FileOptions | None = None,
+    *,
+    target: str | None = None,
+    scores: str | None = None,
+    weights: str | None = None,
+    groups: str | None = None,
+    id: str | None = None,
+    drop: Sequence[str] = (),
+    categorical: Sequence[str] = (),
+) -> Table:
+    """Read a file to train on.
+
+    Parameters
+    ----------
+    path : str or Path
+        A CSV, TSV, Parquet, ARFF or LIBSVM file, plain or compressed by gzip, bzip2 or xz; "-" is
+        standard input.
+    options : FileOptions, optional
+    target : str, optional
+        Column with the labels; the last one, if not given.  LIBSVM files have their own.
+    scores : str, optional
+        Column with importance scores in [0, 1].
+    weights : str, optional
+        Column with instance weights of at least 0.
+    groups, id : str, optional
+        Columns with the group and with the name of every row.
+    drop : sequence of str
+        Columns to leave out.
+    categorical : sequence of str
+        Columns whose numbers are names of categories.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    UserError
+        With one sentence that says what to do.
+    """
+    content = _read(path, options or FileOptions())
+    if not isinstance(content.rows, LibsvmRows):
+        return assemble(
+            content.source, content.rows, target=target, scores=scores, weights=weights,
+            groups=groups, id=id, drop=drop, categorical=categorical,
+        )  # fmt: skip
+    asked = {
+        "--target": target, "--scores": scores, "--weights": weights, "--groups": groups,
+        "--id": id, "--drop": drop, "--categorical": categorical,
+    }  # fmt: skip
+    for option, value in asked.items():
+        if value:
+            raise UserError(
+                f"{content.source} is a LIBSVM file, which has no named columns; leave {option} "
+                "out, or give a CSV file."
+            )
+    return _libsvm_table(content.source, content.rows)
+
+
+def read_for_prediction(
+    path: str | Path,
+    schema: Schema,
+    options: FileOptions | None = None,
+    *,
+    id: str | None = None,
+) -> Table:
+    """Read a file to predict.
+
+    Parameters
+    ----------
+    path : str or Path
+        As in :func:`read_table`; without labels, ``y`` is None.
+    schema : Schema
+        Of the table that the model was trained on.
+    options : FileOptions, optional
+    id : str, optional
+        Column with the name of every row.
+    """
+    base = None if schema.layout == "columns" else int(schema.features[0])
+    content = _read(path, options or FileOptions(), base)
+    if not isinstance(content.rows, LibsvmRows):
+        return match_columns(content.source, content.rows, schema, id)
+    if schema.layout == "columns":
+        raise UserError(
+            f"The model was trained on named columns; {content.source} is a LIBSVM file, which has "
+            "none: give a CSV, Parquet or ARFF file."
+        )
+    if id is not None:
+        raise UserError(f"{content.source} is a LIBSVM file without columns; leave --id out.")
+    return match_libsvm(content.source, content.rows, schema)
+
+
+@dataclass(frozen=True)
+class _Content:
+    source: str
+    rows: list[Column] | LibsvmRows
+
+
+def _read(path: str | Path, options: FileOptions, base: int | None = None) -> _Content:
+    available = options.available_memory
+    if available is None:
+        available = _available_memory()
+    source = open_source(path, available=available)
+    format = find_format(source, options.format)
+    check_memory(source, format, available)
+    name, content = source.name, source.read()
+    if format == "libsvm":
+        return _Content(name, read_libsvm(name, content, base))
+    if format == "parquet":
+        return _Content(name, read_parquet(name, content, available))
+    content = decode(name, content, options.encoding)
+    if format == "arff":
+        return _Content(name, read_arff(name, content, options.missing))
+    delimiter = options.delimiter
+    if delimiter is None and format == "tsv":
+        delimiter = "\t"
+    columns = read_delimited(
+        name, content, delimiter=delimiter, header=options.header, missing=options.missing,
+        decimal=options.decimal,
+    )  # fmt: skip
+    return _Content(name, columns)
+
+
+def _libsvm_table(source: str, rows: LibsvmRows) -> Table:
+    n_rows, n_features = rows.X.shape
+    if rows.X.nnz == 0:
+        raise UserError(f"{source} has labels but no features; give a file with features.")
+    check_classes(rows.y, f"The label in {source}")
+    dense = rows.X.nnz >= _DENSE * n_rows * n_features
+    return Table(
+        X=rows.X.toarray() if dense else rows.X,
+        y=rows.y,
+        schema=Schema(
+            layout="dense" if dense else "sparse",
+            features=tuple(str(i + rows.base) for i in range(n_features)),
+            kinds=(NUMERIC,) * n_features,
+            categories={},
+            target=None,
+            classes=tuple(np.unique(rows.y).tolist()),
+        ),
+        source=source,
+    )

@@ -1,0 +1,221 @@
+"""From the columns of a file to a table: which of them are features, labels, weights and names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import UserError, closest_name, require
+from .columns import Column
+from .table import CATEGORICAL, NUMERIC, Schema, Table
+
+__all__ = ["assemble", "check_classes", "data_frame", "find_column", "missing_counts"]
+
+#: As many names of columns are told in a message.
+_LISTED = 10
+
+#: A column of text with more categories than this part of its rows probably names the rows.
+_MANY_CATEGORIES = 0.5
+
+
+def assemble(
+    source: str,
+    columns: list[Column],
+    *,
+    target: str | None,
+    scores: str | None,
+    weights: str | None,
+    groups: str | None,
+    id: str | None,
+    drop: Sequence[str],
+    categorical: Sequence[str],
+) -> Table:
+    """The table that the columns make up.
+
+    Parameters
+    ----------
+    source : str
+        Name of the file, for messages.
+    columns : list of Column
+    target, scores, weights, groups, id : str, optional
+        Names of the columns with a role; the target is the last column if it is not given.
+    drop : sequence of str
+        Columns to leave out.
+    categorical : sequence of str
+        Columns whose numbers are names of categories.
+    """
+    asked = {"scores": scores, "weights": weights, "groups": groups, "id": id}
+    roles = {
+        role: find_column(source, columns, name, f"--{role}")
+        for role, name in asked.items()
+        if name is not None
+    }
+    dropped = [find_column(source, columns, name, "--drop") for name in drop]
+    free = [one for one in columns if one not in dropped and one not in roles.values()]
+    if target is None and not free:
+        raise UserError(f"{source} has no column left for the target; pass --target.")
+    roles["target"] = (
+        free[-1] if target is None else find_column(source, columns, target, "--target")
+    )
+    _check_one_role_each(roles)
+    features = [column for column in free if column is not roles["target"]]
+    named = [find_column(source, features, name, "--categorical") for name in categorical]
+    _check_features(source, features)
+    kinds = [CATEGORICAL if column in named else column.kind() for column in features]
+    X = data_frame(features, kinds)
+    y = _classes_of(source, roles["target"])
+    missing = missing_counts(features)
+    categories = {
+        column.name: tuple(sorted(set(X[column.name].dropna())))
+        for column, kind in zip(features, kinds, strict=True)
+        if kind == CATEGORICAL
+    }
+    return Table(
+        X=X,
+        y=y,
+        schema=Schema(
+            layout="columns",
+            features=tuple(column.name for column in features),
+            kinds=tuple(kinds),
+            categories=categories,
+            target=roles["target"].name,
+            classes=tuple(np.unique(y).tolist()),
+        ),
+        source=source,
+        scores=_scores_of(roles["scores"]) if "scores" in roles else None,
+        weights=_weights_of(roles["weights"]) if "weights" in roles else None,
+        groups=roles["groups"].labels() if "groups" in roles else None,
+        ids=roles["id"].names() if "id" in roles else None,
+        missing=missing,
+        notes=tuple(_names_of_rows(categories, len(y))),
+    )
+
+
+def find_column(source: str, columns: list[Column], name: str, option: str) -> Column:
+    """The column of this name; UserError, with the closest name, if there is none."""
+    for column in columns:
+        if column.name == name:
+            return column
+    names = [column.name for column in columns]
+    shown = ", ".join(names[:_LISTED]) + (", ..." if len(names) > _LISTED else "")
+    raise UserError(
+        f"There is no column '{name}' in {source}{closest_name(name, names)}; {option} takes one "
+        f"of {shown}."
+    )
+
+
+def data_frame(columns: list[Column], kinds: Sequence[str]) -> Any:
+    """The columns as floats and as text, NaN where values are missing."""
+    pandas = require("pandas", "data")
+    series = {}
+    for column, kind in zip(columns, kinds, strict=True):
+        if kind == NUMERIC:
+            series[column.name] = pandas.Series(column.numbers())
+        else:
+            texts = column.texts().copy()
+            texts[column.values.is_null().to_numpy()] = np.nan
+            # Without a dtype newer versions of pandas would choose one of their own.
+            series[column.name] = pandas.Series(texts, dtype=object)
+    return pandas.DataFrame(series)
+
+
+def missing_counts(columns: list[Column]) -> dict[str, int]:
+    """How many values are missing, for the columns that lack any."""
+    return {column.name: column.n_missing for column in columns if column.n_missing}
+
+
+def check_classes(y: np.ndarray, what: str) -> None:
+    """UserError unless there are at least two classes, and several rows of most."""
+    classes = np.unique(y)
+    if classes.size < 2:
+        raise UserError(
+            f"{what} is {classes[0]} in all {y.size} rows; at least two classes are needed."
+        )
+    if classes.size > max(2, y.size // 2):
+        raise UserError(
+            f"{what} has {classes.size} different values in {y.size} rows; pass --target with the "
+            "column that holds classes."
+        )
+
+
+def _check_one_role_each(roles: dict[str, Column]) -> None:
+    taken: dict[str, str] = {}
+    for role, column in roles.items():
+        if column.name in taken:
+            raise UserError(
+                f"Column '{column.name}' is given to both --{taken[column.name]} and --{role}; "
+                "choose another one for either."
+            )
+        taken[column.name] = role
+
+
+def _check_features(source: str, features: list[Column]) -> None:
+    if not features:
+        raise UserError(f"{source} has no feature left beside the target; give it more columns.")
+    absent = [column for column in features if column.n_missing == len(column.values)]
+    if len(absent) == len(features):
+        raise UserError(
+            f"{source} has no values: all features of all rows are missing; give another file, or "
+            "other --missing markers."
+        )
+    if absent:
+        name = absent[0].name
+        raise UserError(f"Column '{name}' has no values at all; pass --drop '{name}'.")
+
+
+def _classes_of(source: str, column: Column) -> np.ndarray:
+    y = column.labels()
+    if y.dtype.kind == "U" and column.declared != CATEGORICAL and column.are_numbers().all():
+        numbers = column.numbers()
+        row = int(np.argmax(numbers != np.round(numbers)))
+        raise UserError(
+            f"The target '{column.name}' holds numbers that are not whole ({numbers[row]:g} in row "
+            f"{row + 1}), but spansvm tells classes apart; pass --target with another column."
+        )
+    check_classes(y, f"The target '{column.name}' of {source}")
+    return y
+
+
+def _scores_of(column: Column) -> np.ndarray:
+    values = _complete_numbers(column, "--scores")
+    outside = (values < 0) | (values > 1)
+    if outside.any():
+        row = int(np.argmax(outside))
+        raise UserError(
+            f"The scores in column '{column.name}' must be between 0 and 1, but row {row + 1} has "
+            f"{values[row]:g}; scale them first."
+        )
+    return values
+
+
+def _weights_of(column: Column) -> np.ndarray:
+    values = _complete_numbers(column, "--weights")
+    if (values < 0).any():
+        row = int(np.argmax(values < 0))
+        raise UserError(
+            f"The weights in column '{column.name}' must not be negative, but row {row + 1} has "
+            f"{values[row]:g}; correct it."
+        )
+    return values
+
+
+def _complete_numbers(column: Column, option: str) -> np.ndarray:
+    if column.n_missing:
+        raise UserError(
+            f"Column '{column.name}' must have a number in every row for {option}, but "
+            f"{column.n_missing} are missing, the first in row {column.first_missing}; fill them "
+            "in."
+        )
+    return column.numbers()
+
+
+def _names_of_rows(categories: dict[str, tuple[str, ...]], n_rows: int) -> list[str]:
+    """Notes on columns of text that probably name the rows."""
+    return [
+        f"Column '{name}' has {len(found)} different texts in {n_rows} rows; if it names the rows, "
+        f"pass --id '{name}' or --drop '{name}'."
+        for name, found in categories.items()
+        if len(found) > max(2, _MANY_CATEGORIES * n_rows)
+    ]

@@ -1,0 +1,111 @@
+"""What is read from a user's file: the rows with their labels, and what is known of the columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+__all__ = ["CATEGORICAL", "NUMERIC", "Schema", "Table"]
+
+#: The kinds of columns.
+NUMERIC, CATEGORICAL = "numeric", "categorical"
+
+
+@dataclass(frozen=True)
+class Schema:
+    """What a file for prediction must look like: kept with a model, as plain values.
+
+    Attributes
+    ----------
+    layout : {"columns", "dense", "sparse"}
+        Of `X`: named columns in a data frame, or the features of a LIBSVM file as an array (if
+        most of them are not 0) or as a sparse matrix.
+    features : tuple of str
+        Names of the features; of a LIBSVM file, their numbers.
+    kinds : tuple of str
+        "numeric" or "categorical", one a feature.
+    categories : mapping from str to tuple of str
+        What each categorical feature was seen to be.
+    target : str or None
+        Name of the column with the labels; None for LIBSVM files.
+    classes : tuple of int or str
+    """
+
+    layout: str
+    features: tuple[str, ...]
+    kinds: tuple[str, ...]
+    categories: Mapping[str, tuple[str, ...]]
+    target: str | None
+    classes: tuple[int | str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """As what a JSON file can hold."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Schema:
+        """What :meth:`to_json` gave, after a way through a file."""
+        return cls(
+            layout=str(values["layout"]),
+            features=tuple(values["features"]),
+            kinds=tuple(values["kinds"]),
+            categories={name: tuple(found) for name, found in values["categories"].items()},
+            target=values["target"],
+            classes=tuple(values["classes"]),
+        )
+
+    def named(self, kind: str) -> list[str]:
+        """The features of a kind."""
+        return [name for name, own in zip(self.features, self.kinds, strict=True) if own == kind]
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The rows of a file.
+
+    Attributes
+    ----------
+    X : pandas.DataFrame, ndarray or scipy.sparse.csr_matrix
+        As ``schema.layout`` says.  Numeric columns are floats, categorical ones text; NaN where
+        a value is missing.
+    y : ndarray of int or str, or None
+        Labels; None if a file for prediction has none.
+    schema : Schema
+    source : str
+        Where the rows come from, for messages.
+    scores, weights, groups, ids : ndarray or None
+        Importance scores in [0, 1], instance weights, the group of every row, its name.
+    missing : mapping from str to int
+        How many values are missing, for each feature that lacks any.
+    notes : tuple of str
+        What the user should know, a sentence each.
+    """
+
+    X: Any
+    y: np.ndarray | None
+    schema: Schema
+    source: str
+    scores: np.ndarray | None = None
+    weights: np.ndarray | None = None
+    groups: np.ndarray | None = None
+    ids: np.ndarray | None = None
+    missing: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return int(self.X.shape[0])
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Names of the columns of `X`."""
+        return self.schema.features
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Kinds of the columns of `X`."""
+        return self.schema.kinds

@@ -1,0 +1,307 @@
+"""Every way in which a file can be wrong has its own sentence that says what to do."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sklearn.svm import SVC
+
+from spansvm.errors import UserError
+from spansvm.tables import (
+    FileOptions,
+    build_pipeline,
+    check_predictable,
+    read_for_prediction,
+    read_table,
+)
+
+pandas = pytest.importorskip("pandas")
+pytest.importorskip("pyarrow")
+
+ROWS = "a,b,y\n1,x,0\n2,z,1\n3,x,0\n4,z,1\n"
+
+TEXTS: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
+    "empty": ("d.csv", "", {}, "d.csv is empty; give a file with a header and rows."),
+    "blank": ("d.csv", "\n \n", {}, "d.csv is empty; give a file with a header and rows."),
+    "header only": ("d.csv", "a,b,y\n", {}, "d.csv has a header but no rows; give a file"),
+    "one class": (
+        "d.csv", "a,y\n1,no\n2,no\n", {},
+        "The target 'y' of d.csv is no in all 2 rows; at least two classes are needed.",
+    ),
+    "all rows missing": (
+        "d.csv", "a,b,y\n,NA,0\n?,,1\n", {},
+        "d.csv has no values: all features of all rows are missing; give another file",
+    ),
+    "a column without values": (
+        "d.csv", "a,b,y\n1,,0\n2,,1\n", {}, "Column 'b' has no values at all; pass --drop 'b'.",
+    ),
+    "text among numbers": (
+        "d.csv", "a,y\n1,0\nabc,1\n3,0\n", {},
+        "Column 'a' has numbers, but 'abc' in row 2; correct it, or pass --missing 'abc' if that "
+        "is a missing value, or --categorical 'a'.",
+    ),
+    "decimal commas": (
+        "d.csv", "a;y\n1,5;0\n2,5;1\n", {}, "pass --decimal ',' if that is a decimal comma",
+    ),
+    "infinite": ("d.csv", "a,y\n1,0\ninf,1\n", {}, "Column 'a' has numbers, but 'inf' in row 2"),
+    "duplicate names": (
+        "d.csv", "a,b,a,y\n1,2,3,0\n", {}, "d.csv has two columns named 'a'; rename one of them.",
+    ),
+    "no name": ("d.csv", ",a,y\n0,1,0\n", {}, "Column 1 of d.csv has no name; give it one"),
+    "numbers as names": (
+        "d.csv", "5.1,3.5,0\n4.9,3.0,1\n", {},
+        "d.csv has the number 5.1 in its first row, where names are expected; pass --no-header",
+    ),
+    "wrong delimiter": (
+        "d.csv", ROWS.replace(",", "|"), {},
+        "d.csv has one column; is the delimiter '|'? Pass --delimiter '|'.",
+    ),
+    "wrong delimiter asked for": (
+        "d.csv", ROWS.replace(",", ";"), {"options": FileOptions(delimiter=",")},
+        "d.csv has one column if it is split at ','; is the delimiter ';'? Pass --delimiter ';'.",
+    ),
+    "wrong delimiter by name": (
+        "d.tsv", ROWS, {}, "is the delimiter ','? Pass --delimiter ','.",
+    ),
+    "one column": ("d.csv", "a\n1\n2\n", {}, "d.csv has one column; a target and features are"),
+    "long delimiter": (
+        "d.csv", ROWS, {"options": FileOptions(delimiter="::")},
+        "--delimiter is one character; got '::'.",
+    ),
+    "uneven rows": (
+        "d.csv", ROWS + "5,x\n", {},
+        "d.csv has 2 fields in line 6, but 3 columns; correct that line, or pass --delimiter.",
+    ),
+    "open quotation": (
+        "d.csv", 'a,y\n1,0\n"2,1\n3,0\n', {},
+        "d.csv has a quotation mark in line 3 that is never closed",
+    ),
+    "truncated gzip": (
+        "d.csv.gz", gzip.compress(ROWS.encode() * 999)[:-30], {},
+        "d.csv.gz ends early: its gzip data are truncated; copy or download it again.",
+    ),
+    "damaged gzip": (
+        "d.csv.gz", gzip.compress(ROWS.encode())[:10] + b"\xff" * 40, {},
+        "d.csv.gz cannot be read: its gzip data are damaged; copy or download it again.",
+    ),
+    "not gzip": ("d.csv.gz", ROWS, {}, "d.csv.gz is not gzip data; rename it to what it is."),
+    "not UTF-8": (
+        "d.csv", "a,b,y\n1,x,0\n2,caf\xe9,1\n".encode("latin-1"), {},
+        "d.csv is not utf-8 text: line 3 has the byte 0xe9; pass --encoding latin-1",
+    ),
+    "UTF-16": ("d.csv", ROWS.encode("utf-16"), {}, "has the byte 0xff; pass --encoding utf-16, or"),
+    "line ends of old": (
+        "d.csv", ROWS.replace("\n", "\r"), {}, "d.csv cannot be split into columns (new-line",
+    ),
+    "unknown encoding": (
+        "d.csv", ROWS, {"options": FileOptions(encoding="klingon")},
+        "There is no encoding 'klingon'; try --encoding latin-1.",
+    ),
+    "spreadsheet": ("d.xlsx", b"PK\x03\x04abc\0", {}, "d.xlsx is a spreadsheet or an archive;"),
+    "not text": ("d.bin", b"abc\0\1\2", {}, "d.bin is not text; --format is one of csv, tsv,"),
+    "NUL in CSV": ("d.csv", b"a,y\n1\0,0\n", {}, "d.csv is not text; give a CSV file, or pass"),
+    "unknown format": (
+        "d.csv", ROWS, {"options": FileOptions(format="xml")},
+        "There is no format 'xml'; --format is one of csv, tsv, parquet, arff, libsvm.",
+    ),
+    "indices out of order": (
+        "d.libsvm", "1 1:1 3:1\n-1 5:1 2:1\n", {},
+        "d.libsvm has feature 2 after 5 in line 2; sort the features of every line by their",
+    ),
+    "index twice": ("d.libsvm", "1 1:1\n-1 2:1 2:3\n", {}, "has feature 2 after 2 in line 2"),
+    "text in LIBSVM": ("d.libsvm", "1 1:1\n-1 2:x\n", {}, "value 'x' for feature 2 in line 2"),
+    "NaN in LIBSVM": ("d.libsvm", "1 1:1\n-1 2:nan\n", {}, "value 'nan' for feature 2 in line 2"),
+    "no index in LIBSVM": (
+        "d.libsvm", "1 1:1\n-1 abc\n", {}, "has 'abc' in line 2, where index:value is expected",
+    ),
+    "label in LIBSVM": (
+        "d.libsvm", "1 1:1\n0.5 2:1\n", {},
+        "d.libsvm has the label '0.5' in line 2; it must be a whole number.",
+    ),
+    "one class in LIBSVM": ("d.libsvm", "1 1:1\n1 2:1\n", {}, "in d.libsvm is 1 in all 2 rows"),
+    "columns of LIBSVM": (
+        "d.libsvm", "1 1:1\n-1 2:1\n", {"scores": "q"},
+        "d.libsvm is a LIBSVM file, which has no named columns; leave --scores out",
+    ),
+    "negative weights": (
+        "d.csv", ROWS.replace("3,", "-3,"), {"weights": "a"},
+        "The weights in column 'a' must not be negative, but row 3 has -3; correct it.",
+    ),
+    "missing weights": (
+        "d.csv", ROWS.replace("3,", "NaN,"), {"weights": "a"},
+        "Column 'a' must have a number in every row for --weights, but 1 are missing, the first "
+        "in row 3; fill them in.",
+    ),
+    "text as weights": (
+        "d.csv", ROWS, {"weights": "b"},
+        "Column 'b' must hold numbers, but there is 'x' in row 1; correct it or choose another",
+    ),
+    "scores outside": (
+        "d.csv", ROWS, {"scores": "a"},
+        "The scores in column 'a' must be between 0 and 1, but row 2 has 2; scale them first.",
+    ),
+    "unknown column": (
+        "d.csv", "income,label\n1,0\n2,1\n", {"target": "lable"},
+        "There is no column 'lable' in d.csv (did you mean 'label'?); --target takes one of "
+        "income, label.",
+    ),
+    "unknown column to drop": ("d.csv", ROWS, {"drop": ["q"]}, "no column 'q' in d.csv; --drop"),
+    "two roles": (
+        "d.csv", ROWS, {"scores": "a", "weights": "a"},
+        "Column 'a' is given to both --scores and --weights; choose another one for either.",
+    ),
+    "no features": ("d.csv", ROWS, {"drop": ["a", "b"]}, "d.csv has no feature left beside the"),
+    "missing labels": (
+        "d.csv", "a,y\n1,0\n2,\n3,1\n", {},
+        "Column 'y' must have a value in every row, but 1 are missing, the first in row 2; remove",
+    ),
+    "a target of measurements": (
+        "d.csv", "a,y\n1,0.5\n2,1\n", {},
+        "The target 'y' holds numbers that are not whole (0.5 in row 1), but spansvm tells",
+    ),
+    "a target of names": (
+        "d.csv", "a,y\n1,Ann\n2,Bob\n3,Cem\n", {},
+        "The target 'y' of d.csv has 3 different values in 3 rows; pass --target with the column",
+    ),
+    "ARFF rows": (
+        "d.arff", "@relation r\n@attribute a real\n@attribute y {0,1}\n@data\n1,0\n2\n", {},
+        "d.arff has 1 fields in line 6, but 2 attributes; correct that line.",
+    ),
+    "ARFF category": (
+        "d.arff", "@relation r\n@attribute a real\n@attribute y {0,1}\n@data\n1,2\n", {},
+        "Column 'y' of d.arff has '2' in line 5, which its @attribute does not list",
+    ),
+    "ARFF text": (
+        "d.arff", "@relation r\n@attribute a real\n@attribute y {0,1}\n@data\n1,0\nx,1\n", {},
+        "Column 'a' must hold numbers, but there is 'x' in row 2",
+    ),
+    "ARFF sparse": (
+        "d.arff", "@relation r\n@attribute a real\n@data\n{0 1}\n", {},
+        "d.arff has sparse rows (line 4); save it as a LIBSVM file.",
+    ),
+    "ARFF date": (
+        "d.arff", "@relation r\n@attribute a date 'yyyy'\n@data\n1\n", {},
+        "Column 'a' of d.arff is of the type date, which is no feature",
+    ),
+    "no Parquet": ("d.parquet", ROWS, {}, "d.parquet is not a whole Parquet file; copy or write"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", TEXTS)
+def test_a_bad_file_is_told_in_one_sentence(tmp_path: Path, case: str) -> None:
+    name, content, arguments, message = TEXTS[case]
+    data = content.encode() if isinstance(content, str) else content
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(UserError, match=re.escape(message)) as caught:
+        read_table(tmp_path / name, **arguments)
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).endswith(".")
+
+
+def test_a_file_that_is_not_there_is_told_with_the_closest_name(tmp_path) -> None:
+    (tmp_path / "train.csv").write_text(ROWS)
+    message = r"There is no file .*trian\.csv \(did you mean 'train\.csv'\?\)"
+    with pytest.raises(UserError, match=message):
+        read_table(tmp_path / "trian.csv")
+    with pytest.raises(UserError, match="is a folder; give a file"):
+        read_table(tmp_path)
+
+
+def test_a_file_of_5_gb_on_a_small_machine_says_what_it_needs(tmp_path) -> None:
+    path = tmp_path / "large.csv"
+    path.write_text("a,b,c,y\n" + "0.1234,0.2345,0.3456,1\n" * 50_000)
+    with path.open("r+b") as stream:
+        stream.truncate(5 * 10**9)  # sparse: it takes no room on the disk
+    # 2 x 5 GB of text, and 3 copies of 8 bytes for every 5.75 bytes of text.
+    message = (
+        r"large\.csv needs about 30\.\d GB of memory, but 4\.0 GB are free; give a part of its "
+        r"rows, or use a machine with more memory\."
+    )
+    with pytest.raises(UserError, match=message):
+        read_table(path, FileOptions(available_memory=4e9))
+
+
+def test_the_size_of_a_compressed_file_is_estimated(tmp_path) -> None:
+    lines = "".join(f"{i * 7919 % 10007},{i * 104729 % 1009},{i % 2}\n" for i in range(400_000))
+    (tmp_path / "large.csv.gz").write_bytes(gzip.compress(b"a,b,y\n" + lines.encode()))
+    with pytest.raises(UserError, match=r"large\.csv\.gz needs about (\d+\.\d) MB") as caught:
+        read_table(tmp_path / "large.csv.gz", FileOptions(available_memory=2e7))
+    told = re.search(r"about (\d+\.\d) MB", str(caught.value))
+    assert told is not None
+    expected = 2 * len(lines) + 24 * 3 * 400_000
+    assert float(told[1]) == pytest.approx(expected / 1e6, rel=0.15)
+
+
+def test_a_large_parquet_file_says_what_it_needs(tmp_path) -> None:
+    frame = pandas.DataFrame({"a": [1.0] * 100_000, "y": [0, 1] * 50_000})
+    frame.to_parquet(tmp_path / "d.parquet")
+    with pytest.raises(UserError, match=r"d\.parquet needs about 4\.\d MB of memory"):
+        read_table(tmp_path / "d.parquet", FileOptions(available_memory=1e6))
+
+
+def test_parquet_columns_that_are_no_features_are_told(tmp_path) -> None:
+    frame = pandas.DataFrame({"when": pandas.to_datetime(["2020-01-01"] * 4), "a": [1, 2, 3, 4]})
+    frame["y"] = [0, 1, 0, 1]
+    frame.to_parquet(tmp_path / "d.parquet")
+    with pytest.raises(UserError, match=r"Column 'when' is of the type timestamp.*--drop 'when'"):
+        read_table(tmp_path / "d.parquet")
+    assert read_table(tmp_path / "d.parquet", drop=["when"]).feature_names == ("a",)
+
+
+def test_missing_values_are_counted_unless_imputation_is_asked_for(tmp_path) -> None:
+    (tmp_path / "d.csv").write_text("a,b,y\n1,x,0\n,x,1\n,z,0\n4,,1\n")
+    table = read_table(tmp_path / "d.csv")
+    message = re.escape(
+        "d.csv has missing values (2 in 'a', 1 in 'b'); pass --impute median to fill them in, or "
+        "remove those rows or columns."
+    )
+    with pytest.raises(UserError, match=message):
+        build_pipeline(table, SVC())
+    with pytest.raises(UserError, match="There is no imputation 'magic'; --impute is one of"):
+        build_pipeline(table, SVC(), impute="magic")
+    with pytest.raises(UserError, match="There is no scaling 'log'; --scale is one of"):
+        build_pipeline(table, SVC(), scale="log")
+
+
+def test_rows_with_missing_values_are_predicted_only_by_a_model_that_imputes(tmp_path) -> None:
+    (tmp_path / "d.csv").write_text(ROWS)
+    (tmp_path / "new.csv").write_text("a,b\n,x\n2,z\n")
+    table = read_table(tmp_path / "d.csv")
+    rows = read_for_prediction(tmp_path / "new.csv", table.schema)
+    plain = build_pipeline(table, SVC()).fit(table.X, table.y)
+    message = (
+        r"new\.csv has missing values \(1 in 'a'\), and the model was trained without --impute"
+    )
+    with pytest.raises(UserError, match=message):
+        check_predictable(plain, rows)
+    imputing = build_pipeline(table, SVC(), impute="mean").fit(table.X, table.y)
+    check_predictable(imputing, rows)
+    assert imputing.predict(rows.X).shape == (2,)
+
+
+def test_columns_that_a_model_needs_are_named_with_the_closest_ones(tmp_path) -> None:
+    (tmp_path / "d.csv").write_text(ROWS)
+    (tmp_path / "new.csv").write_text("A,q\n1,2\n")
+    (tmp_path / "new.libsvm").write_text("1 1:1\n")
+    schema = read_table(tmp_path / "d.csv").schema
+    message = (
+        r"new\.csv lacks 2 of the 2 columns that the model was trained on: 'a' \(did you mean "
+        r"'A'\?\), 'b'; add or rename them\."
+    )
+    with pytest.raises(UserError, match=message):
+        read_for_prediction(tmp_path / "new.csv", schema)
+    with pytest.raises(UserError, match=r"was trained on named columns; new\.libsvm is a LIBSVM"):
+        read_for_prediction(tmp_path / "new.libsvm", schema)
+
+
+def test_a_column_that_seems_to_name_the_rows_is_noted(tmp_path) -> None:
+    (tmp_path / "d.csv").write_text("n,a,y\nAnn,1,0\nBob,2,1\nCem,3,0\nDov,4,1\n")
+    table = read_table(tmp_path / "d.csv")
+    assert table.notes == (
+        "Column 'n' has 4 different texts in 4 rows; if it names the rows, pass --id 'n' or "
+        "--drop 'n'.",
+    )
