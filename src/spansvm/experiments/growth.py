@@ -1,0 +1,43 @@
+"""Experiment 6: from which size on the span-rule is faster than folds, on ringnorm data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .efficiency import time_rows
+from .results import Results
+from .tables import Row, Table
+
+__all__ = ["NAME", "TITLE", "summarise", "tables"]
+
+NAME = "growth"
+TITLE = "Experiment 6: time and size"
+
+
+def summarise(results: Results) -> list[Row]:
+    """Times and support vectors by number of rows and of features."""
+    rows = []
+    for row in time_rows(results, ringnorm=True):
+        _, n, d = row.pop("data_set").split(":")
+        rows.append({"d": int(d), "l": int(n), **row})
+    return sorted(rows, key=lambda row: (row["d"], row["l"]))
+
+
+def tables(rows: Sequence[Row]) -> list[Table]:
+    """Seconds a model, and their ratio."""
+    lines = [
+        [
+            f"{row['d']}",
+            f"{row['l']}",
+            *(f"{1000 * row[name]:.2f}" for name in ("search", "spans", "our_folds", "libsvm")),
+            f"{row['libsvm'] / row['search']:.0f}",
+            f"{row['n_in_bound']:.0f}",
+            f"{row['n_support']:.0f}",
+        ]
+        for row in rows
+    ]
+    columns = ["d", "l", "span-rule, training included", "spans of a trained model",
+               "5-fold, ours", "5-fold, LibSVM", "LibSVM / span-rule", "in-bound SVs",
+               "all SVs"]  # fmt: skip
+    caption = "Milliseconds a model on ringnorm data, one thread."
+    return [Table(f"{NAME}_table", caption, columns, lines)]
