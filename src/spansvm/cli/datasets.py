@@ -2,8 +2,106 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
 __all__ = ["datasets"]
 
 
-def datasets() -> None:
-    """List the data sets of the paper."""
+def datasets(
+    chosen: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Tell all about these.")
+    ] = None,
+    fetch: Annotated[
+        list[str] | None,
+        typer.Option("--fetch", metavar="NAME", help="Download it ('all' for every one)."),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Download again what is there already.")
+    ] = False,
+) -> None:
+    """List the data sets of the paper and where they are, or download some.
+
+    Files are looked for in the folder that SPANSVM_DATA names, then in the cache (SPANSVM_CACHE).
+
+    \b
+    spansvm datasets
+    spansvm datasets adult
+    spansvm datasets --fetch adult --fetch splice
+    """  # noqa: D301
+    from rich.console import Console
+
+    from ..datasets import describe, names
+    from ..datasets import fetch as download
+
+    console = Console()
+    wanted = list(names()) if fetch and "all" in fetch else fetch or []
+    for name in [*wanted, *(chosen or [])]:
+        try:
+            describe(name)
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from None
+    for name in wanted:
+        for path in download(name, force=force).values():
+            console.print(path, soft_wrap=True, highlight=False)
+    for name in chosen or []:
+        _tell(name, console)
+    if not wanted and not chosen:
+        _list(console)
+
+
+def _where(name: str) -> str:
+    from ..datasets import locate
+
+    places = list(locate(name).values())
+    missing = sum(place is None for place in places)
+    if missing:
+        return "not here" if missing == len(places) else f"{missing} of {len(places)} files missing"
+    return str(places[0].parent if places[0] is not None else "")
+
+
+def _list(console: Console) -> None:
+    from rich.table import Table
+
+    from ..datasets import describe, names
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("name", "training", "test", "features", "splits"):
+        table.add_column(heading, justify="left" if heading == "name" else "right", no_wrap=True)
+    table.add_column("where", overflow="fold")
+    for name in names():
+        about = describe(name)
+        splits = {"fixed": "1", "published": f"{about.n_splits}", "random": "random"}
+        table.add_row(
+            name, f"{about.n_train}", f"{about.n_test}", f"{about.n_features}",
+            splits[about.split_kind], _where(name),
+        )  # fmt: skip
+    console.print(table)
+    console.print("\n'spansvm datasets NAME' tells more, '--fetch NAME' downloads.")
+
+
+def _tell(name: str, console: Console) -> None:
+    from rich.padding import Padding
+
+    from ..datasets import describe
+
+    about = describe(name)
+    console.print(f"[bold]{about.title}[/bold] ({name})")
+    lines = {
+        "task": about.task,
+        "rows": f"{about.n_train} for training, {about.n_test} for testing, "
+        f"{about.n_features} features",
+        "note": about.note,
+        "citation": about.citation,
+        "licence": about.licence,
+        "homepage": about.homepage,
+        "files": ", ".join(file.path for file in about.files),
+        "where": _where(name),
+    }
+    for label, text in lines.items():
+        console.print(Padding(f"[dim]{label}:[/dim] {text}", (0, 0, 0, 2)), highlight=False)
+    console.print()

@@ -2,29 +2,121 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 __all__ = ["reproduce"]
 
 
 def reproduce(
-    experiments: Annotated[list[str] | None, typer.Option("--experiments", "-e")] = None,
-    data_sets: Annotated[list[str] | None, typer.Option("--datasets", "-d")] = None,
-    splits: int = 10,
-    jobs: int = 1,
-    quick: bool = False,
-    out: Path = Path("reproduction"),
+    chosen: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[1-6|checks|all]...",
+            help="Experiments: numbers, ranges such as 1-4, 'checks' (variations that explain "
+            "differences), or 'all'.",
+            show_default="all",
+        ),
+    ] = None,
+    experiments: Annotated[
+        str | None, typer.Option(help="The same as the argument, separated by commas.")
+    ] = None,
+    datasets: Annotated[
+        str | None,
+        typer.Option(
+            help="Data sets, separated by commas; see 'spansvm datasets'.", show_default="all 14"
+        ),
+    ] = None,
+    splits: Annotated[
+        int, typer.Option(min=1, help="Splits where they are random, and partitions into folds.")
+    ] = 10,
+    jobs: Annotated[
+        int, typer.Option(min=1, help="Threads. Experiments 5 and 6 are timed in one.")
+    ] = 1,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A coarse grid on small data sets: about a minute.")
+    ] = False,
+    curves: Annotated[
+        str | None,
+        typer.Option(help="Data sets whose curves are drawn too, separated by commas."),
+    ] = None,
+    page_only: Annotated[
+        bool, typer.Option("--page-only", help="Compute nothing: tables, figures and page anew.")
+    ] = False,
+    out: Annotated[Path, typer.Option(help="Folder for results, tables, figures and page.")] = Path(
+        "reproduction"
+    ),
 ) -> None:
-    """Run the experiments of the paper."""
-    from ..datasets import names
+    """Run the experiments of the paper, and lay the results beside its tables.
+
+    Every result is stored as soon as it is known: a run that is stopped goes on where it was when
+    the same command is given again.
+
+    \b
+    spansvm reproduce --quick
+    spansvm reproduce 1 --datasets splice,adult --jobs 2
+    spansvm reproduce all --out results
+    """  # noqa: D301
+    from rich.console import Console
+
+    from ..experiments.page import FOLDER, draw_curves, read_summaries, write_page, write_summaries
+    from ..experiments.provenance import versions
+    from ..experiments.results import Results
     from ..experiments.runner import make_plan, run
     from ..experiments.store import Store
 
+    wanted = _experiments([*(chosen or []), *_listed(experiments)])
+    sets = _data_sets(_listed(datasets), quick)
+    drawn = _data_sets(_listed(curves), False) if curves else ()
     grid = "quick" if quick else "paper"
-    plan = make_plan(experiments or ["1"], data_sets or names(), splits, grid)
-    with Store(out / "results.sqlite", grid) as store:
-        run(plan, store, jobs=jobs, console=Console(stderr=True))
+    if not page_only:
+        plan = make_plan(wanted, sets, min(splits, 2) if quick else splits, grid)
+        command = f"`spansvm reproduce {' '.join(wanted)}{' --quick' * quick}`: {versions()}"
+        with Store(out / "results.sqlite", grid, command) as store:
+            run(plan, store, jobs=jobs, console=Console(stderr=True))
+            write_summaries(Results(store, grid), out / FOLDER)
+    page = write_page(out)
+    if drawn:
+        draw_curves(read_summaries(out / FOLDER)[0].get("curves", ()), drawn, out / FOLDER)
+    typer.echo(page)
+
+
+def _listed(text: str | None) -> list[str]:
+    return [] if text is None else [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _experiments(texts: Sequence[str]) -> list[str]:
+    """The experiments that are asked for, in their order."""
+    from ..experiments.runner import EXPERIMENTS
+
+    asked: set[str] = set()
+    for text in texts or ["all"]:
+        first, dash, last = text.partition("-")
+        if text == "all":
+            asked |= set(EXPERIMENTS)
+        elif text in EXPERIMENTS:
+            asked.add(text)
+        elif dash and first in EXPERIMENTS[:6] and last in EXPERIMENTS[:6] and first <= last:
+            asked |= {str(k) for k in range(int(first), int(last) + 1)}
+        else:
+            raise typer.BadParameter(
+                f"{text!r} is no experiment: give numbers from 1 to 6, a range, 'checks' or 'all'."
+            )
+    return [name for name in EXPERIMENTS if name in asked]
+
+
+def _data_sets(asked: Sequence[str], quick: bool) -> tuple[str, ...]:
+    from ..datasets import describe, names
+    from ..experiments.runner import QUICK_SETS
+
+    for name in asked:
+        try:
+            describe(name)
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from None
+    if not asked:
+        return QUICK_SETS if quick else names()
+    return tuple(name for name in names() if name in asked)

@@ -115,13 +115,19 @@ VARIATIONS = {
 }
 
 
+#: Test rows of the ringnorm data.
+_RINGNORM_TEST = 1000
+
+
 def _ringnorm(n: int, d: int, split: int) -> DataSet:
-    """The data of Experiment 6; there is nothing to test on."""
-    X, y = ringnorm(n, d, seed=split)
-    description = replace(describe("waveform"), name=f"ringnorm:{n}:{d}", title="ringnorm")
+    """The data of Experiment 6."""
+    X, y = ringnorm(n + _RINGNORM_TEST, d, seed=split)
+    description = replace(
+        describe("waveform"), name=f"ringnorm:{n}:{d}", title="ringnorm", n_train=n, n_features=d
+    )
     names = tuple(f"x{i}" for i in range(d))
-    none = X[:0]
-    return DataSet(X, y, none, y[:0], None, None, None, None, names, description, split).scaled()
+    none = (None, None, None, None)
+    return DataSet(X[:n], y[:n], X[n:], y[n:], *none, names, description, split).scaled()
 
 
 @dataclass(frozen=True, eq=False)

@@ -45,7 +45,10 @@ class Results:
     def complete(self) -> list[Key]:
         """Problems of which every candidate was trained on all training rows, in paper order."""
         order = {name: place for place, name in enumerate(names())}
-        keys = sorted(self.store.problems("models"), key=lambda key: (order[key.data_set], key))
+        keys = sorted(
+            self.store.problems("models"),
+            key=lambda key: (order.get(key.data_set, len(order)), key),
+        )
         return [
             key for key in keys if len(self.store.known("models", key)) == len(self.candidates(key))
         ]

@@ -7,7 +7,7 @@ Rows are never changed; what is there is not computed again.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -68,11 +68,13 @@ class Store:
     grid : str
         Which candidates its rows are about, ``"paper"`` or ``"quick"``: a warm start depends on
         the candidate before it, so rows of two grids are not mixed.
+    note : str, optional
+        How rows that are added came about: kept with the first of them.
     """
 
-    def __init__(self, path: Path, grid: str) -> None:
+    def __init__(self, path: Path, grid: str, note: str = "") -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        self.path = path
+        self.path, self._note = path, note
         self._connection = sqlite3.connect(path, timeout=60.0, isolation_level=None)
         try:
             self._prepare(grid)
@@ -112,6 +114,10 @@ class Store:
 
     def add(self, table: str, key: Key, row: Mapping[str, Any]) -> None:
         """Append a row; one that is there already stays as it is."""
+        if self._note:
+            query = "INSERT OR IGNORE INTO about VALUES (?, 'run')"
+            self._connection.execute(query, (self._note,))
+            self._note = ""
         keys, values = _TABLES[table]
         columns = (*keys, *values)
         full = {**row, "data_set": key.data_set, "split": key.split, "variant": key.variant}
@@ -140,12 +146,7 @@ class Store:
         """The candidates of a problem that are done."""
         return {row[0] for row in self.rows(table, ["candidate"], key, **equal)}
 
-    def note(self, lines: Iterable[str]) -> None:
-        """Add to what is said about the store: commands, versions."""
-        for line in lines:
-            self._connection.execute("INSERT OR IGNORE INTO about VALUES (?, ?)", (line, "run"))
-
     def notes(self) -> list[str]:
-        """What was noted, in order."""
+        """How the rows came about, in order."""
         query = "SELECT name FROM about WHERE value = 'run' ORDER BY rowid"
         return [row[0] for row in self._connection.execute(query)]
