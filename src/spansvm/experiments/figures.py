@@ -57,6 +57,7 @@ def curves_figure(rows: Sequence[Row], data_set: str) -> Figure:
         part = sorted((row for row in own if row["axis"] == axis), key=lambda row: row["value"])
         _draw_curves(panel, part, axis)
     np.atleast_1d(panels)[0].set_ylabel("error")
+    np.atleast_1d(panels)[0].set_ylim(bottom=0)  # of all: they share the axis
     handles, labels = np.atleast_1d(panels)[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
     figure.suptitle(title(data_set))
@@ -73,12 +74,13 @@ def _draw_curves(ax: Axes, rows: Sequence[Row], axis: str) -> None:
         heights = np.array([row[name] for row in rows], dtype=np.float64)
         ax.plot(places, heights, **line)
         lowest = int(np.argmin(heights))
-        mark: dict[str, Any] = {"marker": "s", "ms": 8, "mfc": "none", "mew": 2, "zorder": 4}
+        # Squares of two sizes: minima often lie at the same place.
+        size = 13 if name == "span_rule" else 8
+        mark: dict[str, Any] = {"marker": "s", "ms": size, "mfc": "none", "mew": 2, "zorder": 4}
         if name == "test_error":
-            mark = {"marker": "*", "ms": 15, "mfc": "white", "mew": 1.4, "zorder": 5}
+            mark = {"marker": "*", "ms": 11, "mfc": "white", "mew": 1.2, "zorder": 5}
         ax.plot(places[lowest], heights[lowest], ls="", mec=line["color"], clip_on=False, **mark)
     ax.set_xlabel(rf"$\log_2$ {symbol}" if logarithmic else symbol)
-    ax.set_ylim(bottom=0)
     ax.grid(alpha=0.25)
     ax.spines[["top", "right"]].set_visible(False)
 

@@ -32,8 +32,8 @@ _SUMMARIES: dict[str, Callable[[Results], list[Row]]] = {
     prediction.CURVES: prediction.curves,
 }
 
-#: Data sets whose curves the paper shows.
-_SHOWN = ("image", "adult", "bank_marketing")
+#: Data sets whose curves the paper shows, and the one whose test rows are of other people.
+_SHOWN = ("image", "adult", "bank_marketing", "parkinson_speech")
 
 _INTRODUCTION = """\
 # The paper's experiments, reproduced
