@@ -11,7 +11,7 @@ endif
 # Small matrices everywhere: BLAS threads only get in each other's way.
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: help demo test lint theory bench quality clean
+.PHONY: help demo test lint theory bench quality reproduce clean
 
 help:
 	@echo "make demo    install, train a weighted SVM, show every estimate of its error"
@@ -19,6 +19,7 @@ help:
 	@echo "make lint    ruff and mypy"
 	@echo "make theory  the theorems on thousands of random problems (some minutes)"
 	@echo "make quality selected models and probabilities against folds on real data (two hours)"
+	@echo "make reproduce  the paper's experiments beside its numbers (an hour and a half)"
 	@echo "make bench   speed as ratios to LibSVM, intelex, ThunderSVM, liquidSVM (half an hour)"
 
 $(VENV)/bin/python:
@@ -50,6 +51,9 @@ lint: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.search
+
+reproduce: $(VENV)/.installed-dev
+	$(BIN)/spansvm reproduce all --jobs 2 --out docs
 
 quality: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.selection

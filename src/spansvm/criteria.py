@@ -134,8 +134,8 @@ def span_bound(model: SolvedModel, *, ball: str = "diameter") -> float:
     ----------
     model : SolvedModel
     ball : {"diameter", "radius"}, default="diameter"
-        What ``D`` is.  The theorem needs the diameter; the cells printed in the paper come
-        out with the radius.  With the radius the result is not a bound.
+        What ``D`` is.  The theorem needs the diameter, and most cells of the paper come out
+        with it; that of splice comes out with the radius, which gives no bound.
     """
     inside, reach = _reach(model, ball)
     spans = model.in_bound_box_span
