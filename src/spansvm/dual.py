@@ -61,6 +61,10 @@ Mask = npt.NDArray[np.bool_]
 #: A model whose KKT conditions fail by more than this was fitted on something else.
 _SUSPICIOUS_GAP = 0.1
 
+#: Multipliers closer to a bound than this fraction of the box, or of the largest multiplier, may
+#: be off it by rounding.
+_ROUNDING = 1e-7
+
 
 @dataclass(frozen=True, eq=False)
 class DualSolution:
@@ -232,18 +236,22 @@ def solve_dual(
         start = y * check_weights(alpha0, y.size, name="alpha0")
         x, g = gram.make_feasible(start, gram.gradient(start, -y), lo, hi)
     result = gram.solve(x, g, -y, lo, hi, tol=tol, max_iter=limit)
-    return from_qp(result, y, C)
+    return from_qp(gram, result, y, C)
 
 
-def from_qp(result: QPResult, y: Array, C: Array, sums: BoundedSums | None = None) -> DualSolution:
+def from_qp(
+    gram: Gram, result: QPResult, y: Array, C: Array, sums: BoundedSums | None = None
+) -> DualSolution:
     """The trained machine that a solution of its quadratic program is."""
-    intercept = find_intercept(result.x, result.gradient, *box(y, C))
+    lo, hi = box(y, C)
+    x, g = _without_rounding(gram, result.x, result.gradient, lo, hi)
+    intercept = find_intercept(x, g, lo, hi)
     return DualSolution(
-        alpha=np.abs(result.x),
+        alpha=np.abs(x),
         C=C,
         y=y,
         intercept=intercept,
-        decision=result.gradient + y + intercept,
+        decision=g + y + intercept,
         gap=result.gap,
         converged=result.converged,
         iterations=result.iterations,
@@ -336,6 +344,27 @@ def read_svc(
         indefinite=indefinite,
     )
     return solution, gram
+
+
+def _without_rounding(gram: Gram, x: Array, g: Array, lo: Array, hi: Array) -> tuple[Array, Array]:
+    """Put on their bounds the variables inside their boxes, if rounding alone keeps all off them.
+
+    Such a vector would count as in-bound, and as the only ones they would decide the intercept,
+    which is free within an interval.  If one variable is truly inside nothing is changed: it
+    decides the intercept, and the others meet the KKT conditions with it.
+    """
+    inside = np.flatnonzero((x > lo) & (x < hi))
+    if inside.size == 0:
+        return x, g
+    below, above = (x - lo)[inside], (hi - x)[inside]
+    scale = np.minimum(below + above, float(np.abs(x).max()))
+    if (np.minimum(below, above) > _ROUNDING * scale).any():
+        return x, g
+    change = np.where(below < above, -below, above)
+    x, g = x.copy(), g.copy()
+    gram.add_rows(g, inside, change)
+    x[inside] = np.where(below < above, lo[inside], hi[inside])
+    return x, g
 
 
 def find_intercept(beta: Array, g: Array, lo: Array, hi: Array) -> float:

@@ -30,4 +30,4 @@ def solve_from(
     )
     limit = default_max_iter(y.size) if max_iter is None else max_iter
     result = gram.solve(x, g, -y, lo, hi, tol=tol, max_iter=limit)
-    return from_qp(result, y, C, sums)
+    return from_qp(gram, result, y, C, sums)
