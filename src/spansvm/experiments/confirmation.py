@@ -10,27 +10,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 from sklearn.svm import SVC
 
 from ..dual import read_svc
 from ..gram import Gram
-from .problems import Key, Problem, candidate_name
+from .problems import Key, Problem, candidate_name, n_training_rows
 from .store import Store
 from .trials import judge_model
 
-__all__ = ["LIBSVM", "confirm"]
+__all__ = ["CLOSE", "LIBSVM", "MOST", "close_candidates", "confirm"]
 
 #: The variant under which its rows are stored.
 LIBSVM = "LibSVM"
 
 #: How many instances more than the least count are close, and how many candidates at most.
-_CLOSE, _MOST = 2, 40
+CLOSE, MOST = 2, 24
 
 
 def confirm(store: Store, problem: Problem) -> Iterator[int]:
     """Train the candidates that come close with LibSVM; yield how many are done."""
-    chosen = _close_ones(store, problem)
+    chosen = close_candidates(store, problem.key)
     data = problem.data
     key = Key(problem.key.data_set, problem.key.split, LIBSVM)
     known = store.known("models", key)
@@ -56,14 +55,19 @@ def confirm(store: Store, problem: Problem) -> Iterator[int]:
         yield 1
 
 
-def _close_ones(store: Store, problem: Problem) -> set[str]:
-    """Candidates whose count is near the least one, for the span-rule and for xi-alpha."""
-    columns = ["candidate", "span_rule", "xi_alpha"]
-    rows = store.rows("models", columns, problem.key)
-    names = np.array([row[0] for row in rows])
+def close_candidates(store: Store, key: Key) -> set[str]:
+    """Candidates whose count is near the least one, for the span-rule and for xi-alpha.
+
+    Of more than :data:`MOST` those with the smaller counts, and of equal counts those with the
+    larger test errors, which the paper's rule for ties reports.
+    """
+    rows = store.rows("models", ["candidate", "test_error", "span_rule", "xi_alpha"], key)
     result: set[str] = set()
-    for column in (1, 2):
-        counts = np.array([row[column] for row in rows]) * problem.data.y_train.size
-        order = np.argsort(counts, kind="stable")[:_MOST]
-        result |= set(names[order[counts[order] <= counts.min() + _CLOSE + 0.5]].tolist())
+    n_rows = n_training_rows(key)
+    for column in (2, 3):
+        counts = {row[0]: round(row[column] * n_rows) for row in rows}
+        least = min(counts.values(), default=0)
+        order = sorted(rows, key=lambda row: (counts[row[0]], -row[1], row[0]))
+        close = [row[0] for row in order if counts[row[0]] <= least + CLOSE]
+        result |= set(close[:MOST])
     return result

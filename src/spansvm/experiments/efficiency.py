@@ -8,9 +8,10 @@ import numpy as np
 
 from ..datasets import names
 from .paper import printed
+from .problems import n_training_rows
 from .results import Results
 from .tables import Row, Table, title
-from .timing import FOLDS_BY_LIBSVM, OUR_FOLDS, SEARCH, SPANS, TRAINING
+from .timing import FOLDS_BY_LIBSVM, OUR_FOLDS, SEARCH, SPANS, TRAINING, works
 
 __all__ = ["NAME", "TITLE", "summarise", "tables", "time_rows"]
 
@@ -27,14 +28,14 @@ def time_rows(results: Results, *, ringnorm: bool) -> list[Row]:
             continue
         columns = ["method", "seconds", "models", "n_in_bound", "n_support", "versions"]
         times = {row[0]: row[1:] for row in store.rows("times", columns, key)}
-        if not {SEARCH, OUR_FOLDS} <= set(times):
+        if set(works(results.candidates(key), n_training_rows(key))) - set(times):
             continue
         row: Row = {"data_set": key.data_set}
         for name, method in (("search", SEARCH), ("our_folds", OUR_FOLDS)):
-            row[name] = times[method][0] / times[method][1]
+            row[name] = times[method][0] / times[method][1] if method in times else ""
         for name, method in (("training", TRAINING), ("spans", SPANS), ("libsvm", FOLDS_BY_LIBSVM)):
             sampled = [value[0] for other, value in times.items() if other.startswith(f"{method} ")]
-            row[name] = float(np.mean(sampled)) if sampled else np.nan
+            row[name] = float(np.mean(sampled))
             row["sampled"] = len(sampled)
         row["models"], row["n_in_bound"], row["n_support"] = times[SEARCH][1:4]
         row["versions"] = times[SEARCH][4]
@@ -66,5 +67,7 @@ def tables(rows: Sequence[Row]) -> list[Table]:
     return [Table(f"{NAME}_table", "Seconds a model, one thread.", columns, lines)]
 
 
-def _seconds(value: float) -> str:
+def _seconds(value: float | str) -> str:
+    if isinstance(value, str):
+        return value
     return f"{value:.2g}" if value < 1 else f"{value:.1f}"

@@ -115,9 +115,10 @@ def _growth_figure(rows: Sequence[Row], lines: dict[str, dict[str, Any]], what: 
     )  # fmt: skip
     for panel, d in zip(panels[0], dimensions, strict=True):
         part = [row for row in rows if row["d"] == d]
-        sizes = [row["l"] for row in part]
         for name, line in lines.items():
-            panel.plot(sizes, [row[name] for row in part], ms=5, lw=1.6, **line)
+            there = [row for row in part if row[name] != ""]
+            heights = [row[name] for row in there]
+            panel.plot([row["l"] for row in there], heights, ms=5, lw=1.6, **line)
         panel.set_xscale("log", base=2)
         panel.set_yscale("log")
         panel.set(title=f"$d = {d}$", xlabel="training rows $l$")

@@ -29,7 +29,7 @@ def tables(rows: Sequence[Row]) -> list[Table]:
         [
             f"{row['d']}",
             f"{row['l']}",
-            *(f"{1000 * row[name]:.2f}" for name in ("search", "spans", "our_folds", "libsvm")),
+            *(_milliseconds(row[name]) for name in ("search", "spans", "our_folds", "libsvm")),
             f"{row['libsvm'] / row['search']:.0f}",
             f"{row['n_in_bound']:.0f}",
             f"{row['n_support']:.0f}",
@@ -41,3 +41,7 @@ def tables(rows: Sequence[Row]) -> list[Table]:
                "all SVs"]  # fmt: skip
     caption = "Milliseconds a model on ringnorm data, one thread."
     return [Table(f"{NAME}_table", caption, columns, lines)]
+
+
+def _milliseconds(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{1000 * value:.2f}"

@@ -147,8 +147,8 @@ def run(plan: Plan, store: Store, *, jobs: int = 1, console: Console | None = No
         if plan.timed:
             bar = progress.add_task("times", total=len(plan.timed))
         for key in plan.timed:
-            for method in measure(store, problem(key, plan.grid)):
-                progress.update(bar, description=f"{key.data_set}, {method.split('=')[0]}")
+            for kind in measure(store, problem(key, plan.grid)):
+                progress.update(bar, description=f"{key.data_set}, {kind}")
             progress.update(bar, advance=1)
 
 

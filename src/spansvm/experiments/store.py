@@ -51,7 +51,7 @@ _TABLES = {
     "times": ((*_KEY, "method"), ("seconds", "models", "n_in_bound", "n_support", "versions")),
 }
 
-_LAYOUT = 1
+_LAYOUT = 2
 
 
 class StoreError(RuntimeError):

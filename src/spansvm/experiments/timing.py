@@ -8,8 +8,7 @@ of the grid.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
 from .._linalg import one_blas_thread
-from ..dual import DualSolution, solve_dual
+from ..dual import solve_dual
 from ..gram import Gram
 from ..search import SpanSearch
 from ..span import span_leave_one_out
@@ -26,7 +25,7 @@ from .problems import Candidate, Problem, candidate_name
 from .provenance import versions
 from .store import Store
 
-__all__ = ["FOLDS_BY_LIBSVM", "OUR_FOLDS", "SEARCH", "SPANS", "TRAINING", "measure"]
+__all__ = ["FOLDS_BY_LIBSVM", "OUR_FOLDS", "SEARCH", "SPANS", "TRAINING", "measure", "works"]
 
 #: Names of what is timed; those of LibSVM's folds and of single models go on with a candidate.
 SEARCH = "SpanSearch"
@@ -38,46 +37,63 @@ FOLDS_BY_LIBSVM = "LibSVM 5-fold"
 #: Up to this many training rows 16 candidates are sampled, beyond it 4.
 _SMALL = 2000
 
-
-def measure(store: Store, problem: Problem) -> Iterator[str]:
-    """Time what the store lacks and put it there; yield the name of each as it begins."""
-    works: dict[str, Callable[[], dict[str, Any]]] = {
-        SEARCH: partial(_search, problem, "span_rule"),
-        OUR_FOLDS: partial(_search, problem, "kfold"),
-    }
-    for candidate in sample(problem):
-        name = candidate_name(candidate)
-        works[f"{TRAINING} {name}"] = partial(_training, problem, candidate)
-        works[f"{SPANS} {name}"] = partial(_spans, problem, candidate)
-        works[f"{FOLDS_BY_LIBSVM} {name}"] = partial(_libsvm_folds, problem, candidate)
-    known = {row[0] for row in store.rows("times", ["method"], problem.key)}
-    with one_blas_thread:
-        if set(works) - known:
-            _warm_up(problem)
-        for method, work in works.items():
-            yield method
-            if method not in known:
-                empty = {"models": 1, "n_in_bound": None, "n_support": None}
-                row = {**empty, **work(), "method": method, "versions": versions()}
-                store.add("times", problem.key, row)
+#: Up to this many training rows our own folds are timed.
+_MEDIUM = 9000
 
 
-def sample(problem: Problem) -> list[Candidate]:
+def works(candidates: Sequence[Candidate], n_rows: int) -> dict[str, tuple[str, Candidate]]:
+    """What is timed for a problem: names, and for each of which kind and candidate it is."""
+    result: dict[str, tuple[str, Candidate]] = {SEARCH: (SEARCH, {})}
+    if n_rows <= _MEDIUM:
+        result[OUR_FOLDS] = (OUR_FOLDS, {})
+    for kind in (TRAINING, SPANS, FOLDS_BY_LIBSVM):
+        for candidate in sample(candidates, n_rows):
+            result[f"{kind} {candidate_name(candidate)}"] = (kind, candidate)
+    return result
+
+
+def sample(candidates: Sequence[Candidate], n_rows: int) -> list[Candidate]:
     """Candidates on a coarse regular lattice of the grid."""
-    large = problem.data.y_train.size > _SMALL
-    sizes = {"positive": 2 if large else 4, "negative": 2 if large else 4}
+    sizes = dict.fromkeys(("positive", "negative"), 2 if n_rows > _SMALL else 4)
     sizes |= {"steepness": 2, "midpoint": 2, "ceiling": 4}
     chosen = {}
-    for name in problem.candidates[0]:
-        values = sorted({candidate[name] for candidate in problem.candidates})
+    for name in candidates[0]:
+        values = sorted({candidate[name] for candidate in candidates})
         count = min(sizes[name], len(values))
         middles = (np.arange(count) + 0.5) * len(values) / count
         chosen[name] = {values[int(place)] for place in middles}
     return [
         candidate
-        for candidate in problem.candidates
+        for candidate in candidates
         if all(candidate[name] in values for name, values in chosen.items())
     ]
+
+
+def measure(store: Store, problem: Problem) -> Iterator[str]:
+    """Time what the store lacks and put it there; yield the kind of each as it begins."""
+    known = {row[0] for row in store.rows("times", ["method"], problem.key)}
+    todo = works(problem.candidates, problem.data.y_train.size)
+    todo = {name: work for name, work in todo.items() if name not in known}
+    gram: Gram | None = None
+    with one_blas_thread:
+        if todo:
+            _warm_up(problem)
+        for name, (kind, candidate) in todo.items():
+            yield kind
+            if kind in (TRAINING, SPANS) and gram is None:
+                gram = Gram(problem.kernel(problem.data.X_train))
+            if kind == SEARCH:
+                row = _search(problem, "span_rule")
+            elif kind == OUR_FOLDS:
+                row = _search(problem, "kfold")
+            elif gram is not None and kind in (TRAINING, SPANS):
+                row = _model(problem, candidate, gram, kind)
+            else:
+                gram = None  # LibSVM has the memory to itself
+                row = _libsvm_folds(problem, candidate)
+            empty = {"models": 1, "n_in_bound": None, "n_support": None}
+            store.add("times", problem.key, {**empty, **row, "method": name,
+                                             "versions": versions()})  # fmt: skip
 
 
 def _warm_up(problem: Problem) -> None:
@@ -113,34 +129,16 @@ def _search(
     }
 
 
-def _training(problem: Problem, candidate: Candidate) -> dict[str, Any]:
-    """Seconds of one training from nothing, on a Gram matrix that is there."""
-    gram = _gram(problem)
+def _model(problem: Problem, candidate: Candidate, gram: Gram, kind: str) -> dict[str, Any]:
+    """Seconds of one training from nothing on a Gram matrix, or of the spans of the model."""
+    C = problem.weights(candidate)
     started = time.perf_counter()
-    _solve(problem, candidate, gram)
-    return {"seconds": time.perf_counter() - started}
-
-
-def _spans(problem: Problem, candidate: Candidate) -> dict[str, Any]:
-    """Seconds of the spans of a trained model."""
-    gram = _gram(problem)
-    solution = _solve(problem, candidate, gram)
-    started = time.perf_counter()
+    solution = solve_dual(gram, problem.data.y_train, C, tol=problem.tol)
+    trained = time.perf_counter()
+    if kind == TRAINING:
+        return {"seconds": trained - started}
     span_leave_one_out(gram, solution)
-    return {"seconds": time.perf_counter() - started}
-
-
-def _solve(problem: Problem, candidate: Candidate, gram: Gram) -> DualSolution:
-    return solve_dual(gram, problem.data.y_train, problem.weights(candidate), tol=problem.tol)
-
-
-_latest: list[tuple[Problem, Gram]] = []
-
-
-def _gram(problem: Problem) -> Gram:
-    if not _latest or _latest[0][0] is not problem:
-        _latest[:] = [(problem, Gram(problem.kernel(problem.data.X_train)))]
-    return _latest[0][1]
+    return {"seconds": time.perf_counter() - trained}
 
 
 def _libsvm_folds(problem: Problem, candidate: Candidate) -> dict[str, Any]:

@@ -153,10 +153,8 @@ def run_trial(store: Store, trial: Trial, problem: Problem, jobs: int) -> Iterat
 
     def work(chain: Sequence[int]) -> None:
         try:
-            for index, row in _follow(rows, problem, chain, names, known):
+            for index, row in _follow(rows, problem, chain, names, known, stop):
                 finished.put((index, row))
-                if stop.is_set():
-                    break
             finished.put(None)
         except BaseException as error:
             finished.put(error)
@@ -183,12 +181,19 @@ def run_trial(store: Store, trial: Trial, problem: Problem, jobs: int) -> Iterat
 
 
 def _follow(
-    rows: _Rows, problem: Problem, chain: Sequence[int], names: Sequence[str], known: set[str]
+    rows: _Rows,
+    problem: Problem,
+    chain: Sequence[int],
+    names: Sequence[str],
+    known: set[str],
+    stop: Event,
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Train the candidates of a chain up to the last unknown one, and judge those."""
     last = max(k for k, index in enumerate(chain) if names[index] not in known)
     before: DualSolution | None = None
     for index in chain[: last + 1]:
+        if stop.is_set():
+            return
         C = problem.weights(problem.candidates[index])[rows.train]
         started = time.perf_counter()
         if before is None:
