@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -21,7 +22,7 @@ HELP = (
     "  spansvm demo --out somewhere --force"
 )
 
-_DATA = "tumours.csv"
+_TRAINING, _TEST = "tumours.csv", "new-tumours.csv"
 
 
 def demo(
@@ -40,24 +41,29 @@ def demo(
     from .tuning import run_tuning
 
     folder = OutputFolder(out, force=force)
-    folder.prepare(_DATA, *FILES)
+    folder.prepare(_TRAINING, _TEST, *FILES)
     tour()
-    with folder.writing(_DATA) as path:
-        _write_tumours(path)
-    data = out / _DATA
-    command = f"spansvm tune {data} --target diagnosis --id tumour --out {out}"
+    for name, rows in zip((_TRAINING, _TEST), _tumours(), strict=True):
+        with folder.writing(name) as path:
+            rows.to_csv(path, index=False)
+    data, test = str(out / _TRAINING), str(out / _TEST)
+    options = ["--target", "diagnosis", "--id", "tumour", "--test", test, "--out", str(out)]
+    command = shlex.join(["spansvm", "tune", data, *options])
     terminal = Terminal()
-    terminal.say("The same for a file of yours, with nothing to write but one line:")
+    terminal.say(
+        "The same for a file, by one command (here two thirds of the tumours, to test on the rest):"
+    )
     terminal.say()
     terminal.say(f"$ {command}")
     terminal.say()
     run_tuning(
         TuneRequest(
-            data=str(data),
+            data=data,
             out=out,
             file=file_options(None, None, None, "utf-8", ".", None),
             target="diagnosis",
             id="tumour",
+            test=test,
             force=force,
             command=command,
         ),
@@ -66,7 +72,8 @@ def demo(
     terminal.say(f"Open {(out / 'report.html').resolve()} in a browser.")
 
 
-def _write_tumours(path: Path) -> None:
+def _tumours() -> tuple[Any, Any]:
+    """Two thirds of the rows to train on, and the others to test on, as data frames."""
     from sklearn.datasets import load_breast_cancer
 
     from ..errors import require
@@ -76,4 +83,5 @@ def _write_tumours(path: Path) -> None:
     frame = pandas.DataFrame(bunch.data, columns=bunch.feature_names)
     frame.insert(0, "tumour", [f"T{number:03d}" for number in range(1, len(frame) + 1)])
     frame["diagnosis"] = bunch.target_names[bunch.target]
-    frame.to_csv(path, index=False)
+    tested = frame.index % 3 == 0
+    return frame[~tested], frame[tested]

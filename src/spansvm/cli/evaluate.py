@@ -89,13 +89,14 @@ def _print(
 
     rows: list[list[object]] = []
     if record is not None:
+        name = "leave-one-out error" if record.judged is None else "span-rule"
         low, high = (percent(end) for end in record.loo_interval)
         rows.append(
-            ["leave-one-out error", shown(record.loo_error),
+            [name, shown(record.loo_error),
              f"{record.n_rows} rows of {record.source}; 95% interval {low} to {high}"],
         )  # fmt: skip
-        if record.folds_error is not None:
-            rows.append(["error over folds", shown(record.folds_error), "by which it was selected"])
+        if record.judged is not None:
+            rows.append([record.judged.name, shown(record.judged.error), "what it was selected by"])
         # The span-rule is the leave-one-out error of the first line.
         others = [one for one in record.estimates if one["name"] != "span_rule"]
         rows += [[one["label"], shown(one["value"]), one["meaning"]] for one in others]

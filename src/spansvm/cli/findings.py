@@ -11,6 +11,7 @@ from ..report.plain import cut, percent, plain, words
 from .grids import STEP
 from .held_out import HeldOut
 from .terminal import Terminal
+from .training_record import JudgedError
 
 __all__ = ["describe_setting", "error_in_words", "findings_as_json", "print_findings"]
 
@@ -52,7 +53,7 @@ def error_in_words(n_errors: int, n_rows: int, interval: list[float]) -> str:
 
 
 def print_findings(
-    report: Report, setting: str, folds_error: float | None, test: HeldOut | None,
+    report: Report, setting: str, judged: JudgedError | None, test: HeldOut | None,
     terminal: Terminal,
 ) -> None:  # fmt: skip
     """Print what matters most.
@@ -62,8 +63,8 @@ def print_findings(
     report : Report
     setting : str
         The selected parameters in words.
-    folds_error : float, optional
-        Mean error of the selected candidate over folds, if it was judged by these.
+    judged : JudgedError, optional
+        What the candidate was selected by, if that is another error than the span-rule's.
     test : HeldOut, optional
     terminal : Terminal
     """
@@ -72,10 +73,11 @@ def print_findings(
     score = search.scores[search.scoring][search.best_index]
     if search.scoring != "accuracy":
         lines.append([search.scoring, words(score)])
-    if folds_error is not None:
-        lines.append(["error over folds", f"{percent(folds_error)} (mean over the folds)"])
-    lines.append(["leave-one-out error", error_in_words(loo.n_errors, loo.n_rows, loo.interval)])
-    error = loo.error if folds_error is None else folds_error
+    if judged is not None:
+        lines.append([judged.name, f"{percent(judged.error)} (what it was selected by)"])
+    name = "leave-one-out error" if judged is None else "span-rule"
+    lines.append([name, error_in_words(loo.n_errors, loo.n_rows, loo.interval)])
+    error = loo.error if judged is None else judged.error
     comparison = _comparison(error, loo.majority_error)
     lines.append(["largest class alone", f"{percent(loo.majority_error)} error; {comparison}"])
     if test is not None:
@@ -115,7 +117,7 @@ def _print_suspicious(report: Report, terminal: Terminal) -> None:
 
 
 def findings_as_json(
-    report: Report, setting: str, folds_error: float | None, test: HeldOut | None,
+    report: Report, setting: str, judged: JudgedError | None, test: HeldOut | None,
     files: list[str],
 ) -> dict[str, Any]:  # fmt: skip
     """What :func:`print_findings` says and more, as plain data."""
@@ -123,7 +125,7 @@ def findings_as_json(
         **report.summary,
         "setting": setting,
         "best_params": own_names(report.best_params),
-        "folds_error": folds_error,
+        "judged_error": None if judged is None else asdict(judged),
         "test": None if test is None else plain(asdict(test)),
         "suspicious": [
             plain({key: value for key, value in asdict(row).items() if key != "features"})

@@ -46,10 +46,13 @@ class Terminal:
 
     def note(self, text: str) -> None:
         """Tell something beside the results."""
-        line = printable(text)
-        self.told.append(line)
+        self.told.append(printable(text))
+        self.progress(text)
+
+    def progress(self, text: str) -> None:
+        """Tell how far the work is."""
         if not self.quiet:
-            print(line, file=sys.stderr, flush=True)
+            print(printable(text), file=sys.stderr, flush=True)
 
     def say(self, text: str = "") -> None:
         """Print a line of the results."""

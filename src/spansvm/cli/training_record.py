@@ -18,9 +18,17 @@ from scipy import sparse
 from ..errors import UserError
 from ..tables import Table
 
-__all__ = ["TrainingRecord", "fingerprint"]
+__all__ = ["JudgedError", "TrainingRecord", "fingerprint"]
 
 _MEMBER = "training.json"
+
+
+@dataclass(frozen=True)
+class JudgedError:
+    """An error by which a candidate was selected, and what it is called."""
+
+    name: str
+    error: float
 
 
 @dataclass(frozen=True)
@@ -39,8 +47,8 @@ class TrainingRecord:
     loo_error : float
     loo_interval : list of float
     majority_error : float
-    folds_error : float or None
-        Mean error over folds, if the model was selected by that.
+    judged : JudgedError or None
+        What the model was selected by, if that is another error than the span-rule's.
     estimates : list of dict
         ``label``, ``value`` and ``meaning`` of every estimate; empty for more than two classes.
     """
@@ -52,7 +60,7 @@ class TrainingRecord:
     loo_error: float
     loo_interval: list[float]
     majority_error: float
-    folds_error: float | None
+    judged: JudgedError | None
     estimates: list[dict[str, Any]]
 
     def add_to(self, path: Path) -> None:
@@ -68,8 +76,10 @@ class TrainingRecord:
                 return None
             content = archive.read(_MEMBER)
         try:
-            return cls(**json.loads(content))
-        except (TypeError, ValueError) as error:
+            values = json.loads(content)
+            judged = values.pop("judged")
+            return cls(**values, judged=None if judged is None else JudgedError(**judged))
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise UserError(
                 f"{path} has a damaged record of its training; make it again by spansvm tune."
             ) from error

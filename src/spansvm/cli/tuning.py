@@ -23,10 +23,16 @@ from .held_out import HeldOut, judge, read_labelled
 from .judging import choose_folds, choose_method, choose_scorer
 from .results import FILES, write_results
 from .terminal import Terminal
-from .training_record import TrainingRecord, fingerprint
+from .training_record import JudgedError, TrainingRecord, fingerprint
 from .tune import TuneRequest
 
 __all__ = ["run_tuning"]
+
+#: Methods that find another error than the span-rule's, and its name.
+_JUDGED_BY = {"kfold": "error over folds", "loo": "exact leave-one-out"}
+
+#: With more rows the Gram matrix is large, and a whole search takes hours.
+_MANY_ROWS = 20_000
 
 #: As many classes or columns are told in a note.
 _LISTED = 6
@@ -72,9 +78,9 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
     test = None if test_table is None else judge(search.best_estimator_, test_table)
     report = _report(search, table, request, test, terminal)
     setting = describe_setting(search.best_params_, table.schema.classes)
-    folds_error = None
-    if method == "kfold" and report.search.scoring == "accuracy":
-        folds_error = 1.0 - float(search.best_score_)
+    judged = None
+    if method in _JUDGED_BY and report.search.scoring == "accuracy":
+        judged = JudgedError(_JUDGED_BY[method], 1.0 - float(search.best_score_))
     record = TrainingRecord(
         source=table.source,
         fingerprint=fingerprint(table),
@@ -83,16 +89,16 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
         loo_error=report.leave_one_out.error,
         loo_interval=report.leave_one_out.interval,
         majority_error=report.leave_one_out.majority_error,
-        folds_error=folds_error,
+        judged=judged,
         estimates=[asdict(estimate) for estimate in report.trust.estimates],
     )
     files = write_results(folder, search, report, record, table.schema, terminal)
-    print_findings(report, setting, folds_error, test, terminal)
+    print_findings(report, setting, judged, test, terminal)
     terminal.say()
     terminal.say(f"Report: {request.out / 'report.html'}")
     terminal.say(f"Model: {request.out / 'model.skops'} (spansvm predict MODEL DATA)")
     paths = [str(path) for path in files]
-    terminal.result(findings_as_json(report, setting, folds_error, test, paths))
+    terminal.result(findings_as_json(report, setting, judged, test, paths))
 
 
 def _introduce(table: Table, terminal: Terminal) -> None:
@@ -112,9 +118,14 @@ def _introduce(table: Table, terminal: Terminal) -> None:
 
 def _search(search: SpanSearch, plan: SearchPlan, table: Table, terminal: Terminal) -> None:
     n_candidates = len(ParameterGrid(plan.pipeline_grid))
-    terminal.note(f"Searching {plan.name}: {n_candidates} candidates by {search.method}.")
+    terminal.progress(f"Searching {plan.name}: {n_candidates} candidates by {search.method}.")
+    if table.n_rows > _MANY_ROWS:
+        terminal.progress(
+            f"With {table.n_rows} rows a candidate takes its time; a part of the rows, or a small "
+            "grid (--search FILE), gives an answer sooner."
+        )
     if _will_compile():
-        terminal.note("The first run compiles for about half a minute; later ones do not.")
+        terminal.progress("The first run compiles for about half a minute; later ones do not.")
     started = time.perf_counter()
     with terminal.telling_warnings():
         try:
@@ -129,7 +140,7 @@ def _search(search: SpanSearch, plan: SearchPlan, table: Table, terminal: Termin
             # What is wrong with values of the grid is told by the models that refuse them.
             raise UserError(" ".join(str(error).split())) from error
     seconds = time.perf_counter() - started
-    terminal.note(f"Searched {n_candidates} candidates in {seconds:.1f} s.")
+    terminal.progress(f"Searched {n_candidates} candidates in {seconds:.1f} s.")
 
 
 def _will_compile() -> bool:
