@@ -16,7 +16,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spansvm.cli import main, tune
+from spansvm.cli import main, options, tune
+from spansvm.cli.grids import C_GAMMA, CLASS_WEIGHTS, SCORES
 from spansvm.cli.training_record import TrainingRecord
 from spansvm.models import load_model, save_model
 from spansvm.report.selected import wilson
@@ -356,8 +357,7 @@ def test_the_package_runs_as_a_module():
 
 
 def test_the_values_that_help_and_completion_offer_are_those_that_there_are():
-    from spansvm.cli import options
-
+    assert tune._SEARCHES == (CLASS_WEIGHTS, SCORES, C_GAMMA)
     assert set(tune._METHODS) == set(METHODS)
     assert tune._SCALINGS == SCALINGS
     assert tune._IMPUTATIONS == IMPUTATIONS

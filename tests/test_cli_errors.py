@@ -63,6 +63,15 @@ WRONG = {
     "weighting without scores": (
         "tune data.csv --search sigmoid.json", "which needs the importance of every row",
     ),
+    "class weights in a grid for three classes": (
+        "tune data.csv --target three --search weights.yaml", "search class_weight instead.",
+    ),
+    "class weights in a grid with scores": (
+        "tune data.csv --scores q --search weights.yaml", "makes no use of --scores",
+    ),
+    "text for a number": (
+        "tune data.csv --search text.yaml", "C must be a positive number; got 'high'.",
+    ),
     "value": ("tune data.csv --search negative.yaml", "C must be a positive number; got -1."),
     "no grid": ("tune data.csv --search list.yaml", "must hold names of parameters with lists"),
     "no YAML": ("tune data.csv --search broken.yaml", "(no YAML near line"),
@@ -94,6 +103,7 @@ def run(tmp_path, monkeypatch, capsys):
     grids = {
         "gama.yaml": "gama: [1]", "sigmoid.json": '{"weighting__steepness": [1]}',
         "negative.yaml": "C: [-1]", "list.yaml": "[1, 2]", "broken.yaml": "C: [1",
+        "weights.yaml": "weighting__positive: [1, 2]", "text.yaml": "C: [high]",
         "broken.json": "{", "empty.yaml": "C: []",
     }  # fmt: skip
     for name, text in grids.items():

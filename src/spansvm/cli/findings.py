@@ -30,7 +30,7 @@ def describe_setting(params: Mapping[str, Any], classes: tuple[int | str, ...]) 
     """The selected parameters in words: ``C+ = 4 (class 'yes'), C- = 0.5 (class 'no')``."""
     parts = []
     # C+ comes first, as people say it.
-    for name, value in sorted(own_names(params).items(), key=lambda one: "negative" in one[0]):
+    for name, value in sorted(_own_names(params).items(), key=lambda one: "negative" in one[0]):
         if name in ("weighting__positive", "weighting__negative"):
             positive = name.endswith("positive")
             label = cut(classes[-1 if positive else 0])
@@ -40,7 +40,7 @@ def describe_setting(params: Mapping[str, Any], classes: tuple[int | str, ...]) 
     return ", ".join(parts)
 
 
-def own_names(params: Mapping[str, Any]) -> dict[str, Any]:
+def _own_names(params: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters by the model's own names, not the pipeline's."""
     return {name.removeprefix(f"{STEP}__"): value for name, value in params.items()}
 
@@ -124,7 +124,7 @@ def findings_as_json(
     return {
         **report.summary,
         "setting": setting,
-        "best_params": own_names(report.best_params),
+        "best_params": _own_names(report.best_params),
         "judged_error": None if judged is None else asdict(judged),
         "test": None if test is None else plain(asdict(test)),
         "suspicious": [

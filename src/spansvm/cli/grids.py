@@ -29,7 +29,7 @@ _CEILINGS = [2.0**exponent for exponent in range(-6, 11)]
 _C = [2.0**exponent for exponent in range(-5, 11)]
 _GAMMA = [2.0**exponent for exponent in range(-11, 4, 2)]
 
-#: What a grid of the user may hold beside numbers; they need objects, or are no hyperparameters.
+#: Parameters that a file can not name: they need objects, or say nothing of the model.
 _NOT_SEARCHED = ("weighting", "gram_budget")
 
 
@@ -137,21 +137,22 @@ def _weighting_for(
 ) -> ClassWeighting | SigmoidWeighting | None:
     """The weighting whose parameters a grid names."""
     own = {name.partition("__")[2] for name in names if name.startswith("weighting__")}
-    by_class = set(ClassWeighting().get_params())
-    if own & by_class or (own and table.scores is None):
-        _refuse_scores(table, search)
-        if len(table.schema.classes) > 2:
-            raise UserError(
-                f"{search} names weighting__{min(own)}, which is for two classes, but "
-                f"{table.source} has {len(table.schema.classes)}; search class_weight instead."
-            )
-        if own <= set(SigmoidWeighting().get_params()):
-            raise UserError(
-                f"{search} names weighting__{min(own)}, which needs the importance of every row; "
-                "pass --scores."
-            )
-        return ClassWeighting()
-    return None if table.scores is None else SigmoidWeighting()
+    if table.scores is not None:
+        if own & set(ClassWeighting().get_params()):
+            _refuse_scores(table, search)
+        return SigmoidWeighting()
+    of_scores = sorted(own & set(SigmoidWeighting().get_params()))
+    if of_scores:
+        raise UserError(
+            f"{search} names weighting__{of_scores[0]}, which needs the importance of every row; "
+            "pass --scores."
+        )
+    if own and len(table.schema.classes) > 2:
+        raise UserError(
+            f"{search} names weighting__{min(own)}, which is for two classes, but {table.source} "
+            f"has {len(table.schema.classes)}; search class_weight instead."
+        )
+    return ClassWeighting() if own else None
 
 
 def _read_file(search: str) -> Any:

@@ -88,7 +88,8 @@ def choose_folds(method: str, table: Table, seed: int) -> Any:
 def choose_scorer(scoring: str | None, method: str, table: Table, terminal: Terminal) -> Any:
     """The scorer by its name in scikit-learn; None for the share of right predictions.
 
-    Scores of one class are those of the second class, as scikit-learn does with 0 and 1.
+    Scores of one class are those of the class 1, as scikit-learn has it; if there is none, of the
+    second class, which is noted.
     """
     if scoring is None:
         return None
@@ -111,7 +112,7 @@ def choose_scorer(scoring: str | None, method: str, table: Table, terminal: Term
     if len(classes) > 2:
         raise UserError(
             f"The score {scoring} is for two classes, but {table.source} has {len(classes)}; use "
-            f"one such as accuracy, f1_macro or neg_log_loss."
+            "one such as accuracy, f1_macro or neg_log_loss."
         )
     if 1 in classes:
         return scorer

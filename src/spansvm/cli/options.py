@@ -34,6 +34,7 @@ __all__ = [
 #: The environment variable that shows tracebacks; the option sets it.
 DEBUG = "SPANSVM_DEBUG"
 
+# Said again, as the module that defines them takes long to import; a test keeps them equal.
 _FORMATS = ("csv", "tsv", "parquet", "arff", "libsvm")
 
 _FILE, _OUTPUT = "How the file is written", "Output"

@@ -50,6 +50,8 @@ HELP = (
     "report.html, report.json. Exit code 2 means that something can be corrected, and says what."
 )
 
+# Said again for help and completion, as the modules that define them take long to import; a test
+# keeps them equal.
 _SEARCHES = ("class-weights", "scores", "C-gamma")
 _METHODS = ("span_rule", "loo", "kfold", "span_bound", "span_count", "xi_alpha", "sv_count")
 _SCORINGS = ("accuracy", "balanced_accuracy", "f1", "f1_macro", "neg_log_loss", "roc_auc")

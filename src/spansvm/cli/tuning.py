@@ -108,7 +108,7 @@ def _introduce(table: Table, terminal: Terminal) -> None:
     classes, counts = np.unique(np.asarray(table.y), return_counts=True)
     sizes = _listed([f"{label}: {count}" for label, count in zip(classes, counts, strict=True)])
     target = "the label" if table.schema.target is None else f"'{table.schema.target}'"
-    terminal.note(
+    terminal.progress(
         f"{table.source}: {table.n_rows} rows, {len(table.kinds)} features ({features}); target "
         f"{target} ({sizes})."
     )
@@ -136,7 +136,7 @@ def _search(search: SpanSearch, plan: SearchPlan, table: Table, terminal: Termin
                 scores=table.scores,
                 groups=table.groups if search.method == "kfold" else None,
             )
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             # What is wrong with values of the grid is told by the models that refuse them.
             raise UserError(" ".join(str(error).split())) from error
     seconds = time.perf_counter() - started
