@@ -14,7 +14,7 @@ export OPENBLAS_NUM_THREADS ?= 1
 .PHONY: help demo test lint theory bench quality reproduce clean
 
 help:
-	@echo "make demo    install, train a weighted SVM, show every estimate of its error"
+	@echo "make demo    install, show every estimate of a weighted SVM, tune one, write a report"
 	@echo "make test    install what the tests need and run them"
 	@echo "make lint    ruff and mypy"
 	@echo "make theory  the theorems on thousands of random problems (some minutes)"
@@ -26,16 +26,16 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
-$(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --editable .
+$(VENV)/.installed-cli: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --editable ".[cli]"
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --editable ".[dev]"
-	@touch $@ $(VENV)/.installed
+	@touch $@ $(VENV)/.installed-cli
 
-demo: $(VENV)/.installed
-	$(BIN)/python -m spansvm.demo
+demo: $(VENV)/.installed-cli
+	$(BIN)/spansvm demo --force
 
 test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 2

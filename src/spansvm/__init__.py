@@ -13,12 +13,16 @@ instance's decision value would be had the model not seen it.
 0.0808
 """
 
-from .analysis import SpanAnalysis, analyze
-from .display import LooDisplay, SpanSearchDisplay
-from .loo import exact_loo
-from .search import SpanSearch, span_scorer
-from .svc import SpanSVC
-from .weighting import ClassWeighting, SigmoidWeighting, Weighting
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .analysis import SpanAnalysis, analyze
+    from .display import LooDisplay, SpanSearchDisplay
+    from .loo import exact_loo
+    from .search import SpanSearch, span_scorer
+    from .svc import SpanSVC
+    from .weighting import ClassWeighting, SigmoidWeighting, Weighting
 
 __all__ = [
     "ClassWeighting",
@@ -36,3 +40,30 @@ __all__ = [
 ]
 
 __version__ = "0.1.0"
+
+#: Where each name is. It is imported when it is first asked for: the help of the command line
+#: must not wait for numba and scikit-learn.
+_HOMES = {
+    "ClassWeighting": "weighting",
+    "LooDisplay": "display",
+    "SigmoidWeighting": "weighting",
+    "SpanAnalysis": "analysis",
+    "SpanSVC": "svc",
+    "SpanSearch": "search",
+    "SpanSearchDisplay": "display",
+    "Weighting": "weighting",
+    "analyze": "analysis",
+    "exact_loo": "loo",
+    "span_scorer": "search",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,23 +1,98 @@
-"""The command ``spansvm``: one module a command."""
+"""The command ``spansvm``: one module a command; errors become sentences and exit codes here.
+
+Nothing heavy is imported until a command runs, so that ``--help`` and completion are quick.
+"""
 
 from __future__ import annotations
 
+import os
+import sys
+import traceback
+
 import typer
 
-from . import datasets, reproduce
+from ..errors import UserError
+from . import datasets, demo, evaluate, predict, reproduce, tune
+from .options import DEBUG, Debug
+from .terminal import printable
 
 __all__ = ["app", "main"]
 
-app = typer.Typer(no_args_is_help=True)
+#: Exit codes: something unforeseen, something that the user can correct, Ctrl-C.
+UNEXPECTED, CORRECTABLE, INTERRUPTED = 1, 2, 130
+
+app = typer.Typer(
+    name="spansvm",
+    help=(
+        "Weighted SVMs: leave-one-out errors and hyperparameters from one training.\n\n"
+        "\b\n"
+        "  spansvm demo                        a tour on built-in data\n"
+        "  spansvm tune data.csv               search, train, report\n"
+        "  spansvm predict data-tuned/model.skops new.csv\n"
+        "  spansvm evaluate data-tuned/model.skops test.csv"
+    ),
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command(help=tune.HELP)(tune.tune)
+app.command(help=predict.HELP)(predict.predict)
+app.command(help=evaluate.HELP)(evaluate.evaluate)
+app.command(help=demo.HELP)(demo.demo)
 app.command()(datasets.datasets)
 app.command()(reproduce.reproduce)
 
+# typer has a click of its own in newer versions, so that the class has no fixed home.
+_WrongUsage = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        from .. import __version__
+
+        print(f"spansvm {__version__}")
+        raise typer.Exit
+
 
 @app.callback()
-def _spansvm() -> None:
-    """Weighted SVMs: leave-one-out errors and hyperparameters from one training."""
+def _spansvm(
+    debug: Debug = False,
+    version: bool = typer.Option(
+        False, "--version", callback=_show_version, is_eager=True, help="Show the version."
+    ),
+) -> None:
+    pass
 
 
 def main() -> None:
-    """Run the command line."""
-    app()
+    """Run the command line; the process ends with its exit code."""
+    try:
+        code = app(sys.argv[1:] or ["--help"], prog_name="spansvm", standalone_mode=False)
+    except (KeyboardInterrupt, typer.Abort):
+        code = INTERRUPTED
+    except Exception as error:
+        if os.environ.get(DEBUG):
+            traceback.print_exc()
+        message, code = _explain(error)
+        print(f"Error: {printable(message)}", file=sys.stderr)
+    if code == INTERRUPTED:
+        print("Interrupted; files that were not finished were not written.", file=sys.stderr)
+    sys.exit(code)
+
+
+def _explain(error: Exception) -> tuple[str, int]:
+    """What to tell the user of an error, and the exit code."""
+    if isinstance(error, (UserError, ImportError)):
+        return str(error), CORRECTABLE
+    if isinstance(error, _WrongUsage):
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context else "spansvm"
+        message = error.format_message().rstrip(".")  # type: ignore[attr-defined]
+        return f"{message}; see '{command} --help'.", CORRECTABLE
+    # The class is named, not imported: only commands that have imported it already can raise it.
+    if type(error).__name__ == "DataSetError":
+        return str(error), CORRECTABLE
+    if isinstance(error, MemoryError):
+        return "The memory is not enough for this; give a part of the rows.", CORRECTABLE
+    reason = " ".join(str(error).split()) or type(error).__name__
+    return f"unexpected error: {reason}; run with --debug for the details.", UNEXPECTED

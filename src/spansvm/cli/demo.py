@@ -1,0 +1,87 @@
+"""``spansvm demo``: a tour on built-in data that ends with a tuned model and its report."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .options import Debug, Force
+from .terminal import Terminal
+
+__all__ = ["HELP", "demo"]
+
+HELP = (
+    "A tour on built-in data, in a minute or two.\n\n"
+    "Trains a weighted SVM on measurements of tumours, shows every estimate of its error beside "
+    "the truth, then tunes one as spansvm tune does, and writes model and report.\n\n"
+    "\b\n"
+    "  spansvm demo\n"
+    "  spansvm demo --out somewhere --force"
+)
+
+_TRAINING, _TEST = "tumours.csv", "new-tumours.csv"
+
+
+def demo(
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="Folder for the data and the results.")
+    ] = Path("spansvm-demo"),
+    force: Force = False,
+    debug: Debug = False,
+) -> None:
+    """See HELP."""
+    from ..demo import main as tour
+    from ..output import OutputFolder
+    from .options import file_options
+    from .results import FILES
+    from .tune import TuneRequest
+    from .tuning import run_tuning
+
+    folder = OutputFolder(out, force=force)
+    folder.prepare(_TRAINING, _TEST, *FILES)
+    tour()
+    for name, rows in zip((_TRAINING, _TEST), _tumours(), strict=True):
+        with folder.writing(name) as path:
+            rows.to_csv(path, index=False)
+    data, test = str(out / _TRAINING), str(out / _TEST)
+    options = ["--target", "diagnosis", "--id", "tumour", "--test", test, "--out", str(out)]
+    command = shlex.join(["spansvm", "tune", data, *options])
+    terminal = Terminal()
+    terminal.say(
+        "The same for a file, by one command (here two thirds of the tumours, to test on the rest):"
+    )
+    terminal.say()
+    terminal.say(f"$ {command}")
+    terminal.say()
+    run_tuning(
+        TuneRequest(
+            data=data,
+            out=out,
+            file=file_options(None, None, None, "utf-8", ".", None),
+            target="diagnosis",
+            id="tumour",
+            test=test,
+            force=force,
+            command=command,
+        ),
+        terminal,
+    )
+    terminal.say(f"Open {(out / 'report.html').resolve()} in a browser.")
+
+
+def _tumours() -> tuple[Any, Any]:
+    """Two thirds of the rows to train on, and the others to test on, as data frames."""
+    from sklearn.datasets import load_breast_cancer
+
+    from ..errors import require
+
+    pandas = require("pandas", "data")
+    bunch = load_breast_cancer()
+    frame = pandas.DataFrame(bunch.data, columns=bunch.feature_names)
+    frame.insert(0, "tumour", [f"T{number:03d}" for number in range(1, len(frame) + 1)])
+    frame["diagnosis"] = bunch.target_names[bunch.target]
+    tested = frame.index % 3 == 0
+    return frame[~tested], frame[tested]

@@ -1,0 +1,124 @@
+"""``spansvm evaluate``: every estimate of a trained model, beside its error on labelled rows."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from .options import (
+    DataFile,
+    Debug,
+    Decimal,
+    Delimiter,
+    Encoding,
+    Format,
+    Header,
+    Json,
+    Missing,
+    ModelFile,
+    Quiet,
+    file_options,
+)
+from .terminal import Terminal
+
+if TYPE_CHECKING:
+    from .held_out import HeldOut
+    from .training_record import TrainingRecord
+
+__all__ = ["HELP", "evaluate"]
+
+HELP = (
+    "Show all estimates of a trained model in one table, beside its error on labelled rows.\n\n"
+    "The estimates are those of the training. If DATA is the training file itself, its error says "
+    "little: then look at the leave-one-out error.\n\n"
+    "\b\n"
+    "  spansvm evaluate data-tuned/model.skops test.csv\n"
+    "  spansvm evaluate data-tuned/model.skops test.csv --json"
+)
+
+
+def evaluate(
+    model: ModelFile,
+    data: DataFile,
+    quiet: Quiet = False,
+    json: Json = False,
+    debug: Debug = False,
+    format: Format = None,
+    delimiter: Delimiter = None,
+    header: Header = None,
+    encoding: Encoding = "utf-8",
+    decimal: Decimal = ".",
+    missing: Missing = None,
+) -> None:
+    """See HELP."""
+    from .held_out import judge, load, read_labelled
+    from .training_record import TrainingRecord, fingerprint
+
+    terminal = Terminal(quiet=quiet, as_json=json)
+    saved, schema = load(model)
+    record = TrainingRecord.read(model)
+    options = file_options(format, delimiter, header, encoding, decimal, missing)
+    table = read_labelled(data, schema, options, saved, terminal)
+    figures = judge(saved, table)
+    seen = record is not None and record.fingerprint == fingerprint(table)
+    if record is None:
+        terminal.note(f"{model} was not made by spansvm tune and keeps no estimates.")
+    if seen:
+        terminal.note(
+            f"{table.source} is what the model was trained on: its error here says little of new "
+            "rows; the leave-one-out error does."
+        )
+    _print(record, figures, "training error" if seen else "error on DATA", terminal)
+    terminal.result(
+        {
+            "data": table.source,
+            "is_training_data": seen,
+            "figures": asdict(figures),
+            "training": None if record is None else asdict(record),
+        }
+    )
+
+
+def _print(
+    record: TrainingRecord | None, figures: HeldOut, error_name: str, terminal: Terminal
+) -> None:
+    from ..report.plain import cut, number, percent
+
+    def shown(share: float | None) -> str:
+        return number(share) if share is None else f"{share:.4f}"
+
+    rows: list[list[object]] = []
+    if record is not None:
+        name = "leave-one-out error" if record.judged is None else "span-rule"
+        low, high = (percent(end) for end in record.loo_interval)
+        rows.append(
+            [name, shown(record.loo_error),
+             f"{record.n_rows} rows of {record.source}; 95% interval {low} to {high}"],
+        )  # fmt: skip
+        if record.judged is not None:
+            rows.append([record.judged.name, shown(record.judged.error), "what it was selected by"])
+        # The span-rule is the leave-one-out error of the first line.
+        others = [one for one in record.estimates if one["name"] != "span_rule"]
+        rows += [[one["label"], shown(one["value"]), one["meaning"]] for one in others]
+    low, high = (percent(end) for end in figures.interval)
+    rows.append(
+        [error_name, shown(figures.error),
+         f"{figures.n_errors} of {figures.n_rows} rows; 95% interval {low} to {high}"],
+    )  # fmt: skip
+    rows.append(["largest class alone", shown(figures.majority_error), "error on DATA"])
+    if figures.roc_auc is not None:
+        rows.append(["area under ROC", shown(figures.roc_auc), "1 is perfect, 0.5 is chance"])
+    if figures.log_loss is not None:
+        rows.append(["log loss", shown(figures.log_loss), "of the probabilities"])
+    if record is not None:
+        terminal.say(f"Model with {record.setting}, trained on {record.source}.")
+        terminal.say()
+    terminal.table({"estimate": "left", "value": "right", "what it is": "left"}, rows)
+    terminal.table(
+        {"label": "left", **{f"said {cut(label)}": "right" for label in figures.classes}},
+        [
+            [cut(label), *counts]
+            for label, counts in zip(figures.classes, figures.confusion, strict=True)
+        ],
+        "Labels against predictions on DATA:",
+    )

@@ -1,0 +1,184 @@
+"""What ``spansvm tune`` searches: the paper's grids, C and gamma, or a file of the user."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import UserError, closest_name, require
+from ..svc import SpanSVC
+from ..tables import Table
+from ..weighting import ClassWeighting, SigmoidWeighting
+from .terminal import printable
+
+__all__ = ["CLASS_WEIGHTS", "C_GAMMA", "SCORES", "STEP", "SearchPlan", "plan_search"]
+
+#: The searches that have a name.
+CLASS_WEIGHTS, SCORES, C_GAMMA = "class-weights", "scores", "C-gamma"
+
+#: Name of the model in the pipeline.
+STEP = "svm"
+
+_CLASS_WEIGHTS = [2.0 ** (exponent / 2) for exponent in range(-12, 21)]
+_STEEPNESS = [float(value) for value in range(1, 11)]
+_MIDPOINTS = [value / 10 for value in range(10)]
+_CEILINGS = [2.0**exponent for exponent in range(-6, 11)]
+_C = [2.0**exponent for exponent in range(-5, 11)]
+_GAMMA = [2.0**exponent for exponent in range(-11, 4, 2)]
+
+#: Parameters that a file can not name: they need objects, or say nothing of the model.
+_NOT_SEARCHED = ("weighting", "gram_budget")
+
+
+@dataclass(frozen=True)
+class SearchPlan:
+    """A model and the values of its parameters that are tried.
+
+    Attributes
+    ----------
+    name : str
+        Of the search, for people.
+    model : SpanSVC
+    grid : dict or list of dicts
+        By the model's own names of its parameters.
+    """
+
+    name: str
+    model: SpanSVC
+    grid: dict[str, list[Any]] | list[dict[str, list[Any]]]
+
+    @property
+    def pipeline_grid(self) -> list[dict[str, list[Any]]]:
+        """The grid by the names that the parameters have in the pipeline."""
+        parts = [self.grid] if isinstance(self.grid, dict) else self.grid
+        return [{f"{STEP}__{name}": part[name] for name in part} for part in parts]
+
+
+def plan_search(search: str | None, table: Table) -> SearchPlan:
+    """What to search.
+
+    Parameters
+    ----------
+    search : str, optional
+        One of the names, or the path of a YAML or JSON file.  By default it is what the table
+        asks for: scores if it has them, class weights for two classes, else C and gamma.
+    table : Table
+    """
+    n_classes = len(table.schema.classes)
+    if search is None:
+        two = CLASS_WEIGHTS if n_classes == 2 else C_GAMMA
+        search = two if table.scores is None else SCORES
+    if search == CLASS_WEIGHTS:
+        _refuse_scores(table, search)
+        if n_classes > 2:
+            raise UserError(
+                f"{table.source} has {n_classes} classes, and --search {CLASS_WEIGHTS} is for two; "
+                f"use --search {C_GAMMA}."
+            )
+        grid = {"weighting__positive": _CLASS_WEIGHTS, "weighting__negative": _CLASS_WEIGHTS}
+        return SearchPlan(search, SpanSVC(gamma="auto", weighting=ClassWeighting()), grid)
+    if search == SCORES:
+        if table.scores is None:
+            raise UserError(
+                f"--search {SCORES} needs the importance of every row; pass --scores with the "
+                "column that holds it."
+            )
+        grid = {
+            "weighting__steepness": _STEEPNESS,
+            "weighting__midpoint": _MIDPOINTS,
+            "weighting__ceiling": _CEILINGS,
+        }
+        return SearchPlan(search, SpanSVC(gamma="auto", weighting=SigmoidWeighting()), grid)
+    if search == C_GAMMA:
+        _refuse_scores(table, search)
+        return SearchPlan(search, SpanSVC(), {"C": _C, "gamma": _GAMMA})
+    return _plan_from_file(search, table)
+
+
+def _refuse_scores(table: Table, search: str) -> None:
+    if table.scores is not None:
+        raise UserError(
+            f"--search {search} makes no use of --scores; leave one of them out, or pass "
+            f"--search {SCORES}."
+        )
+
+
+def _plan_from_file(search: str, table: Table) -> SearchPlan:
+    content = _read_file(search)
+    parts = content if isinstance(content, list) else [content]
+    if not parts or not all(isinstance(part, Mapping) and part for part in parts):
+        raise UserError(
+            f"{search} must hold names of parameters with lists of values, such as C: [1, 10, 100]."
+        )
+    names = {str(name) for part in parts for name in part}
+    model = SpanSVC(gamma="auto", weighting=_weighting_for(search, names, table))
+    known = [name for name in model.get_params() if name not in _NOT_SEARCHED]
+    grids = []
+    for part in parts:
+        grid = {}
+        for name, values in part.items():
+            if name not in known:
+                raise UserError(
+                    f"There is no parameter '{printable(name)}' to search, which {search} names"
+                    f"{closest_name(str(name), known)}; use one of {', '.join(known)}."
+                )
+            grid[name] = values if isinstance(values, list) else [values]
+            if not grid[name]:
+                raise UserError(f"{search} has no values for '{name}'; give at least one.")
+        grids.append(grid)
+    return SearchPlan(Path(search).name, model, grids)
+
+
+def _weighting_for(
+    search: str, names: set[str], table: Table
+) -> ClassWeighting | SigmoidWeighting | None:
+    """The weighting whose parameters a grid names."""
+    own = {name.partition("__")[2] for name in names if name.startswith("weighting__")}
+    if table.scores is not None:
+        if own & set(ClassWeighting().get_params()):
+            _refuse_scores(table, search)
+        return SigmoidWeighting()
+    of_scores = sorted(own & set(SigmoidWeighting().get_params()))
+    if of_scores:
+        raise UserError(
+            f"{search} names weighting__{of_scores[0]}, which needs the importance of every row; "
+            "pass --scores."
+        )
+    if own and len(table.schema.classes) > 2:
+        raise UserError(
+            f"{search} names weighting__{min(own)}, which is for two classes, but {table.source} "
+            f"has {len(table.schema.classes)}; search class_weight instead."
+        )
+    return ClassWeighting() if own else None
+
+
+def _read_file(search: str) -> Any:
+    path = Path(search)
+    if not path.is_file():
+        names = (CLASS_WEIGHTS, SCORES, C_GAMMA)
+        raise UserError(
+            f"There is no search '{search}'{closest_name(search, names)}; --search is one of "
+            f"{', '.join(names)}, or a YAML or JSON file."
+        )
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{search} cannot be read as text; check the file.") from error
+    try:
+        return json.loads(text) if path.suffix.lower() == ".json" else _parse_yaml(text)
+    except ValueError as error:
+        reason = printable(error)
+        raise UserError(f"{search} cannot be understood ({reason}); correct it.") from error
+
+
+def _parse_yaml(text: str) -> Any:
+    yaml = require("yaml", "cli")
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = "" if mark is None else f" near line {mark.line + 1}"
+        raise ValueError(f"no YAML{where}") from error

@@ -1,0 +1,114 @@
+"""Figures of a trained model on labelled rows of another file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import confusion_matrix, log_loss, roc_auc_score
+
+from ..errors import UserError
+from ..models import load_model
+from ..report.selected import wilson
+from ..tables import FileOptions, Schema, Table, check_predictable, read_for_prediction
+from .terminal import Terminal
+
+__all__ = ["HeldOut", "judge", "load", "read_labelled", "read_rows"]
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """How a model does on rows.
+
+    Attributes
+    ----------
+    n_rows, n_errors : int
+    error : float
+    interval : list of float
+        Wilson's, of 95%.
+    majority_error : float
+        Of the class that is the largest in these rows.
+    roc_auc : float or None
+        For two classes that are both there.
+    log_loss : float or None
+        Of the calibrated probabilities.
+    classes : list of str
+    confusion : list of lists of int
+        Rows are the labels, columns the predictions.
+    """
+
+    n_rows: int
+    n_errors: int
+    error: float
+    interval: list[float]
+    majority_error: float
+    roc_auc: float | None
+    log_loss: float | None
+    classes: list[str]
+    confusion: list[list[int]]
+
+
+def load(path: Path) -> tuple[Any, Schema]:
+    """A saved model, and what files for it must look like."""
+    saved = load_model(path)
+    if saved.schema is None:
+        raise UserError(
+            f"{path} does not say which columns the model needs; save it with a schema, or make "
+            "it by spansvm tune."
+        )
+    return saved.model, saved.schema
+
+
+def read_rows(
+    path: str,
+    schema: Schema,
+    options: FileOptions,
+    model: Any,
+    terminal: Terminal,
+    id: str | None = None,
+) -> Table:
+    """Rows of a file that the model can predict; what is odd about them is noted."""
+    table = read_for_prediction(path, schema, options, id=id)
+    for note in table.notes:
+        terminal.note(f"{table.source}: {note}")
+    check_predictable(model, table)
+    return table
+
+
+def read_labelled(
+    path: str, schema: Schema, options: FileOptions, model: Any, terminal: Terminal
+) -> Table:
+    """As :func:`read_rows`; UserError if the rows have no labels."""
+    table = read_rows(path, schema, options, model, terminal)
+    if table.y is None:
+        what = "labels" if schema.target is None else f"the labels, column '{schema.target}'"
+        raise UserError(
+            f"{table.source} lacks {what} in every row with the classes of the model; add them, "
+            "or use spansvm predict."
+        )
+    return table
+
+
+def judge(model: Any, table: Table) -> HeldOut:
+    """Predict labelled rows and count."""
+    labels, classes = np.asarray(table.y), model.classes_
+    predicted = model.predict(table.X)
+    n_errors = int((predicted != labels).sum())
+    sizes = np.unique(labels, return_counts=True)[1]
+    both = classes.size == 2 and sizes.size == 2
+    probabilities = model.predict_proba(table.X) if hasattr(model, "predict_proba") else None
+    return HeldOut(
+        n_rows=labels.size,
+        n_errors=n_errors,
+        error=n_errors / labels.size,
+        interval=wilson(n_errors, labels.size),
+        majority_error=1.0 - float(sizes.max()) / labels.size,
+        roc_auc=float(roc_auc_score(labels, model.decision_function(table.X))) if both else None,
+        log_loss=None
+        if probabilities is None
+        else float(log_loss(labels, probabilities, labels=classes)),
+        classes=[str(label) for label in classes],
+        confusion=confusion_matrix(labels, predicted, labels=classes).tolist(),
+    )

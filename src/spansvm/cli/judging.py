@@ -1,0 +1,122 @@
+"""How candidates are judged: from ``--method``, ``--scoring`` and groups to a SpanSearch."""
+
+from __future__ import annotations
+
+from copy import copy
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import get_scorer, get_scorer_names
+from sklearn.model_selection import GroupKFold, LeaveOneGroupOut, StratifiedKFold
+
+from ..errors import UserError, closest_name
+from ..search.evaluation import BOUNDS, METHODS
+from ..tables import Table
+from .terminal import Terminal
+
+__all__ = ["choose_folds", "choose_method", "choose_scorer"]
+
+_FOLDS = 5
+
+#: With at most so many groups each is left out by itself.
+_FEW_GROUPS = 10
+
+
+def choose_method(method: str | None, table: Table, terminal: Terminal) -> str:
+    """The method: the span-rule by default, folds of whole groups if there are groups."""
+    if method is None:
+        if table.groups is None:
+            return "span_rule"
+        terminal.note(
+            "The rows come in groups, so whole groups are left out (--method kfold): leaving out "
+            "single rows would be optimistic."
+        )
+        return "kfold"
+    if method not in METHODS:
+        raise UserError(
+            f"There is no method '{method}'{closest_name(method, METHODS)}; --method is one of "
+            f"{', '.join(METHODS)}."
+        )
+    if method in BOUNDS and len(table.schema.classes) > 2:
+        raise UserError(
+            f"--method {method} is for two classes, but {table.source} has "
+            f"{len(table.schema.classes)}; use span_rule, loo or kfold."
+        )
+    if table.groups is not None and method != "kfold":
+        terminal.note(
+            f"Warning: --method {method} leaves out single rows and does not look at --groups; "
+            "expect its figures to be optimistic."
+        )
+    return method
+
+
+def choose_folds(method: str, table: Table, seed: int) -> Any:
+    """Folds for ``kfold``, else None.
+
+    Groups are never split: with few of them each is a fold of its own.
+    """
+    if method != "kfold":
+        return None
+    labels = np.asarray(table.y)
+    if table.groups is None:
+        classes, counts = np.unique(labels, return_counts=True)
+        if counts.min() < _FOLDS:
+            raise UserError(
+                f"The class {classes[counts.argmin()]} has only {counts.min()} rows, and "
+                f"--method kfold needs {_FOLDS} of each; use --method span_rule or loo."
+            )
+        return StratifiedKFold(_FOLDS, shuffle=True, random_state=seed)
+    n_groups = np.unique(table.groups).size
+    if n_groups < 2:
+        raise UserError(
+            f"All rows of {table.source} are of one group; leave --groups out, or pass another "
+            "column."
+        )
+    few = n_groups <= _FEW_GROUPS
+    folds = LeaveOneGroupOut() if few else GroupKFold(_FOLDS, shuffle=True, random_state=seed)
+    for rows, _ in folds.split(labels, labels, table.groups):
+        absent = np.setdiff1d(labels, labels[rows])
+        if absent.size:
+            raise UserError(
+                f"All rows of the class {absent[0]} fall into one fold of groups, so that no model "
+                "could learn it; pass other --groups, another --seed, or --method span_rule."
+            )
+    return folds
+
+
+def choose_scorer(scoring: str | None, method: str, table: Table, terminal: Terminal) -> Any:
+    """The scorer by its name in scikit-learn; None for the share of right predictions.
+
+    Scores of one class are those of the class 1, as scikit-learn has it; if there is none, of the
+    second class, which is noted.
+    """
+    if scoring is None:
+        return None
+    if method in BOUNDS:
+        raise UserError(
+            f"--method {method} is a bound of the error and cannot be scored by {scoring}; leave "
+            "--scoring out, or use --method span_rule."
+        )
+    if scoring not in get_scorer_names():
+        raise UserError(
+            f"There is no score '{scoring}'{closest_name(scoring, get_scorer_names())}; --scoring "
+            "takes the names of scikit-learn, such as accuracy, balanced_accuracy, f1, roc_auc."
+        )
+    scorer = get_scorer(scoring)
+    settings = scorer._kwargs
+    takes_one_class = "pos_label" in signature(scorer._score_func).parameters
+    if not takes_one_class or settings.get("average", "binary") != "binary":
+        return scorer
+    classes = table.schema.classes
+    if len(classes) > 2:
+        raise UserError(
+            f"The score {scoring} is for two classes, but {table.source} has {len(classes)}; use "
+            "one such as accuracy, f1_macro or neg_log_loss."
+        )
+    if 1 in classes:
+        return scorer
+    terminal.note(f"The score {scoring} is that of the class '{classes[1]}'.")
+    result = copy(scorer)
+    result._kwargs = {**settings, "pos_label": classes[1]}
+    return result

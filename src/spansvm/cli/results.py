@@ -1,0 +1,95 @@
+"""Files that ``spansvm tune`` writes into its folder."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..models import libsvm_reason, save_libsvm, save_model
+from ..output import OutputFolder
+from ..report import Report, write_json, write_report
+from ..tables import Schema
+from .grids import STEP
+from .terminal import Terminal
+from .training_record import TrainingRecord
+
+__all__ = ["FILES", "write_results", "write_results_table"]
+
+#: Names of the files.
+MODEL, LIBSVM, TABLE, PAGE, JSON = FILES = (
+    "model.skops",
+    "model.libsvm",
+    "results.csv",
+    "report.html",
+    "report.json",
+)
+
+
+def write_results(
+    folder: OutputFolder,
+    search: Any,
+    report: Report,
+    record: TrainingRecord,
+    schema: Schema,
+    terminal: Terminal,
+) -> list[Path]:
+    """Write all files of a search; what is not written is noted.
+
+    Returns
+    -------
+    list of Path
+    """
+    model = search.best_estimator_
+    written = []
+    with folder.writing(MODEL) as path:
+        save_model(path, model, schema=schema, command=report.command or "")
+        record.add_to(path)
+    written.append(MODEL)
+    reason = libsvm_reason(model)
+    if reason is None:
+        with folder.writing(LIBSVM) as path:
+            save_libsvm(path, model)
+        written.append(LIBSVM)
+    else:
+        terminal.note(f"There is no {LIBSVM}: {reason}.")
+    with folder.writing(TABLE) as path:
+        write_results_table(path, search.cv_results_, report.search.ranking())
+    with folder.writing(PAGE) as path:
+        write_report(report, path)
+    with folder.writing(JSON) as path:
+        write_json(report, path)
+    return [folder.path / name for name in (*written, TABLE, PAGE, JSON)]
+
+
+def write_results_table(path: Path, results: dict[str, Any], order: list[int]) -> None:
+    """Write ``cv_results_`` as CSV.
+
+    Parameters
+    ----------
+    path : Path
+    results : dict
+        Parameters lose the name of their step: ``svm__C`` becomes ``C``.
+    order : list of int
+        The candidates in the order in which they are written, the best first.
+    """
+    columns = {_column_name(key): values for key, values in results.items() if key != "params"}
+    ranks = [name for name in columns if name.startswith("rank_")]
+    names = [*ranks, *(name for name in columns if name not in ranks)]
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(names)
+        for index in order:
+            writer.writerow(_cell(columns[name][index]) for name in names)
+
+
+def _column_name(key: str) -> str:
+    return key.removeprefix("param_").removeprefix(f"{STEP}__")
+
+
+def _cell(value: Any) -> Any:
+    if value is np.ma.masked:
+        return ""
+    return value.item() if isinstance(value, np.generic) else value

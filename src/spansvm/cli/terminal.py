@@ -1,0 +1,109 @@
+"""What a command says: results on standard output, notes and progress on standard error."""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+__all__ = ["Terminal", "printable"]
+
+
+def printable(text: object) -> str:
+    """A text of the data on one line, without characters that a terminal would obey."""
+    line = " ".join(str(text).split())
+    return "".join(character if character.isprintable() else "�" for character in line)
+
+
+class Terminal:
+    """Where a command prints.
+
+    Parameters
+    ----------
+    quiet : bool
+        Nothing but errors is printed, and the JSON if it is asked for.
+    as_json : bool
+        Standard output is one JSON object.
+
+    Attributes
+    ----------
+    told : list of str
+        The notes so far, also those that were not printed.
+    """
+
+    def __init__(self, *, quiet: bool = False, as_json: bool = False) -> None:
+        self.quiet = quiet
+        self.as_json = as_json
+        self.told: list[str] = []
+
+    @property
+    def shows_progress(self) -> bool:
+        """Whether a progress bar makes sense."""
+        return not self.quiet and sys.stderr.isatty()
+
+    def note(self, text: str) -> None:
+        """Tell something beside the results."""
+        self.told.append(printable(text))
+        self.progress(text)
+
+    def progress(self, text: str) -> None:
+        """Tell how far the work is."""
+        if not self.quiet:
+            print(printable(text), file=sys.stderr, flush=True)
+
+    def say(self, text: str = "") -> None:
+        """Print a line of the results."""
+        if not (self.quiet or self.as_json):
+            print(printable(text), flush=True)
+
+    def table(self, columns: dict[str, str], rows: list[list[object]], title: str = "") -> None:
+        """Print a table.
+
+        Parameters
+        ----------
+        columns : dict
+            Heading and alignment ("left" or "right") of every column.
+        rows : list of lists
+        title : str
+        """
+        if self.quiet or self.as_json:
+            return
+        from rich.box import SIMPLE_HEAD
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, show_header=any(columns))
+        for heading, side in columns.items():
+            table.add_column(
+                Text(printable(heading)), justify="right" if side == "right" else "left"
+            )
+        for row in rows:
+            table.add_row(*(Text(printable(cell)) for cell in row))
+        if title:
+            print(f"\n{printable(title)}\n")
+        Console(highlight=False, markup=False, emoji=False).print(table)
+
+    def result(self, content: dict[str, Any]) -> None:
+        """Print the JSON object, if it is asked for."""
+        if self.as_json:
+            print(json.dumps(content, indent=1, allow_nan=False))
+
+    @contextmanager
+    def telling_warnings(self) -> Iterator[None]:
+        """Warnings within the block become notes, each once."""
+        told: set[str] = set()
+
+        def tell(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+            text = str(message)
+            if text not in told and not issubclass(category, DeprecationWarning):
+                told.add(text)
+                self.note(f"Warning: {text}")
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            warnings.showwarning = tell
+            yield

@@ -1,0 +1,106 @@
+"""What a model file keeps of its training: every estimate, and by what to know the rows again.
+
+It is one more member of the skops archive, beside those of :mod:`spansvm.models`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
+
+import numpy as np
+from scipy import sparse
+
+from ..errors import UserError
+from ..tables import Table
+
+__all__ = ["JudgedError", "TrainingRecord", "fingerprint"]
+
+_MEMBER = "training.json"
+
+
+@dataclass(frozen=True)
+class JudgedError:
+    """An error by which a candidate was selected, and what it is called."""
+
+    name: str
+    error: float
+
+
+@dataclass(frozen=True)
+class TrainingRecord:
+    """The training of a model, as plain data.
+
+    Attributes
+    ----------
+    source : str
+        Name of the training file.
+    fingerprint : str
+        Of its rows, by :func:`fingerprint`.
+    n_rows : int
+    setting : str
+        The selected parameters in words.
+    loo_error : float
+    loo_interval : list of float
+    majority_error : float
+    judged : JudgedError or None
+        What the model was selected by, if that is another error than the span-rule's.
+    estimates : list of dict
+        ``label``, ``value`` and ``meaning`` of every estimate; empty for more than two classes.
+    """
+
+    source: str
+    fingerprint: str
+    n_rows: int
+    setting: str
+    loo_error: float
+    loo_interval: list[float]
+    majority_error: float
+    judged: JudgedError | None
+    estimates: list[dict[str, Any]]
+
+    def add_to(self, path: Path) -> None:
+        """Add the record to a model file that is there."""
+        with ZipFile(path, "a", compression=ZIP_DEFLATED) as archive:
+            archive.writestr(_MEMBER, json.dumps(asdict(self), indent=1))
+
+    @classmethod
+    def read(cls, path: Path) -> TrainingRecord | None:
+        """The record of a model file; None if it has none, as models that a program saved."""
+        with ZipFile(path) as archive:
+            if _MEMBER not in archive.namelist():
+                return None
+            content = archive.read(_MEMBER)
+        try:
+            values = json.loads(content)
+            judged = values.pop("judged")
+            return cls(**values, judged=None if judged is None else JudgedError(**judged))
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise UserError(
+                f"{path} has a damaged record of its training; make it again by spansvm tune."
+            ) from error
+
+
+def fingerprint(table: Table) -> str:
+    """A checksum of labels and features, row by row; equal for equal rows in the same order."""
+    digest = hashlib.sha256()
+    digest.update("\0".join(str(label) for label in np.asarray(table.y).tolist()).encode())
+    if sparse.issparse(table.X):
+        rows = sparse.csr_matrix(table.X)
+        for part in (rows.indptr, rows.indices):
+            digest.update(part.astype("<i8").tobytes())
+        digest.update(rows.data.astype("<f8").tobytes())
+    elif hasattr(table.X, "columns"):
+        for name in table.feature_names:
+            column = table.X[name]
+            if column.dtype == object:
+                digest.update("\0".join(str(value) for value in column).encode())
+            else:
+                digest.update(column.to_numpy(dtype="<f8").tobytes())
+    else:
+        digest.update(np.ascontiguousarray(table.X, dtype="<f8").tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,206 @@
+"""``spansvm tune``: search hyperparameters on a file, train, write model and report."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .options import (
+    DataFile,
+    Debug,
+    Decimal,
+    Delimiter,
+    Encoding,
+    Force,
+    Format,
+    Header,
+    Id,
+    Json,
+    Missing,
+    Quiet,
+    file_options,
+    offering,
+)
+from .terminal import Terminal
+
+if TYPE_CHECKING:
+    from ..tables import FileOptions
+
+__all__ = ["HELP", "TuneRequest", "tune"]
+
+HELP = (
+    "Search the hyperparameters of a weighted SVM, train the best one, write model and report.\n\n"
+    "The last column is the target. Numbers are scaled to [0, 1], texts become one column a value. "
+    "For two classes the weights of both are searched (33 x 33, RBF kernel with gamma = 1/d); "
+    "every candidate is judged by its leave-one-out error, from one training.\n\n"
+    "\b\n"
+    "  spansvm tune data.csv\n"
+    "  spansvm tune data.csv --target diagnosis --id patient --test new.csv\n"
+    "  spansvm tune data.csv --search C-gamma --scoring roc_auc --jobs 2\n"
+    "  spansvm tune data.csv --scores confidence --impute median\n"
+    "  spansvm tune data.csv --groups person --out results\n"
+    "  spansvm tune data.csv --search grid.yaml      # C: [1, 10], gamma: [0.1, 1]\n"
+    "  zcat data.libsvm.gz | spansvm tune - --json\n\n"
+    "Writes into a folder (data-tuned for data.csv): model.skops, model.libsvm, results.csv, "
+    "report.html, report.json. Exit code 2 means that something can be corrected, and says what."
+)
+
+# Said again for help and completion, as the modules that define them take long to import; a test
+# keeps them equal.
+_SEARCHES = ("class-weights", "scores", "C-gamma")
+_METHODS = ("span_rule", "loo", "kfold", "span_bound", "span_count", "xi_alpha", "sv_count")
+_SCORINGS = ("accuracy", "balanced_accuracy", "f1", "f1_macro", "neg_log_loss", "roc_auc")
+_SCALINGS = ("minmax", "standard", "none")
+_IMPUTATIONS = ("median", "mean", "most_frequent")
+
+_COLUMNS, _SEARCH, _OUTPUT = "Columns", "Search", "Output"
+
+
+@dataclass(frozen=True)
+class TuneRequest:
+    """What is asked of a tuning; the options of the command, with the same defaults."""
+
+    data: str
+    out: Path
+    file: FileOptions
+    target: str | None = None
+    scores: str | None = None
+    weights: str | None = None
+    groups: str | None = None
+    id: str | None = None
+    drop: tuple[str, ...] = ()
+    categorical: tuple[str, ...] = ()
+    scale: str = "minmax"
+    impute: str | None = None
+    search: str | None = None
+    method: str | None = None
+    scoring: str | None = None
+    test: str | None = None
+    jobs: int | None = None
+    seed: int = 0
+    force: bool = False
+    command: str = ""
+
+
+def _column(option: str, help: str) -> typer.models.OptionInfo:
+    return typer.Option(option, metavar="COLUMN", rich_help_panel=_COLUMNS, help=help)
+
+
+def tune(
+    data: DataFile,
+    target: Annotated[
+        str | None, _column("--target", "Column with the labels; the last one by default.")
+    ] = None,
+    scores: Annotated[
+        str | None, _column("--scores", "Column with importance scores in [0, 1].")
+    ] = None,
+    weights: Annotated[
+        str | None, _column("--weights", "Column with fixed instance weights.")
+    ] = None,
+    groups: Annotated[
+        str | None,
+        _column("--groups", "Column with groups of rows (persons, batches) that stay together."),
+    ] = None,
+    id: Id = None,
+    drop: Annotated[
+        list[str] | None, _column("--drop", "Column to leave out; may be repeated.")
+    ] = None,
+    categorical: Annotated[
+        list[str] | None,
+        _column("--categorical", "Column whose numbers are categories; may be repeated."),
+    ] = None,
+    scale: Annotated[
+        str,
+        typer.Option(
+            metavar="|".join(_SCALINGS), autocompletion=offering(*_SCALINGS),
+            rich_help_panel=_COLUMNS, help="How numbers are scaled; minmax is to [0, 1].",
+        ),
+    ] = "minmax",
+    impute: Annotated[
+        str | None,
+        typer.Option(
+            metavar="|".join(_IMPUTATIONS), autocompletion=offering(*_IMPUTATIONS),
+            rich_help_panel=_COLUMNS, help="What stands for missing values; by default they are "
+            "an error that counts them.",
+        ),
+    ] = None,
+    search: Annotated[
+        str | None,
+        typer.Option(
+            metavar="|".join((*_SEARCHES, "FILE")), autocompletion=offering(*_SEARCHES),
+            rich_help_panel=_SEARCH, help="What is searched, or a YAML or JSON file with lists of "
+            "values. By default scores if --scores is given, class-weights for two classes, else "
+            "C-gamma.",
+        ),
+    ] = None,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", autocompletion=offering(*_METHODS), rich_help_panel=_SEARCH,
+            help=f"How candidates are judged: {', '.join(_METHODS)}. By default span_rule, with "
+            "--groups kfold.",
+        ),
+    ] = None,
+    scoring: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", autocompletion=offering(*_SCORINGS), rich_help_panel=_SEARCH,
+            help="A score of scikit-learn, such as balanced_accuracy, f1, roc_auc.",
+        ),
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(rich_help_panel=_SEARCH, help="Threads; -1 for all.")
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(min=0, rich_help_panel=_SEARCH, help="Of the folds of kfold.")
+    ] = 0,
+    test: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", rich_help_panel=_SEARCH,
+            help="Labelled rows to test the selected model on.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", rich_help_panel=_OUTPUT, show_default=False,
+            help="Folder for the results; DATA-tuned by default.",
+        ),
+    ] = None,
+    force: Force = False,
+    quiet: Quiet = False,
+    json: Json = False,
+    debug: Debug = False,
+    format: Format = None,
+    delimiter: Delimiter = None,
+    header: Header = None,
+    encoding: Encoding = "utf-8",
+    decimal: Decimal = ".",
+    missing: Missing = None,
+) -> None:  # fmt: skip
+    """See HELP."""
+    from .tuning import run_tuning
+
+    run_tuning(
+        TuneRequest(
+            data=data, out=default_folder(data) if out is None else out,
+            file=file_options(format, delimiter, header, encoding, decimal, missing),
+            target=target, scores=scores, weights=weights, groups=groups, id=id,
+            drop=tuple(drop or ()), categorical=tuple(categorical or ()), scale=scale,
+            impute=impute, search=search, method=method, scoring=scoring, test=test, jobs=jobs,
+            seed=seed, force=force, command=shlex.join(["spansvm", *sys.argv[1:]]),
+        ),
+        Terminal(quiet=quiet, as_json=json),
+    )  # fmt: skip
+
+
+def default_folder(data: str) -> Path:
+    """Where the results go if it is not said: beside the command, named as the data."""
+    name = "spansvm" if data == "-" else Path(data).name.partition(".")[0] or "spansvm"
+    return Path(f"{name}-tuned")

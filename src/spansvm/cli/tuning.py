@@ -1,0 +1,178 @@
+"""The work of ``spansvm tune``: read, search, judge, write, tell."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import ParameterGrid
+
+from ..errors import UserError, require
+from ..output import OutputFolder
+from ..report import Report
+from ..search import SpanSearch
+from ..tables import Table, build_pipeline, read_table
+from ..tables.table import CATEGORICAL, NUMERIC
+from .findings import describe_setting, findings_as_json, print_findings
+from .grids import SearchPlan, plan_search
+from .held_out import HeldOut, judge, read_labelled
+from .judging import choose_folds, choose_method, choose_scorer
+from .results import FILES, write_results
+from .terminal import Terminal
+from .training_record import JudgedError, TrainingRecord, fingerprint
+from .tune import TuneRequest
+
+__all__ = ["run_tuning"]
+
+#: Methods that find another error than the span-rule's, and its name.
+_JUDGED_BY = {"kfold": "error over folds", "loo": "exact leave-one-out"}
+
+#: With more rows the Gram matrix is large, and a whole search takes hours.
+_MANY_ROWS = 20_000
+
+#: As many classes or columns are told in a note.
+_LISTED = 6
+
+
+def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
+    """Do what is asked; UserError, before the search begins, if that is not possible."""
+    if request.jobs is not None and (request.jobs == 0 or request.jobs < -1):
+        raise UserError(f"--jobs is a number of threads, or -1 for all; got {request.jobs}.")
+    table = read_table(
+        request.data, request.file, target=request.target, scores=request.scores,
+        weights=request.weights, groups=request.groups, id=request.id, drop=request.drop,
+        categorical=request.categorical,
+    )  # fmt: skip
+    _introduce(table, terminal)
+    plan = plan_search(request.search, table)
+    pipeline = build_pipeline(table, plan.model, scale=request.scale, impute=request.impute)
+    if table.missing:
+        counts = _listed([f"{count} in '{name}'" for name, count in table.missing.items()])
+        terminal.note(f"Missing values are filled in ({request.impute}): {counts}.")
+    method = choose_method(request.method, table, terminal)
+    folds = choose_folds(method, table, request.seed)
+    scorer = choose_scorer(request.scoring, method, table, terminal)
+    test_table = None
+    if request.test is not None:
+        test_table = read_labelled(request.test, table.schema, request.file, pipeline, terminal)
+    # What can be known to fail at the end is told before the work.
+    require("skops.io", "cli")
+    require("jinja2", "report")
+    folder = OutputFolder(request.out, force=request.force)
+    folder.prepare(*FILES)
+    search = SpanSearch(
+        pipeline,
+        plan.pipeline_grid,
+        method=method,
+        scoring=None if scorer is None else {request.scoring: scorer},
+        refit=True if scorer is None else request.scoring,
+        cv=folds,
+        n_jobs=request.jobs,
+        verbose=int(terminal.shows_progress),
+    )
+    _search(search, plan, table, terminal)
+    test = None if test_table is None else judge(search.best_estimator_, test_table)
+    report = _report(search, table, request, test, terminal)
+    setting = describe_setting(search.best_params_, table.schema.classes)
+    judged = None
+    if method in _JUDGED_BY and report.search.scoring == "accuracy":
+        judged = JudgedError(_JUDGED_BY[method], 1.0 - float(search.best_score_))
+    record = TrainingRecord(
+        source=table.source,
+        fingerprint=fingerprint(table),
+        n_rows=table.n_rows,
+        setting=setting,
+        loo_error=report.leave_one_out.error,
+        loo_interval=report.leave_one_out.interval,
+        majority_error=report.leave_one_out.majority_error,
+        judged=judged,
+        estimates=[asdict(estimate) for estimate in report.trust.estimates],
+    )
+    files = write_results(folder, search, report, record, table.schema, terminal)
+    print_findings(report, setting, judged, test, terminal)
+    terminal.say()
+    terminal.say(f"Report: {request.out / 'report.html'}")
+    terminal.say(f"Model: {request.out / 'model.skops'} (spansvm predict MODEL DATA)")
+    paths = [str(path) for path in files]
+    terminal.result(findings_as_json(report, setting, judged, test, paths))
+
+
+def _introduce(table: Table, terminal: Terminal) -> None:
+    """Say what was read, so that a wrong column is noticed."""
+    kinds = {kind: table.kinds.count(kind) for kind in (NUMERIC, CATEGORICAL)}
+    features = ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count)
+    classes, counts = np.unique(np.asarray(table.y), return_counts=True)
+    sizes = _listed([f"{label}: {count}" for label, count in zip(classes, counts, strict=True)])
+    target = "the label" if table.schema.target is None else f"'{table.schema.target}'"
+    terminal.progress(
+        f"{table.source}: {table.n_rows} rows, {len(table.kinds)} features ({features}); target "
+        f"{target} ({sizes})."
+    )
+    for note in table.notes:
+        terminal.note(note)
+
+
+def _search(search: SpanSearch, plan: SearchPlan, table: Table, terminal: Terminal) -> None:
+    n_candidates = len(ParameterGrid(plan.pipeline_grid))
+    terminal.progress(f"Searching {plan.name}: {n_candidates} candidates by {search.method}.")
+    if table.n_rows > _MANY_ROWS:
+        terminal.progress(
+            f"With {table.n_rows} rows a candidate takes its time; a part of the rows, or a small "
+            "grid (--search FILE), gives an answer sooner."
+        )
+    if _will_compile():
+        terminal.progress("The first run compiles for about half a minute; later ones do not.")
+    started = time.perf_counter()
+    with terminal.telling_warnings():
+        try:
+            search.fit(
+                table.X,
+                np.asarray(table.y),
+                sample_weight=table.weights,
+                scores=table.scores,
+                groups=table.groups if search.method == "kfold" else None,
+            )
+        except (TypeError, ValueError) as error:
+            # What is wrong with values of the grid is told by the models that refuse them.
+            raise UserError(" ".join(str(error).split())) from error
+    seconds = time.perf_counter() - started
+    terminal.progress(f"Searched {n_candidates} candidates in {seconds:.1f} s.")
+
+
+def _will_compile() -> bool:
+    """Whether nothing compiled lies beside the package, where it would be kept."""
+    package = Path(__file__).parent.parent
+    if os.environ.get("NUMBA_CACHE_DIR") or not os.access(package, os.W_OK):
+        return False
+    return not any(package.glob("__pycache__/*.nbi"))
+
+
+def _report(
+    search: SpanSearch, table: Table, request: TuneRequest, test: HeldOut | None,
+    terminal: Terminal,
+) -> Report:  # fmt: skip
+    figures: dict[str, Any] | None = None
+    if test is not None:
+        shown = ("error", "n_rows", "n_errors", "majority_error", "roc_auc", "log_loss")
+        figures = {name: getattr(test, name) for name in shown if getattr(test, name) is not None}
+    return Report.from_search(
+        search,
+        table.X,
+        np.asarray(table.y),
+        title=table.source,
+        # Counted from 1, as rows are in all messages.
+        row_ids=range(1, table.n_rows + 1) if table.ids is None else table.ids.tolist(),
+        feature_names=table.feature_names,
+        command=request.command or None,
+        test=figures,
+        notes=terminal.told,
+    )
+
+
+def _listed(parts: list[str]) -> str:
+    rest = f" and {len(parts) - _LISTED} more" if len(parts) > _LISTED else ""
+    return ", ".join(parts[:_LISTED]) + rest
