@@ -1,4 +1,4 @@
-"""Imbalanced classes: how much should the rare class weigh?
+"""Imbalanced classes: the weight of the rare class, found by leave-one-out.
 
 One row in twelve is positive.  With equal weights the machine hardly ever says so.
 The weight of the positive class is chosen by balanced accuracy on leave-one-out

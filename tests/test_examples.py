@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
+PAGE = EXAMPLES.parent / "docs" / "examples.md"
 
 
 def test_every_example_has_a_small_picture():
@@ -45,6 +46,14 @@ def numbers(pattern, text):
     return tuple(map(float, found.groups()))
 
 
+def assert_told(name, *phrases):
+    """What the page of the examples says about one of them."""
+    (section,) = [part for part in PAGE.read_text().split("\n## ") if f"[{name}]" in part]
+    words = " ".join(section.split())
+    for phrase in phrases:
+        assert phrase in words
+
+
 def test_the_selected_class_weight_finds_more_of_the_rare_class(tmp_path):
     text = run("01_imbalanced_classes.py", tmp_path)
     figures = r".*leave-one-out ([\d.]+), new rows ([\d.]+); positives found ([\d.]+)"
@@ -53,6 +62,11 @@ def test_the_selected_class_weight_finds_more_of_the_rare_class(tmp_path):
     assert selected > equal + 0.05
     assert found > equal_found + 0.1
     assert abs(predicted - selected) < 0.05
+    assert_told(
+        "01_imbalanced_classes.py",
+        f"weights {equal_found:.3f} of the positives",
+        f"the selected weight {found:.3f}",
+    )
 
 
 def test_weights_from_scores_beat_equal_weights(tmp_path):
@@ -62,6 +76,11 @@ def test_weights_from_scores_beat_equal_weights(tmp_path):
     assert weighted < equal / 2
     right, wrong = numbers(r"right label weighs ([\d.]+) in the mean, a wrong one (\d\.\d+)", text)
     assert wrong < right / 2
+    assert_told(
+        "02_expert_scores.py",
+        f"{equal:.3f} with equal weights",
+        f"{weighted:.3f} with weights from scores",
+    )
 
 
 def test_leave_one_out_margins_find_swapped_labels(tmp_path):
@@ -72,6 +91,12 @@ def test_leave_one_out_margins_find_swapped_labels(tmp_path):
     assert first >= 22
     assert first >= plain_first
     assert all_found > plain_found
+    assert_told(
+        "03_noisy_labels.py",
+        f"{first:.0f} of the first 30 rows are swapped ones",
+        f"all {all_found:.0f} are among the first 90",
+        f"find {plain_first:.0f} and {plain_found:.0f}",
+    )
 
 
 def test_the_search_that_replaces_gridsearchcv_agrees_with_it(tmp_path):
@@ -79,10 +104,13 @@ def test_the_search_that_replaces_gridsearchcv_agrees_with_it(tmp_path):
     (folds,) = numbers(r"GridSearchCV.*on new rows ([\d.]+)", text)
     (span,) = numbers(r"SpanSearch.*on new rows ([\d.]+)", text)
     (correlation,) = numbers(r"correlation of the scores: ([\d.]+)", text)
-    (faster,) = numbers(r"(\d+) times faster", text)
     assert abs(folds - span) < 0.02
     assert correlation > 0.95
-    assert faster >= 2  # some 25 on a quiet machine
+    assert_told(
+        "04_replacing_gridsearchcv.py",
+        f"correlate with {correlation:.3f}",
+        f"{folds:.3f} (folds) and {span:.3f} (span)",
+    )
 
 
 def test_a_cluster_finds_what_one_process_finds(tmp_path):
