@@ -25,12 +25,7 @@ _LOG = logging.getLogger("mkdocs.hooks.spansvm")
 GENERATED_PAGES = ("command-line.md", "reproduction.md")
 
 #: What the site takes from outside docs/.
-_TAKEN = (
-    "benchmarks/results/*.csv",
-    "benchmarks/results/*.png",
-    "examples/*.py",
-    "examples/images/*",
-)
+_TAKEN = ("benchmarks/results/*.csv", "examples/*.py", "examples/images/*.png")
 
 _FENCE = re.compile(r"^(```.*?^```)", flags=re.DOTALL | re.MULTILINE)
 _CODE = re.compile(r"(`[^`\n]+`)")
@@ -42,16 +37,17 @@ _OUTSIDE = re.compile(r"\]\(\.\./((?:\.\./)*(?:benchmarks|examples)/)")
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Leave generated pages that are not there out of the navigation."""
-    config.nav = _present(config.nav, Path(config.docs_dir))
+    config.nav = without_missing(config.nav, Path(config.docs_dir))
     return config
 
 
-def _present(entries: Any, docs: Path) -> list[Any]:
+def without_missing(entries: Any, docs: Path) -> list[Any]:
+    """The entries of a navigation, without the generated pages that are not in `docs`."""
     kept = []
     for entry in entries:
         ((title, target),) = entry.items()
         if isinstance(target, list):
-            kept.append({title: _present(target, docs)})
+            kept.append({title: without_missing(target, docs)})
         elif target in GENERATED_PAGES and not (docs / target).exists():
             _LOG.info("%s has not been generated; the site is built without it.", target)
         else:

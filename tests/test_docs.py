@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import spansvm
+
 pytest.importorskip("mkdocs", reason="the extra docs is not installed")
 pytest.importorskip("latex2mathml", reason="the extra docs is not installed")
 pytest.importorskip("mkdocstrings", reason="the extra docs is not installed")
@@ -20,8 +22,9 @@ ROOT = Path(__file__).parents[1]
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("site")
+    # Not --quiet: it hides warnings from --strict, too.
     result = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)],
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -71,8 +74,24 @@ def test_pictures_and_results_that_pages_refer_to_are_in_the_site(site):
 
 
 def test_every_public_name_is_in_the_reference(site):
-    import spansvm
-
     text = pages(site)["api.html"]
     for name in set(spansvm.__all__) - {"__version__"}:
         assert f">{name}<" in text or f'id="spansvm.{name}"' in text, name
+
+
+def test_only_generated_pages_may_be_missing(tmp_path):
+    import docs_hooks
+
+    nav = [{"Guide": [{"Ties": "ties.md"}, {"Command line": "command-line.md"}]}]
+    assert docs_hooks.without_missing(nav, tmp_path) == [{"Guide": [{"Ties": "ties.md"}]}]
+    (tmp_path / "command-line.md").touch()
+    assert docs_hooks.without_missing(nav, tmp_path) == nav
+
+
+def test_dollars_in_code_are_no_formulas():
+    import docs_hooks
+
+    text = "`$HOME` is $x$\n\n```sh\necho $HOME $PATH\n```\n"
+    page = docs_hooks.on_page_markdown(text)
+    assert page.startswith("`$HOME` is <span><math")
+    assert page.endswith("```sh\necho $HOME $PATH\n```\n")
