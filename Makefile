@@ -11,12 +11,13 @@ endif
 # Small matrices everywhere: BLAS threads only get in each other's way.
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: help demo test lint theory bench quality reproduce clean
+.PHONY: help demo test lint docs theory bench quality reproduce clean
 
 help:
 	@echo "make demo    install, show every estimate of a weighted SVM, tune one, write a report"
 	@echo "make test    install what the tests need and run them"
 	@echo "make lint    ruff and mypy"
+	@echo "make docs    the documentation, in site/index.html; warnings are errors"
 	@echo "make theory  the theorems on thousands of random problems (some minutes)"
 	@echo "make quality selected models and probabilities against folds on real data (two hours)"
 	@echo "make reproduce  the paper's experiments beside its numbers (an hour and a half)"
@@ -48,6 +49,9 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+docs: $(VENV)/.installed-dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.search
@@ -60,5 +64,5 @@ quality: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.calibration
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,4 +1,4 @@
-"""What the README shows runs, and what it prints is what it says."""
+"""What README and docs show runs, and what it prints is what they say."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ MODULES = [
     "spansvm.search.spansearch",
     "spansvm.svc",
 ]
-BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+#: Code of both kinds of fences, also within lists and notes, where it is indented.
+FENCES = re.compile(r"^ *```(?:python|pycon|py)\b.*?\n(.*?)^ *```", flags=re.DOTALL | re.MULTILINE)
 
 
 def test_the_readme_names_both_commands():
@@ -104,13 +106,55 @@ def test_the_table_of_selected_models_is_that_of_the_committed_results(line, rul
     assert f"{line} | {shown[0]} | {shown[1]} |" in (ROOT / "README.md").read_text()
 
 
-def test_code_blocks_run_in_order():
-    assert BLOCKS
-    example = doctest.DocTestParser().get_doctest("\n".join(BLOCKS), {}, "README", "README.md", 0)
-    assert example.examples
+def page_name(page):
+    return page.relative_to(ROOT).as_posix()
+
+
+def pages_with_code():
+    found = {page: FENCES.findall(page.read_text()) for page in PAGES}
+    return [
+        # What a cluster says while it is torn down is not ours.
+        pytest.param(
+            page,
+            blocks,
+            id=page_name(page),
+            marks=[pytest.mark.filterwarnings("ignore")] if "dask" in "".join(blocks) else [],
+        )
+        for page, blocks in found.items()
+        if blocks
+    ]
+
+
+def test_code_is_looked_for_on_every_page():
+    found = {param.id for param in pages_with_code()}
+    assert {"README.md", "docs/getting-started.md", "docs/guide/methods.md"} <= found
+
+
+@pytest.mark.parametrize(("page", "blocks"), pages_with_code())
+def test_code_blocks_run_in_order(page, blocks, tmp_path, monkeypatch):
+    text = "\n".join(blocks)
+    if "dask" in text:
+        pytest.importorskip("dask.distributed", reason="dask is not installed")
+    if "Display" in text:
+        pytest.importorskip("matplotlib", reason="matplotlib is not installed").use("Agg")
+    monkeypatch.chdir(tmp_path)  # some blocks save files
+    for block in blocks:
+        assert block.lstrip().startswith(">>> "), f"This code would not be run: {block}"
+    example = doctest.DocTestParser().get_doctest(text, {}, page_name(page), str(page), 0)
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     runner.run(example)
     assert runner.summarize().failed == 0
+
+
+@pytest.mark.parametrize("name", ["methods", "probabilities", "ties"])
+def test_benchmark_figures_in_the_docs_are_those_of_the_readme(name):
+    """Those of the README are compared with the committed results."""
+    figure = re.compile(r"\b\d\.\d{2,3}\b|\b\d+ of \d+\b")
+    prose = " ".join(FENCES.sub("", (ROOT / "docs" / "guide" / f"{name}.md").read_text()).split())
+    readme = " ".join((ROOT / "README.md").read_text().split())
+    found = set(figure.findall(prose))
+    assert found
+    assert found <= set(figure.findall(readme))
 
 
 @pytest.mark.parametrize("module", MODULES)
