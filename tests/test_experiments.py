@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -131,7 +133,7 @@ def _start(out):
 
 def _rows_in(path):
     try:
-        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as connection:
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
             return sum(
                 connection.execute(f"SELECT COUNT(*) FROM {table}").fetchone()[0]
                 for table in ("models", "folds")
@@ -160,7 +162,7 @@ def test_a_run_that_is_killed_three_times_ends_with_the_same_tables(tmp_path, da
             "existence_table.csv", "curves.csv"} <= set(names)  # fmt: skip
     for name in names:
         here, there = (tmp_path / run / "reproduction" / name for run in ("whole", "broken"))
-        assert here.read_text() == there.read_text(), name
+        assert here.read_text(encoding="utf-8") == there.read_text(encoding="utf-8"), name
 
 
 def test_a_store_of_another_grid_is_refused(store):
@@ -277,13 +279,12 @@ def test_rows_are_read_as_they_were_written(tmp_path):
         {"data_set": "b", "split": 1, "value": ""},
     ]
     path = tmp_path / "rows.csv"
-    path.write_text(to_csv(rows, ["how"]))
+    path.write_text(to_csv(rows, ["how"]), encoding="utf-8")
     assert read_rows(path) == (rows, ["how"])
 
 
 def test_the_committed_page_is_what_the_committed_results_say(tmp_path):
-    import shutil
-
+    pytest.importorskip("matplotlib")
     from spansvm.experiments.page import FOLDER, PAGE, write_page
 
     docs = Path(__file__).parent.parent / "docs"
@@ -291,6 +292,10 @@ def test_the_committed_page_is_what_the_committed_results_say(tmp_path):
     for path in (docs / FOLDER).glob("*.csv"):
         shutil.copy(path, tmp_path / FOLDER)
     write_page(tmp_path)
-    assert (tmp_path / PAGE).read_text() == (docs / PAGE).read_text()
+    assert (tmp_path / PAGE).read_text(encoding="utf-8") == (docs / PAGE).read_text(
+        encoding="utf-8"
+    )
     for path in (docs / FOLDER).glob("*_table.csv"):
-        assert (tmp_path / FOLDER / path.name).read_text() == path.read_text()
+        assert (tmp_path / FOLDER / path.name).read_text(encoding="utf-8") == path.read_text(
+            encoding="utf-8"
+        )

@@ -57,7 +57,7 @@ def test_a_quick_run_writes_tables_figures_and_a_page(tmp_path, data_folder):
     arguments = ("reproduce", "1-4", "--quick", "--datasets", "splice", "--splits", 1)
     result = spansvm(*arguments, "--curves", "splice", "--out", tmp_path)
     assert result.exit_code == 0, result.output
-    page = (tmp_path / "reproduction.md").read_text()
+    page = (tmp_path / "reproduction.md").read_text(encoding="utf-8")
     assert "This is a quick run" in page
     assert "| splice |" in page
     assert "spansvm reproduce 1 2 3 4 --quick" in page
@@ -69,7 +69,7 @@ def test_a_quick_run_writes_tables_figures_and_a_page(tmp_path, data_folder):
     (tmp_path / "results.sqlite").unlink()
     (tmp_path / "reproduction.md").unlink()
     assert spansvm("reproduce", "--page-only", "--out", tmp_path).exit_code == 0
-    assert (tmp_path / "reproduction.md").read_text() == page
+    assert (tmp_path / "reproduction.md").read_text(encoding="utf-8") == page
 
 
 def test_the_curves_show_every_method_and_mark_every_minimum(data_folder, tmp_path):

@@ -89,9 +89,6 @@ def _explain(error: Exception) -> tuple[str, int]:
         command = context.command_path if context else "spansvm"
         message = error.format_message().rstrip(".")  # type: ignore[attr-defined]
         return f"{message}; see '{command} --help'.", CORRECTABLE
-    # The class is named, not imported: only commands that have imported it already can raise it.
-    if type(error).__name__ == "DataSetError":
-        return str(error), CORRECTABLE
     if isinstance(error, MemoryError):
         return "The memory is not enough for this; give a part of the rows.", CORRECTABLE
     reason = " ".join(str(error).split()) or type(error).__name__

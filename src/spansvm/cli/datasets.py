@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .options import Debug
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -23,6 +25,7 @@ def datasets(
     force: Annotated[
         bool, typer.Option("--force", help="Download again what is there already.")
     ] = False,
+    debug: Debug = False,
 ) -> None:
     """List the data sets of the paper and where they are, or download some.
 
@@ -35,7 +38,7 @@ def datasets(
     """  # noqa: D301
     from rich.console import Console
 
-    from ..datasets import describe, names
+    from ..datasets import DataSetError, describe, names
     from ..datasets import fetch as download
 
     console = Console()
@@ -45,13 +48,19 @@ def datasets(
             describe(name)
         except ValueError as error:
             raise typer.BadParameter(str(error)) from None
+    failures = []
     for name in wanted:
-        for path in download(name, force=force).values():
-            console.print(path, soft_wrap=True, highlight=False)
+        try:
+            for path in download(name, force=force).values():
+                console.print(path, soft_wrap=True, highlight=False)
+        except DataSetError as error:
+            failures.append(str(error))
     for name in chosen or []:
         _tell(name, console)
     if not wanted and not chosen:
         _list(console)
+    if failures:
+        raise DataSetError("\n".join(failures))
 
 
 def _where(name: str) -> str:

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from .options import Debug
+
 __all__ = ["reproduce"]
 
 
@@ -31,8 +33,13 @@ def reproduce(
         ),
     ] = None,
     splits: Annotated[
-        int, typer.Option(min=1, help="Splits where they are random, and partitions into folds.")
-    ] = 10,
+        int | None,
+        typer.Option(
+            min=1,
+            help="Splits where they are random, and partitions into folds.",
+            show_default="10; 2 if quick",
+        ),
+    ] = None,
     jobs: Annotated[
         int, typer.Option(min=1, help="Threads. Experiments 5 and 6 are timed in one.")
     ] = 1,
@@ -44,11 +51,16 @@ def reproduce(
         typer.Option(help="Data sets whose curves are drawn too, separated by commas."),
     ] = None,
     page_only: Annotated[
-        bool, typer.Option("--page-only", help="Compute nothing: tables, figures and page anew.")
+        bool, typer.Option("--page-only", help="Compute nothing; tables, figures and page anew.")
     ] = False,
-    out: Annotated[Path, typer.Option(help="Folder for results, tables, figures and page.")] = Path(
-        "reproduction"
-    ),
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder for results, tables, figures and page.",
+            show_default="reproduction; reproduction-quick if quick",
+        ),
+    ] = None,
+    debug: Debug = False,
 ) -> None:
     """Run the experiments of the paper, and lay the results beside its tables.
 
@@ -62,6 +74,7 @@ def reproduce(
     """  # noqa: D301
     from rich.console import Console
 
+    from ..errors import require
     from ..experiments.page import FOLDER, draw_curves, read_summaries, write_page, write_summaries
     from ..experiments.provenance import versions
     from ..experiments.results import Results
@@ -72,16 +85,36 @@ def reproduce(
     sets = _data_sets(_listed(datasets), quick)
     drawn = _data_sets(_listed(curves), False) if curves else ()
     grid = "quick" if quick else "paper"
+    out = out or Path("reproduction-quick" if quick else "reproduction")
+    splits = splits or (2 if quick else 10)
+    require("matplotlib", "plots")
     if not page_only:
-        plan = make_plan(wanted, sets, min(splits, 2) if quick else splits, grid)
-        command = f"`spansvm reproduce {' '.join(wanted)}{' --quick' * quick}`: {versions()}"
-        with Store(out / "results.sqlite", grid, command) as store:
-            run(plan, store, jobs=jobs, console=Console(stderr=True))
+        _check_that_they_are_here(sets)
+    if not page_only or (out / "results.sqlite").exists():
+        command = ["spansvm reproduce", *wanted, *["--quick"] * quick, f"--splits {splits}"]
+        command += [f"--datasets {','.join(sets)}"] if datasets else []
+        note = f"`{' '.join(command)}`: {versions()}"
+        with Store(out / "results.sqlite", grid, note) as store:
+            if not page_only:
+                plan = make_plan(wanted, sets, splits, grid)
+                run(plan, store, jobs=jobs, console=Console(stderr=True))
             write_summaries(Results(store, grid), out / FOLDER)
     page = write_page(out)
     if drawn:
         draw_curves(read_summaries(out / FOLDER)[0].get("curves", ()), drawn, out / FOLDER)
     typer.echo(page)
+
+
+def _check_that_they_are_here(data_sets: Sequence[str]) -> None:
+    from ..datasets import locate
+    from ..errors import UserError
+
+    missing = [name for name in data_sets if None in locate(name).values()]
+    if missing:
+        raise UserError(
+            f"Not on this machine: {', '.join(missing)}. 'spansvm datasets --fetch NAME' downloads "
+            "a data set; or leave some out with --datasets."
+        )
 
 
 def _listed(text: str | None) -> list[str]:

@@ -16,6 +16,8 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..errors import UserError
+
 __all__ = [
     "DataSetError",
     "PublishedFile",
@@ -28,7 +30,7 @@ __all__ = [
 ]
 
 
-class DataSetError(RuntimeError):
+class DataSetError(UserError):
     """A data set is not here, cannot be downloaded, or is not as published."""
 
 
@@ -158,6 +160,10 @@ def _write_atomically(content: bytes, path: Path) -> None:
             new.flush()
             os.fsync(new.fileno())
             new.close()
+            # Temporary files are their owner's alone; a cache may be shared.
+            umask = os.umask(0)
+            os.umask(umask)
+            os.chmod(new.name, 0o666 & ~umask)
             os.replace(new.name, path)
         except BaseException:
             new.close()

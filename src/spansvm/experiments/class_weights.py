@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..datasets import names
 from .problems import WITH_SCORES
 from .results import Results
-from .selection import default_table, paper_table, selection_rows
+from .selection import selection_rows, tables_of
 from .tables import Row, Table
 
 __all__ = ["NAME", "TITLE", "summarise", "tables"]
@@ -23,8 +23,4 @@ def summarise(results: Results) -> list[Row]:
 
 def tables(rows: Sequence[Row]) -> list[Table]:
     """Ties as in the paper, and by our default."""
-    return [
-        paper_table(rows, f"{NAME}_table", "Test error of the selected model; ties as in the paper "
-                    "(the worst of the tied models)."),
-        default_table(rows, f"{NAME}_default", "The same by the library's default for ties."),
-    ]  # fmt: skip
+    return tables_of(rows, NAME)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..display._figures import COLOURS
-from ..errors import require
+from ..errors import UserError, require
 from .tables import Row, title
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def curves_figure(rows: Sequence[Row], data_set: str) -> Figure:
     """Estimates and test error over each parameter of one data set."""
     own = [row for row in rows if row["data_set"] == data_set]
     if not own:
-        raise ValueError(f"There are no curves of {data_set!r}.")
+        raise UserError(f"There are no curves of {data_set}: run experiment 3 on it first.")
     axes = [axis for axis in _AXES if any(row["axis"] == axis for row in own)]
     plt = require("matplotlib.pyplot", "plots")
     figure, panels = plt.subplots(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from ..errors import UserError
 from . import (
     class_weights,
     efficiency,
@@ -45,11 +46,15 @@ on its 14 data sets. This page is made by `spansvm reproduce` from the CSV files
 
 Kernel RBF with gamma = 1/d, features scaled to [0, 1], candidates as in the paper: 33 x 33 class
 weights, or 10 x 10 x 17 mappings of scores. Splice, adult, MNIST and Parkinson's speech have one
-split; the others were split ten times (the first ten published splits of banana, image and
-waveform), and numbers are means with their standard errors over the splits. Folds are random: where
-the split is fixed and the data set is small, 5-fold is the mean over ten partitions. A mark ≠ says
-that the paper's number is not ours to within one test instance (fixed splits), or is not within two
-standard deviations of ours (random splits, of which the paper shows one).
+split. The others were split several times (banana, image and waveform as published), and numbers
+are means with their standard errors over the splits, of which the paper shows one. Folds are
+random: where the split is fixed and the data set is small, 5-fold is the mean over several
+partitions.
+
+A mark ≠ says that the paper's number is not ours: for one value, that it differs by more than one
+test instance; for a mean of several, that it is farther from it than two standard deviations of
+these. The span bound is compared with the diameter and with the radius of the ball, and has a mark
+if it agrees with neither.
 """
 
 _QUICK = """
@@ -83,6 +88,8 @@ def write_page(folder: Path) -> Path:
     """Write tables, figures and the page from the summaries in ``folder / FOLDER``."""
     parts = folder / FOLDER
     summaries, notes = read_summaries(parts)
+    if not summaries:
+        raise UserError(f"There are no results in {parts}: run 'spansvm reproduce' first.")
     text = [_INTRODUCTION]
     if "grid: quick" in notes:
         text.append(_QUICK)
@@ -90,10 +97,10 @@ def write_page(folder: Path) -> Path:
     if answers:
         text.append("\n## Findings\n\n" + "\n".join(f"- {answer}" for answer in answers) + "\n")
     for module in _EXPERIMENTS:
-        rows = summaries.get(module.NAME)
-        if rows:
+        tables = [table for table in module.tables(summaries.get(module.NAME, ())) if table.rows]
+        if tables:
             text.append(f"\n## {module.TITLE}\n")
-            text += [f"\n{_keep(table, parts)}" for table in module.tables(rows)]
+            text += [f"\n{_keep(table, parts)}" for table in tables]
             text += _figures(module.NAME, summaries, parts)
     explained = differences(summaries)
     if explained and "grid: paper" in notes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -25,23 +25,19 @@ PREDICTORS = {"span_rule": "span-rule", "kfold": "5-fold", "xi_alpha": "ξα"}
 
 def summarise(results: Results) -> list[Row]:
     """Root mean square difference between estimate and test error over all candidates."""
-    return [
-        {
-            "data_set": key.data_set,
-            "split": key.split,
-            "variant": key.variant,
-            "method": method,
-            "partition": partition,
-            "rmse": float(np.sqrt(np.mean((estimate - error) ** 2))),
-        }
-        for key in results.complete()
-        for error in [results.models(key)["test_error"]]
-        for method, partition, estimate in _estimates(results, key)
-    ]
+    rows: list[Row] = []
+    for key in results.complete():
+        models = results.models(key)
+        head = {"data_set": key.data_set, "split": key.split, "variant": key.variant}
+        for method, partition, estimate in _estimates(results, key, models):
+            rmse = float(np.sqrt(np.mean((estimate - models["test_error"]) ** 2)))
+            rows.append({**head, "method": method, "partition": partition, "rmse": rmse})
+    return rows
 
 
-def _estimates(results: Results, key: Key) -> Iterator[tuple[str, int | str, Array]]:
-    models = results.models(key)
+def _estimates(
+    results: Results, key: Key, models: Mapping[str, Array]
+) -> Iterator[tuple[str, int | str, Array]]:
     yield "span_rule", "", models["span_rule"]
     yield "xi_alpha", "", models["xi_alpha"]
     for scheme, (estimate, _) in results.folds(key).items():
@@ -58,9 +54,11 @@ def curves(results: Results) -> list[Row]:
     """
     rows: list[Row] = []
     for key in results.complete():
+        if key.split or key.variant:
+            continue
         folds = results.folds(key)
         first = [scheme for scheme in folds if scheme != SUBJECTS]
-        if key.split or key.variant or not first:
+        if not first:
             continue
         models, candidates = results.models(key), results.candidates(key)
         models["kfold"] = folds[first[0]][0]

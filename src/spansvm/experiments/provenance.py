@@ -36,9 +36,18 @@ def _processor() -> str:
 
 def _commit() -> str:
     try:
-        command = ["git", "describe", "--always", "--dirty"]
-        folder = Path(__file__).parent
-        result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+        # Not that of another repository in which this package happens to be installed.
+        for command in (["ls-files", "--error-unmatch", __file__],
+                        ["describe", "--always", "--dirty"]):  # fmt: skip
+            result = subprocess.run(
+                ["git", *command],
+                capture_output=True,
+                text=True,
+                check=False,
+                cwd=Path(__file__).parent,
+            )
+            if result.returncode:
+                return ""
     except OSError:
         return ""
-    return result.stdout.strip() if result.returncode == 0 else ""
+    return result.stdout.strip()

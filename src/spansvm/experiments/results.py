@@ -37,20 +37,29 @@ class Results:
 
     def __init__(self, store: Store, grid: str) -> None:
         self.store, self.grid = store, grid
+        self._folds: dict[Key, dict[str, tuple[Array, Array]]] = {}
 
     def candidates(self, key: Key) -> Sequence[Candidate]:
         """The candidates of a problem, in the order of all arrays."""
         return GRIDS[self.grid][key.data_set in WITH_SCORES]
 
     def complete(self) -> list[Key]:
-        """Problems of which every candidate was trained on all training rows, in paper order."""
+        """Problems of which every candidate was trained on all training rows, in paper order.
+
+        If some splits of a data set have folds, those without them are not complete: means are to
+        be over the same splits.
+        """
         order = {name: place for place, name in enumerate(names())}
         keys = sorted(
             self.store.problems("models"),
             key=lambda key: (order.get(key.data_set, len(order)), key),
         )
-        return [
+        trained = [
             key for key in keys if len(self.store.known("models", key)) == len(self.candidates(key))
+        ]
+        folded = {key.data_set for key in trained if self.folds(key)}
+        return [
+            key for key in trained if key.variant or key.data_set not in folded or self.folds(key)
         ]
 
     def models(self, key: Key) -> dict[str, Array]:
@@ -61,7 +70,9 @@ class Results:
 
     def folds(self, key: Key) -> dict[str, tuple[Array, Array]]:
         """For each scheme that is complete the error and the mean hinge loss of left-out rows."""
-        result = {}
+        if key in self._folds:
+            return self._folds[key]
+        result = self._folds[key] = {}
         columns = ["candidate", "fold", "wrong", "tested", "hinge"]
         schemes = {row[0] for row in self.store.rows("folds", ["DISTINCT scheme"], key)}
         for scheme in sorted(schemes):

@@ -14,7 +14,7 @@ import numpy as np
 from ..datasets import describe
 from ..qp import Array
 from ..search.grid import select
-from .confirmation import LIBSVM
+from .confirmation import LIBSVM, close_candidates
 from .paper import printed
 from .problems import Candidate, Key
 from .results import Results
@@ -22,7 +22,7 @@ from .store import ESTIMATES
 from .tables import Row, Table, by_data_set, mean_and_error, number, title
 from .trials import SUBJECTS
 
-__all__ = ["MINIMUM", "agrees", "default_table", "paper_table", "selection_rows", "values_of"]
+__all__ = ["MINIMUM", "agrees", "selection_rows", "tables_of", "values_of"]
 
 #: The best that could be selected.
 MINIMUM = "min_error"
@@ -50,7 +50,9 @@ def selection_rows(results: Results, data_sets: Iterable[str]) -> list[Row]:
             rows += _of_problem(results, key)
     for key in results.store.problems("models"):
         if key.data_set in wanted and key.variant == LIBSVM:
-            rows += _of_libsvm(results, key)
+            asked = close_candidates(results.store, Key(key.data_set, key.split))
+            if asked <= results.store.known("models", key):
+                rows += _of_libsvm(results, key)
     return rows
 
 
@@ -136,7 +138,7 @@ def agrees(data_set: str, values: Sequence[float], cell: float) -> bool:
 def paper_table(rows: Sequence[Row], name: str, caption: str) -> Table:
     """Worst test errors among the tied models, as in the paper, beside its cells.
 
-    The best of the four methods is bold; what does not agree has a mark.
+    The best method is bold; what does not agree has a mark.
     """
     columns = ["data set"]
     for (_, heading), cell in _BESIDE_THE_PAPER:
@@ -166,6 +168,19 @@ def paper_table(rows: Sequence[Row], name: str, caption: str) -> Table:
                 line.append(f"{number(value)}{mark}")
         lines.append(line)
     return Table(name, caption, columns, lines)
+
+
+def tables_of(rows: Sequence[Row], name: str) -> list[Table]:
+    """Selected test errors, with ties as in the paper and by our default."""
+    return [
+        paper_table(
+            rows,
+            f"{name}_table",
+            "Test error of the selected model; ties as in the paper (the worst of the tied "
+            "models).",
+        ),
+        default_table(rows, f"{name}_default", "The same by the library's default for ties."),
+    ]
 
 
 def default_table(rows: Sequence[Row], name: str, caption: str) -> Table:

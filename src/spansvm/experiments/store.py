@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from ..errors import UserError
 from .problems import Key
 
 __all__ = ["ESTIMATES", "Store", "StoreError"]
@@ -54,8 +55,8 @@ _TABLES = {
 _LAYOUT = 2
 
 
-class StoreError(RuntimeError):
-    """A store that does not belong to this evaluation."""
+class StoreError(UserError):
+    """A store that cannot be used for this evaluation."""
 
 
 class Store:
@@ -78,6 +79,12 @@ class Store:
         self._connection = sqlite3.connect(path, timeout=60.0, isolation_level=None)
         try:
             self._prepare(grid)
+        except sqlite3.OperationalError as error:
+            self._connection.close()
+            raise StoreError(
+                f"{path} cannot be used now: {error}. Is another run at work on it, is it "
+                "read-only, is the disk full?"
+            ) from None
         except sqlite3.DatabaseError as error:
             self._connection.close()
             raise StoreError(f"{path} is not a store of results ({error}). Move it away.") from None
