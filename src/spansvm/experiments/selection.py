@@ -124,11 +124,13 @@ def values_of(rows: Iterable[Row], data_set: str, method: str, column: str = "wo
 
 
 def agrees(data_set: str, values: Sequence[float], cell: float) -> bool:
-    """Whether a cell of the paper is what we find.
+    """Whether a cell of the paper is what we find; not, if there is nothing.
 
     For one value, that of a fixed split: to within one test instance.  For several: within two
     standard deviations of them, as the paper's is one more of their kind.
     """
+    if not values:
+        return False
     slack = 1.0 / describe(data_set).n_test + 0.5e-4 + 1e-9
     if len(values) > 1:
         slack = max(slack, 2.0 * float(np.std(values, ddof=1)))
