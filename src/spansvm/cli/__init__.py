@@ -39,8 +39,8 @@ app.command(help=tune.HELP)(tune.tune)
 app.command(help=predict.HELP)(predict.predict)
 app.command(help=evaluate.HELP)(evaluate.evaluate)
 app.command(help=demo.HELP)(demo.demo)
-app.command()(datasets.datasets)
-app.command()(reproduce.reproduce)
+app.command(help=datasets.HELP)(datasets.datasets)
+app.command(help=reproduce.HELP)(reproduce.reproduce)
 
 # typer has a click of its own in newer versions, so that the class has no fixed home.
 _WrongUsage = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")

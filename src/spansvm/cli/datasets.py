@@ -11,7 +11,17 @@ from .options import Debug
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["datasets"]
+__all__ = ["HELP", "datasets"]
+
+HELP = (
+    "List the data sets of the paper and where they are, or download some.\n\n"
+    "Files are looked for in the folder that SPANSVM_DATA names, then in the cache "
+    "(SPANSVM_CACHE).\n\n"
+    "\b\n"
+    "  spansvm datasets\n"
+    "  spansvm datasets adult\n"
+    "  spansvm datasets --fetch adult --fetch splice"
+)
 
 
 def datasets(
@@ -27,15 +37,7 @@ def datasets(
     ] = False,
     debug: Debug = False,
 ) -> None:
-    """List the data sets of the paper and where they are, or download some.
-
-    Files are looked for in the folder that SPANSVM_DATA names, then in the cache (SPANSVM_CACHE).
-
-    \b
-    spansvm datasets
-    spansvm datasets adult
-    spansvm datasets --fetch adult --fetch splice
-    """  # noqa: D301
+    """See HELP."""
     from rich.console import Console
 
     from ..datasets import DataSetError, describe, names

@@ -10,7 +10,17 @@ import typer
 
 from .options import Debug
 
-__all__ = ["reproduce"]
+__all__ = ["HELP", "reproduce"]
+
+HELP = (
+    "Run the experiments of the paper, and lay the results beside its tables.\n\n"
+    "Every result is stored as soon as it is known: a run that is stopped goes on where it "
+    "was when the same command is given again.\n\n"
+    "\b\n"
+    "  spansvm reproduce --quick\n"
+    "  spansvm reproduce 1 --datasets splice,adult --jobs 2\n"
+    "  spansvm reproduce all --out results"
+)
 
 
 def reproduce(
@@ -62,16 +72,7 @@ def reproduce(
     ] = None,
     debug: Debug = False,
 ) -> None:
-    """Run the experiments of the paper, and lay the results beside its tables.
-
-    Every result is stored as soon as it is known: a run that is stopped goes on where it was when
-    the same command is given again.
-
-    \b
-    spansvm reproduce --quick
-    spansvm reproduce 1 --datasets splice,adult --jobs 2
-    spansvm reproduce all --out results
-    """  # noqa: D301
+    """See HELP."""
     from rich.console import Console
 
     from ..errors import require
@@ -112,8 +113,9 @@ def _check_that_they_are_here(data_sets: Sequence[str]) -> None:
     missing = [name for name in data_sets if None in locate(name).values()]
     if missing:
         raise UserError(
-            f"Not on this machine: {', '.join(missing)}. 'spansvm datasets --fetch NAME' downloads "
-            "a data set; or leave some out with --datasets."
+            f"Not on this machine: {', '.join(missing)}; 'spansvm datasets "
+            f"{' '.join(f'--fetch {name}' for name in missing)}' downloads them, or leave them out "
+            "with --datasets."
         )
 
 
