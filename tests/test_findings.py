@@ -13,11 +13,11 @@ from spansvm.experiments.page import write_page
 from spansvm.experiments.tables import Table
 
 
-def selected(data_set, method, worst, split=0, variant="", best=None, partition=""):
+def selected(data_set, method, worst, split=0, variant="", best=None, partition="", at_cell=""):
     best = worst if best is None else best
     return {"data_set": data_set, "split": split, "variant": variant, "method": method,
             "partition": partition, "estimate": 0.1, "tied": 1, "worst": worst, "best": best,
-            "chosen": best}  # fmt: skip
+            "chosen": best, "at_cell": at_cell}  # fmt: skip
 
 
 def pairs(data_set, rule, folds):
@@ -126,3 +126,12 @@ def test_the_reading_of_the_span_bound_is_told_by_the_cells():
 def test_a_page_of_nothing_is_refused(tmp_path):
     with pytest.raises(UserError, match="no results"):
         write_page(tmp_path)
+
+
+def test_a_cell_out_of_reach_is_told_from_one_of_tolerance():
+    rows = [selected("splice", "span_rule", 0.12, at_cell=0.101),
+            selected("splice", "xi_alpha", 0.3, at_cell=0.25),
+            selected("splice", "min_error", 0.1016)]  # fmt: skip
+    text = next(p for p in differences({"class_weights": rows}) if "Cells that none" in str(p))
+    assert "span-rule: every model with a test error of 0.1080 has an estimate of 101" in text
+    assert "has an estimate of 250 of 1000 rows or more, and the least estimate is 100" in text

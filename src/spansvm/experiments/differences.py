@@ -83,21 +83,53 @@ def _fixed_splits(rows: Sequence[Row]) -> list[str | Table]:
             f"{MOST})."
         )
     columns = ["cell", "paper", *variants.values(), "agrees to within one test instance"]
-    return [text, Table("fixed_splits", "Cells of the fixed splits.", columns, lines)]
+    table = Table("fixed_splits", "Cells of the fixed splits.", columns, lines)
+    return [text, table, *_out_of_reach(rows, variants)]
+
+
+def _out_of_reach(rows: Sequence[Row], variants: Mapping[str, str]) -> list[str | Table]:
+    """For cells that nothing gives: how far the models with that test error are from selected."""
+    sentences = []
+    for data_set in _fixed(rows):
+        for method, heading in _CELLS.items():
+            cell = printed("selection")[data_set][method]
+            if _who_agrees(rows, data_set, method, cell, variants) != "none":
+                continue
+            n = describe(data_set).n_train
+            at_cell = values_of(rows, data_set, method, "at_cell")
+            if not at_cell or at_cell[0] == "":
+                sentences.append(
+                    f"{title(data_set)}, {heading}: no candidate has a test error of "
+                    f"{number(cell)}."
+                )
+                continue
+            least = values_of(rows, data_set, method, "estimate")[0]
+            sentences.append(
+                f"{title(data_set)}, {heading}: every model with a test error of {number(cell)} "
+                f"has an estimate of {round(n * at_cell[0])} of {n} rows or more, and the least "
+                f"estimate is {round(n * least)}."
+            )
+    if not sentences:
+        return []
+    text = (
+        "Cells that none of these gives, and what the estimate of a model with that test error "
+        "is: a difference of one or two rows is one of tolerance, a large one says that the cell "
+        "does not belong to the model with the least estimate. "
+    )
+    return [text + " ".join(sentences)]
 
 
 def _who_agrees(
     rows: Sequence[Row], data_set: str, method: str, cell: float, variants: Mapping[str, str]
 ) -> str:
     """Which of the variants give the cell; else whose tied models range around it."""
-    slack = 1.0 / describe(data_set).n_test + 0.5e-4
     exact, around = [], []
     for variant, name in variants.items():
         worst = values_of(rows, data_set, method, "worst", variant)
         best = values_of(rows, data_set, method, "best", variant)
-        if worst and abs(worst[0] - cell) <= slack:
+        if agrees(data_set, worst, cell):
             exact.append(name)
-        elif worst and best[0] - slack <= cell <= worst[0] + slack:
+        elif worst and best[0] <= cell <= worst[0]:
             around.append(name)
     if exact:
         return ", ".join(exact)

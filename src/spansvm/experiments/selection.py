@@ -30,6 +30,9 @@ MINIMUM = "min_error"
 #: Estimates that are equal up to rounding.
 _EQUAL = 1e-10
 
+#: Half of the last digit of the paper's cells.
+_DIGITS = 0.5e-4 + 1e-9
+
 #: Columns of the table: method, its heading, the paper's column beside it.
 _BESIDE_THE_PAPER = (
     (("span_rule", "span-rule"), "span_rule"),
@@ -67,7 +70,8 @@ def _of_problem(results: Results, key: Key) -> list[Row]:
     ]  # fmt: skip
     for name in ESTIMATES:
         choice = _choose(models[name], models["hinge"], error, candidates)
-        rows.append({**head, "method": name, "partition": "", **choice})
+        at_cell = _estimate_at_cell(key.data_set, name, models[name], error)
+        rows.append({**head, "method": name, "partition": "", **choice, "at_cell": at_cell})
     for scheme, (estimate, hinge) in results.folds(key).items():
         subjects = scheme == SUBJECTS
         choice = _choose(estimate, hinge, error, candidates)
@@ -80,6 +84,18 @@ def _of_problem(results: Results, key: Key) -> list[Row]:
             }
         )
     return rows
+
+
+def _estimate_at_cell(data_set: str, method: str, estimate: Array, error: Array) -> float | str:
+    """The least estimate of a model whose test error is the paper's cell, of a fixed split.
+
+    If it is far above the least estimate of all, the cell is not that of a selected model.
+    """
+    cell = printed("selection").get(data_set, {}).get(method)
+    if cell is None or describe(data_set).split_kind != "fixed":
+        return ""
+    there = np.abs(error - cell) <= 1.0 / describe(data_set).n_test + _DIGITS
+    return float(estimate[there].min()) if there.any() else ""
 
 
 def _choose(
@@ -131,7 +147,7 @@ def agrees(data_set: str, values: Sequence[float], cell: float) -> bool:
     """
     if not values:
         return False
-    slack = 1.0 / describe(data_set).n_test + 0.5e-4 + 1e-9
+    slack = 1.0 / describe(data_set).n_test + _DIGITS
     if len(values) > 1:
         slack = max(slack, 2.0 * float(np.std(values, ddof=1)))
     return abs(float(np.mean(values)) - cell) <= slack
