@@ -130,7 +130,7 @@ def _of_libsvm(results: Results, key: Key) -> list[Row]:
 
 
 def values_of(rows: Iterable[Row], data_set: str, method: str, column: str = "worst",
-              variant: str = "") -> list[float]:  # fmt: skip
+              variant: str = "") -> list[Any]:  # fmt: skip
     """The errors of one method over the splits, or over the partitions into folds."""
     return [
         row[column]
