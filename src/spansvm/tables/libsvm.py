@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import math
 from dataclasses import dataclass
@@ -44,6 +45,7 @@ def read_libsvm(name: str, content: bytes, base: int | None = None) -> LibsvmRow
     base : int, optional
         The number of the first feature; if not given 0 where a feature 0 occurs, else 1.
     """
+    content = content.removeprefix(codecs.BOM_UTF8)
     try:
         X, labels = load_svmlight_file(io.BytesIO(content), dtype=np.float64, zero_based=True)
     except (ValueError, OverflowError) as error:
