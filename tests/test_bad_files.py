@@ -84,7 +84,7 @@ TEXTS: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
     ),
     "a remark before the names": (
         "d.csv", "# made today\na,b,y\n1,3,0\n2,4,1\n", {},
-        "d.csv has 1 fields in its first row, but 3 in the others; give every column a name there, "
+        "d.csv has 1 field in its first row, but 3 in the others; give every column a name there, "
         "or remove that row if it holds no names.",
     ),
     "numbers as names": (
@@ -156,6 +156,10 @@ TEXTS: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
     "label in LIBSVM": (
         "d.libsvm", "1 1:1\n0.5 2:1\n", {},
         "d.libsvm has the label '0.5' in line 2; it must be a whole number.",
+    ),
+    "large labels in LIBSVM": (
+        "d.libsvm", "9007199254740993 1:1\n9007199254740992 2:1\n", {},
+        "d.libsvm has labels of at least 2^53, which are not told apart; number the classes.",
     ),
     "one class in LIBSVM": ("d.libsvm", "1 1:1\n1 2:1\n", {}, "in d.libsvm is 1 in all 2 rows"),
     "columns of LIBSVM": (

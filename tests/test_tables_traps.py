@@ -66,10 +66,20 @@ def test_a_model_remembers_what_stands_for_a_missing_value(tmp_path) -> None:
     text = "a,y\n1,0\n-999,1\n3,0\n5,1\n"
     schema = read_table(write(tmp_path, text), MINUS_999).schema
     assert schema.missing == ("-999",)
-    rows = read_for_prediction(write(tmp_path, "a,b\n-999,1\n-1,1\n?,1\n", "new.csv"), schema)
+    rows = read_for_prediction(write(tmp_path, "a\n-999\n-1\n?\n", "new.csv"), schema)
     assert rows.missing == {"a": 2}
     also = FileOptions(missing=(*MISSING, "-1"))
     assert read_for_prediction(tmp_path / "new.csv", schema, also).missing == {"a": 3}
+
+
+@pytest.mark.parametrize("decimal", [".", ","])
+def test_a_prediction_file_may_have_one_column_if_the_model_needs_no_more(
+    tmp_path, decimal
+) -> None:
+    options = FileOptions(decimal=decimal)
+    schema = read_table(write(tmp_path, "a;y\n1;0\n2;1\n4;0\n3;1\n")).schema
+    new = write(tmp_path, f"a\n1{decimal}5\n2\n", "new.csv")
+    assert read_for_prediction(new, schema, options).X["a"].tolist() == [1.5, 2]
 
 
 @pytest.mark.parametrize("header", [True, False])

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
+from ..errors import require
 from .files import DataSetError, PublishedFile, gunzip
 
 if TYPE_CHECKING:
@@ -61,13 +62,7 @@ def download(file: PublishedFile) -> bytes:
 
 
 def _receive(url: str) -> bytes:
-    try:
-        import pooch
-        import requests
-    except ImportError as error:
-        raise ImportError(
-            'Downloads need pooch: pip install "spansvm[data]" installs it.'
-        ) from error
+    pooch, requests = require("pooch", "data"), require("requests", "data")
     with tempfile.TemporaryDirectory(prefix="spansvm-") as folder:
         target = Path(folder) / "received"
         for attempt in range(1, ATTEMPTS + 1):

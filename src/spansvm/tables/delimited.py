@@ -28,6 +28,7 @@ def read_delimited(
     header: bool | None,
     missing: tuple[str, ...],
     decimal: str,
+    one_column: bool = False,
 ) -> list[Column]:
     """The columns of a CSV or TSV file.
 
@@ -44,12 +45,14 @@ def read_delimited(
     missing : tuple of str
         Texts that stand for a missing value.
     decimal : {".", ","}
+    one_column : bool, default=False
+        Whether one column is enough.
     """
     content = content.lstrip(b"\r\n")
     if b"\0" in content:
         raise UserError(f"{name} is not text; give a CSV file, or pass --format.")
     lines = [line.decode() for line in islice(io.BytesIO(content), _LOOKED_AT_LINES)]
-    delimiter = _check_delimiter(name, lines, delimiter, decimal)
+    delimiter = _check_delimiter(name, lines, delimiter, decimal, one_column)
     if content.count(b'"') % 2:
         _check_quotations(name, content.decode(), delimiter)
     first_row = [field.strip() for field in _split(name, lines, delimiter)[0]]
@@ -64,8 +67,10 @@ def read_delimited(
     return [replace_decimal_comma(column) for column in columns] if decimal == "," else columns
 
 
-def _check_delimiter(name: str, lines: list[str], asked: str | None, decimal: str) -> str:
-    """The delimiter that is asked for or found; UserError if it leaves one column."""
+def _check_delimiter(
+    name: str, lines: list[str], asked: str | None, decimal: str, one_column: bool
+) -> str:
+    """The delimiter that is asked for or found; UserError if it leaves too few columns."""
     if asked is not None and (len(asked) != 1 or asked in '"\r\n'):
         raise UserError(f"--delimiter is one character; got '{asked}'.")
     # A decimal comma splits the rows evenly, too.
@@ -82,6 +87,8 @@ def _check_delimiter(name: str, lines: list[str], asked: str | None, decimal: st
         shown = "\\t" if likely == "\t" else likely
         advice = f"is the delimiter '{shown}'? Pass --delimiter '{shown}'."
         raise UserError(f"{name} has one column{split}; {advice}")
+    if one_column:
+        return candidates[0]
     raise UserError(f"{name} has one column{split}; a target and features are needed.")
 
 
@@ -96,9 +103,10 @@ def _check_first_row(name: str, lines: list[str], delimiter: str) -> None:
     first, *others = [len(row) for row in _split(name, lines, delimiter)]
     (usual, n_usual), *_ = Counter(others).most_common(1) or [(1, 0)]
     if usual > 1 and n_usual == len(others):
+        fields = "1 field" if first == 1 else f"{first} fields"
         raise UserError(
-            f"{name} has {first} fields in its first row, but {usual} in the others; give every "
-            "column a name there, or remove that row if it holds no names."
+            f"{name} has {fields} in its first row, but {usual} in the others; give every column "
+            "a name there, or remove that row if it holds no names."
         )
 
 

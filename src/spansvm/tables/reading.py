@@ -161,9 +161,8 @@ def read_for_prediction(
         Column with the name of every row.
     """
     options = options or FileOptions()
-    base = None if schema.layout == "columns" else int(schema.features[0])
     both = replace(options, missing=options.missing + schema.missing)
-    content = _read(path, both, base)
+    content = _read(path, both, schema)
     if not isinstance(content.rows, LibsvmRows):
         table = match_columns(content.source, content.rows, schema, id)
         return replace(table, notes=content.notes + table.notes)
@@ -185,22 +184,30 @@ class _Content:
     notes: tuple[str, ...] = ()
 
 
-def _read(path: str | Path, options: FileOptions, base: int | None = None) -> _Content:
+def _read(path: str | Path, options: FileOptions, schema: Schema | None = None) -> _Content:
+    """What a file holds; with a schema, as the model expects it."""
     available = options.memory
     source = open_source(path, available=available)
     format = find_format(source, options.format)
     check_memory(source, format, available)
     name, content = source.name, source.read()
     if format == "libsvm":
+        base = None
+        if schema is not None and schema.layout != "columns":
+            base = int(schema.features[0])
         return _Content(name, read_libsvm(name, content, base))
     if format == "parquet":
         columns = read_parquet(name, content, available, options.missing)
     else:
-        columns = _read_text(name, format, decode(name, content, options.encoding), options)
+        content = decode(name, content, options.encoding)
+        one_column = schema is not None and len(schema.features) == 1
+        columns = _read_text(name, format, content, options, one_column)
     return _Content(name, *leave_out_index(name, columns))
 
 
-def _read_text(name: str, format: str, content: bytes, options: FileOptions) -> list[Column]:
+def _read_text(
+    name: str, format: str, content: bytes, options: FileOptions, one_column: bool
+) -> list[Column]:
     if format == "arff":
         return read_arff(name, content, options.missing, options.extra_missing)
     delimiter = options.delimiter
@@ -208,7 +215,7 @@ def _read_text(name: str, format: str, content: bytes, options: FileOptions) -> 
         delimiter = "\t"
     return read_delimited(
         name, content, delimiter=delimiter, header=options.header, missing=options.missing,
-        decimal=options.decimal,
+        decimal=options.decimal, one_column=one_column,
     )  # fmt: skip
 
 

@@ -40,12 +40,10 @@ def leave_out_index(source: str, columns: list[Column]) -> tuple[list[Column], t
 
 def note_counting(name: str, values: np.ndarray) -> tuple[str, ...]:
     """A note if the numbers of a feature seem to count the rows."""
-    steps = np.diff(np.sort(values))
-    whole = np.isfinite(values).all() and (values == np.round(values)).all()
-    if values.size < _FEWEST_ROWS or not whole or (steps == 0).any():
+    if values.size < _FEWEST_ROWS or not (values == np.round(values)).all():
         return ()
-    in_order = bool((np.diff(values) > 0).all())
-    if not in_order and not (steps == 1).all():
+    in_order = (np.diff(values) > 0).all()
+    if not in_order and not (np.diff(np.sort(values)) == 1).all():
         return ()
     return (
         f"Column '{name}' counts the rows; if it only numbers them, pass --id '{name}' or --drop "
