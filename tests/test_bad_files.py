@@ -72,8 +72,8 @@ TEXTS: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
         "numbers the rows (pandas: to_csv(..., index=False)).",
     ),
     "no later name": (
-        "d.csv", "a,,y\n0,0,0\n2,1,1\n", {},
-        "Column 2 of d.csv has no name; give it one, or remove it (pandas: to_csv(...",
+        "d.csv", "a,,y\n0,0,0\n2,0,1\n", {},
+        "Column 2 of d.csv has no name; give it one, and pass it to --id or --drop if it only",
     ),
     "an index alone": (
         "d.csv", ",y\n0,0\n1,1\n", {}, "d.csv has no feature left beside the target",
@@ -103,6 +103,11 @@ TEXTS: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
         "d.tsv", ROWS, {}, "is the delimiter ','? Pass --delimiter ','.",
     ),
     "one column": ("d.csv", "a\n1\n2\n", {}, "d.csv has one column; a target and features are"),
+    "one column of numbers": ("d.csv", "a\n1.5\n2.5\n", {}, "one column; a target and features"),
+    "one column of decimal commas": (
+        "d.csv", "1,5\n2,5\n3,5\n", {"options": FileOptions(decimal=",", header=False)},
+        "d.csv has one column; is the delimiter ','? Pass --delimiter ','.",
+    ),
     "long delimiter": (
         "d.csv", ROWS, {"options": FileOptions(delimiter="::")},
         "--delimiter is one character; got '::'.",

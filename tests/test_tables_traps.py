@@ -62,6 +62,14 @@ def test_markers_of_missing_values_hold_in_parquet_files(tmp_path) -> None:
     assert read_table(tmp_path / "data.parquet").missing == {"b": 1, "c": 1}
 
 
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+def test_a_marker_is_found_in_either_precision(tmp_path, precision) -> None:
+    frame = pandas.DataFrame({"a": [1.5, -99.9, 2.5, 3.5], "y": [0, 1, 0, 1]})
+    frame.astype({"a": precision}).to_parquet(tmp_path / "data.parquet")
+    table = read_table(tmp_path / "data.parquet", FileOptions(missing=("-99.9",)))
+    assert table.missing == {"a": 1}
+
+
 def test_a_model_remembers_what_stands_for_a_missing_value(tmp_path) -> None:
     text = "a,y\n1,0\n-999,1\n3,0\n5,1\n"
     schema = read_table(write(tmp_path, text), MINUS_999).schema

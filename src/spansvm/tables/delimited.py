@@ -74,15 +74,15 @@ def _check_delimiter(
     if asked is not None and (len(asked) != 1 or asked in '"\r\n'):
         raise UserError(f"--delimiter is one character; got '{asked}'.")
     # A decimal comma splits the rows evenly, too.
-    others = [one for one in _FOUND + _SUGGESTED if one != decimal]
-    candidates = [one for one in others if one in _FOUND] if asked is None else [asked]
+    candidates = [one for one in _FOUND if one != decimal] if asked is None else [asked]
     best = max(candidates, key=lambda one: _count_fields(name, lines, one))
     if _count_fields(name, lines, best) > 1:
         return best
     for candidate in candidates:
         _check_first_row(name, lines, candidate)
     split = "" if asked is None else f" if it is split at '{asked}'"
-    likely = max([*others, decimal], key=lambda one: _count_fields(name, lines, one))
+    in_doubt = sorted(_FOUND + _SUGGESTED, key=lambda one: one == decimal)
+    likely = max(in_doubt, key=lambda one: _count_fields(name, lines, one))
     if _count_fields(name, lines, likely) > 1:
         shown = "\\t" if likely == "\t" else likely
         advice = f"is the delimiter '{shown}'? Pass --delimiter '{shown}'."
@@ -146,15 +146,8 @@ def _column_names(name: str, first_row: list[str], header: bool | None) -> list[
                 f"{name} has the number {numbers[0]} in its first row, where names are expected; "
                 "pass --no-header if there are none, or --header if these are names."
             )
-    # The first column has no name where pandas wrote an index.
-    for position, title in enumerate(first_row[1:], 2):
-        if not title:
-            raise UserError(
-                f"Column {position} of {name} has no name; give it one, or remove it (pandas: "
-                "to_csv(..., index=False))."
-            )
     for title in first_row:
-        if first_row.count(title) > 1:
+        if title and first_row.count(title) > 1:
             raise UserError(f"{name} has two columns named '{title}'; rename one of them.")
     return first_row
 

@@ -67,9 +67,11 @@ def _column(title: str, values: Any, missing: tuple[str, ...]) -> Column:
 def _without_markers(values: Any, missing: tuple[str, ...]) -> Any:
     """Numbers, null where they are NaN or equal to a marker that is a number."""
     pyarrow, compute = require("pyarrow", "cli"), require("pyarrow.compute", "cli")
-    numbers = compute.cast(values, pyarrow.float64(), safe=False)
+    single = pyarrow.types.is_float32(values.type)
+    precision = pyarrow.float32() if single else pyarrow.float64()
+    numbers = compute.cast(values, precision, safe=False)
     markers = [number for number in map(_number, missing) if number is not None]
-    absent = compute.is_in(numbers, value_set=pyarrow.array(markers, type=pyarrow.float64()))
+    absent = compute.is_in(numbers, value_set=pyarrow.array(markers, type=precision))
     absent = compute.or_(absent, compute.fill_null(compute.is_nan(numbers), True))
     return compute.if_else(absent, pyarrow.scalar(None, type=values.type), values)
 

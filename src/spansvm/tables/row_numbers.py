@@ -21,14 +21,15 @@ _FEWEST_ROWS = 8
 def leave_out_index(source: str, columns: list[Column]) -> tuple[list[Column], tuple[str, ...]]:
     """The columns without an index that pandas wrote, and a note on it.
 
-    In a Parquet file the index has a name that pandas made up; in a CSV file it is a first column
-    without a name.  UserError if such a first column does not count the rows.
+    In a Parquet file the index has a name that pandas made up; in a CSV file it has none.
+    UserError if a column without a name does not count the rows.
     """
     kept, notes = [], []
-    for column in columns:
+    for position, column in enumerate(columns, 1):
         if not column.name:
-            _check_counts_from_the_start(source, column)
-            notes.append(f"Column 1 of {source} has no name and counts the rows; it is left out.")
+            unnamed = f"Column {position} of {source} has no name"
+            _check_counts_from_the_start(unnamed, column)
+            notes.append(f"{unnamed} and counts the rows; it is left out.")
         elif _PANDAS_INDEX.fullmatch(column.name):
             notes.append(f"Column '{column.name}' is the index of a pandas table; it is left out.")
         else:
@@ -51,12 +52,12 @@ def note_counting(name: str, values: np.ndarray) -> tuple[str, ...]:
     )
 
 
-def _check_counts_from_the_start(source: str, column: Column) -> None:
+def _check_counts_from_the_start(unnamed: str, column: Column) -> None:
     if column.n_missing == 0 and column.are_numbers().all():
         numbers = column.numbers()
         if numbers[0] in (0, 1) and (numbers == numbers[0] + np.arange(numbers.size)).all():
             return
     raise UserError(
-        f"Column 1 of {source} has no name; give it one, and pass it to --id or --drop if it only "
-        "numbers the rows (pandas: to_csv(..., index=False))."
+        f"{unnamed}; give it one, and pass it to --id or --drop if it only numbers the rows "
+        "(pandas: to_csv(..., index=False))."
     )
