@@ -328,10 +328,12 @@ def test_a_column_of_dates_has_names_but_no_numbers(tmp_path, role, message) -> 
     assert found.tolist() == ["2020-01-01", "2020-01-02"] * 2
 
 
-def test_a_column_of_lists_names_nothing(tmp_path) -> None:
-    frame = pandas.DataFrame({"a": [1, 2], "l": [[1], [2]], "y": [0, 1]})
+@pytest.mark.parametrize(("values", "kind"), [([[1], [2]], "list<"), ([b"\xff", b"b"], "binary")])
+def test_a_column_without_text_names_nothing(tmp_path, values, kind) -> None:
+    frame = pandas.DataFrame({"a": [1, 2], "l": values, "y": [0, 1]})
     frame.to_parquet(tmp_path / "d.parquet")
-    with pytest.raises(UserError, match=r"Column 'l' is of the type list<.*choose another column"):
+    message = rf"Column 'l' is of the type {kind}.*choose another column"
+    with pytest.raises(UserError, match=message):
         read_table(tmp_path / "d.parquet", id="l")
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from spansvm.tables import FileOptions, read_for_prediction, read_table
+from spansvm.tables import FileOptions, Schema, read_for_prediction, read_table
 from spansvm.tables.columns import MISSING
 
 pandas = pytest.importorskip("pandas")
-pytest.importorskip("pyarrow")
+pyarrow = pytest.importorskip("pyarrow")
+pyarrow_parquet = pytest.importorskip("pyarrow.parquet")
 
 MINUS_999 = FileOptions(missing=(*MISSING, "-999"))
 
@@ -62,6 +64,18 @@ def test_markers_of_missing_values_hold_in_parquet_files(tmp_path) -> None:
     assert read_table(tmp_path / "data.parquet").missing == {"b": 1, "c": 1}
 
 
+@pytest.mark.parametrize("type", ["string", "large_string", "string_view"])
+def test_texts_of_parquet_are_text_however_they_are_stored(tmp_path, type) -> None:
+    if not hasattr(pyarrow, type):
+        pytest.skip(f"this pyarrow has no {type}")
+    texts = pyarrow.array(["x", " NA", "x", "z"]).cast(getattr(pyarrow, type)())
+    stored = pyarrow.table({"a": texts, "y": [0, 1, 0, 1]})
+    pyarrow_parquet.write_table(stored, tmp_path / "data.parquet")
+    table = read_table(tmp_path / "data.parquet")
+    assert table.schema.categories == {"a": ("x", "z")}
+    assert table.missing == {"a": 1}
+
+
 @pytest.mark.parametrize("precision", ["float32", "float64"])
 def test_a_marker_is_found_in_either_precision(tmp_path, precision) -> None:
     frame = pandas.DataFrame({"a": [1.5, -99.9, 2.5, 3.5], "y": [0, 1, 0, 1]})
@@ -72,7 +86,8 @@ def test_a_marker_is_found_in_either_precision(tmp_path, precision) -> None:
 
 def test_a_model_remembers_what_stands_for_a_missing_value(tmp_path) -> None:
     text = "a,y\n1,0\n-999,1\n3,0\n5,1\n"
-    schema = read_table(write(tmp_path, text), MINUS_999).schema
+    trained = read_table(write(tmp_path, text), MINUS_999).schema
+    schema = Schema.from_json(json.loads(json.dumps(trained.to_json())))
     assert schema.missing == ("-999",)
     rows = read_for_prediction(write(tmp_path, "a\n-999\n-1\n?\n", "new.csv"), schema)
     assert rows.missing == {"a": 2}

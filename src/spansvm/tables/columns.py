@@ -119,7 +119,7 @@ class Column:
         if not _is_text(values):
             try:
                 values = compute.cast(values, pyarrow.string())
-            except pyarrow.ArrowNotImplementedError as error:
+            except (pyarrow.ArrowNotImplementedError, pyarrow.ArrowInvalid) as error:
                 raise UserError(
                     f"Column '{self.name}' is of the type {values.type}, which is no name of "
                     "anything; turn it into text, or choose another column."

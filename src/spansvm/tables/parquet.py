@@ -52,6 +52,9 @@ def _column(title: str, values: Any, missing: tuple[str, ...]) -> Column:
     types = pyarrow.types
     if types.is_dictionary(values.type):
         values = compute.cast(values, values.type.value_type)
+    # By its name, as older versions of pyarrow do not know the type.
+    if str(values.type) == "string_view":
+        values = compute.cast(values, pyarrow.string())
     if types.is_decimal(values.type) or types.is_null(values.type):
         values = compute.cast(values, pyarrow.float64())
     if types.is_integer(values.type) or types.is_floating(values.type):
