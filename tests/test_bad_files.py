@@ -18,6 +18,7 @@ from spansvm.tables import (
     read_for_prediction,
     read_table,
 )
+from spansvm.tables.columns import MISSING
 
 pandas = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
@@ -47,11 +48,45 @@ TEXTS: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
     "decimal commas": (
         "d.csv", "a;y\n1,5;0\n2,5;1\n", {}, "pass --decimal ',' if that is a decimal comma",
     ),
+    "decimal commas with exponents": (
+        "d.csv", "a;y\n1,5E-3;0\n2,5E-3;1\n", {}, "pass --decimal ',' if that is a decimal comma",
+    ),
+    "text among decimal commas": (
+        "d.csv", "a;y\n1,5;0\nbad;1\n2,5;0\n", {"options": FileOptions(decimal=",")},
+        "Column 'a' has numbers, but 'bad' in row 2; correct it, or pass --missing 'bad'",
+    ),
+    "thousands points": (
+        "d.csv", "a;y\n1.100,5;0\n2.000,25;1\n", {"options": FileOptions(decimal=",")},
+        "Column 'a' seems to hold numbers, but '1.100,5' in row 1 cannot be read as one; write "
+        "them like 1234.5, or pass --categorical 'a'.",
+    ),
+    "thousands blanks": ("d.csv", "a,y\n1 231,0\n2 000,1\n", {}, "hold numbers, but '1 231' in"),
+    "percentages": ("d.csv", "a,y\n5%,0\n12.5 %,1\n", {}, "hold numbers, but '5%' in row 1"),
     "infinite": ("d.csv", "a,y\n1,0\ninf,1\n", {}, "Column 'a' has numbers, but 'inf' in row 2"),
     "duplicate names": (
         "d.csv", "a,b,a,y\n1,2,3,0\n", {}, "d.csv has two columns named 'a'; rename one of them.",
     ),
-    "no name": ("d.csv", ",a,y\n0,1,0\n", {}, "Column 1 of d.csv has no name; give it one"),
+    "no name": (
+        "d.csv", ",a,y\n0,1,0\n2,1,1\n", {},
+        "Column 1 of d.csv has no name; give it one, and pass it to --id or --drop if it only "
+        "numbers the rows (pandas: to_csv(..., index=False)).",
+    ),
+    "no later name": (
+        "d.csv", "a,,y\n0,0,0\n2,0,1\n", {},
+        "Column 2 of d.csv has no name; give it one, and pass it to --id or --drop if it only",
+    ),
+    "an index alone": (
+        "d.csv", ",y\n0,0\n1,1\n", {}, "d.csv has no feature left beside the target",
+    ),
+    "names of rows without a name": (
+        "d.csv", "a,b,y\n1,2.5,3,0\n2,3,4,1\n", {},
+        "d.csv has 3 fields in its first row, but 4 in the others; give every column a name",
+    ),
+    "a remark before the names": (
+        "d.csv", "# made today\na,b,y\n1,3,0\n2,4,1\n", {},
+        "d.csv has 1 field in its first row, but 3 in the others; give every column a name there, "
+        "or remove that row if it holds no names.",
+    ),
     "numbers as names": (
         "d.csv", "5.1,3.5,0\n4.9,3.0,1\n", {},
         "d.csv has the number 5.1 in its first row, where names are expected; pass --no-header",
@@ -68,6 +103,11 @@ TEXTS: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
         "d.tsv", ROWS, {}, "is the delimiter ','? Pass --delimiter ','.",
     ),
     "one column": ("d.csv", "a\n1\n2\n", {}, "d.csv has one column; a target and features are"),
+    "one column of numbers": ("d.csv", "a\n1.5\n2.5\n", {}, "one column; a target and features"),
+    "one column of decimal commas": (
+        "d.csv", "1,5\n2,5\n3,5\n", {"options": FileOptions(decimal=",", header=False)},
+        "d.csv has one column; is the delimiter ','? Pass --delimiter ','.",
+    ),
     "long delimiter": (
         "d.csv", ROWS, {"options": FileOptions(delimiter="::")},
         "--delimiter is one character; got '::'.",
@@ -122,10 +162,22 @@ TEXTS: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
         "d.libsvm", "1 1:1\n0.5 2:1\n", {},
         "d.libsvm has the label '0.5' in line 2; it must be a whole number.",
     ),
+    "large labels in LIBSVM": (
+        "d.libsvm", "9007199254740993 1:1\n9007199254740992 2:1\n", {},
+        "d.libsvm has labels of at least 2^53, which are not told apart; number the classes.",
+    ),
     "one class in LIBSVM": ("d.libsvm", "1 1:1\n1 2:1\n", {}, "in d.libsvm is 1 in all 2 rows"),
     "columns of LIBSVM": (
         "d.libsvm", "1 1:1\n-1 2:1\n", {"scores": "q"},
         "d.libsvm is a LIBSVM file, which has no named columns; leave --scores out",
+    ),
+    "missing in LIBSVM": (
+        "d.libsvm", "1 1:1\n-1 2:1\n", {"options": FileOptions(missing=(*MISSING, "-999"))},
+        "d.libsvm is a LIBSVM file, in which no value can be missing; leave --missing out",
+    ),
+    "a far feature in LIBSVM": (
+        "d.libsvm", "1 1:1\n-1 300000000:1\n", {"options": FileOptions(available_memory=8e9)},
+        "d.libsvm has a feature 300000000; so many need about 30.0 GB of memory, but 8.0 GB are",
     ),
     "negative weights": (
         "d.csv", ROWS.replace("3,", "-3,"), {"weights": "a"},
@@ -250,6 +302,47 @@ def test_parquet_columns_that_are_no_features_are_told(tmp_path) -> None:
     with pytest.raises(UserError, match=r"Column 'when' is of the type timestamp.*--drop 'when'"):
         read_table(tmp_path / "d.parquet")
     assert read_table(tmp_path / "d.parquet", drop=["when"]).feature_names == ("a",)
+
+
+@pytest.mark.parametrize(
+    ("role", "message"),
+    [
+        ("weights", "Column 'when' must hold numbers, but there is '2020-01-01' in row 1"),
+        ("id", None),
+        ("groups", None),
+        ("target", None),
+    ],
+)
+def test_a_column_of_dates_has_names_but_no_numbers(tmp_path, role, message) -> None:
+    frame = pandas.DataFrame({"a": [1, 2, 5, 4], "b": [2, 1, 2, 9], "y": [0, 1, 0, 1]})
+    days = pandas.to_datetime(["2020-01-01", "2020-01-02"] * 2)
+    frame["when"] = days.date
+    frame.to_parquet(tmp_path / "d.parquet")
+    roles = {"target": "y", role: "when"}
+    if message is not None:
+        with pytest.raises(UserError, match=message):
+            read_table(tmp_path / "d.parquet", **roles)
+        return
+    table = read_table(tmp_path / "d.parquet", **roles)
+    found = {"id": table.ids, "groups": table.groups, "target": table.y}[role]
+    assert found.tolist() == ["2020-01-01", "2020-01-02"] * 2
+
+
+@pytest.mark.parametrize(("values", "kind"), [([[1], [2]], "list<"), ([b"\xff", b"b"], "binary")])
+def test_a_column_without_text_names_nothing(tmp_path, values, kind) -> None:
+    frame = pandas.DataFrame({"a": [1, 2], "l": values, "y": [0, 1]})
+    frame.to_parquet(tmp_path / "d.parquet")
+    message = rf"Column 'l' is of the type {kind}.*choose another column"
+    with pytest.raises(UserError, match=message):
+        read_table(tmp_path / "d.parquet", id="l")
+
+
+def test_of_many_columns_the_first_and_the_last_are_told(tmp_path) -> None:
+    names = [f"c{i}" for i in range(1, 31)]
+    (tmp_path / "d.csv").write_text(",".join(names) + "\n" + ",".join(["1"] * 30) + "\n")
+    message = r"--target takes one of c1, .*, c9, \.\.\., c30 \(30 in all\)\."
+    with pytest.raises(UserError, match=message):
+        read_table(tmp_path / "d.csv", target="label")
 
 
 def test_missing_values_are_counted_unless_imputation_is_asked_for(tmp_path) -> None:

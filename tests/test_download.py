@@ -145,7 +145,7 @@ def test_compressed_files_and_members_of_archives_are_unpacked(published, tmp_pa
 
 def test_what_is_not_there_is_not_asked_for_again(published, server, tmp_path):
     published(status(404))
-    with pytest.raises(datasets.DataSetError, match=r"could not be downloaded: 404.*SPANSVM_DATA"):
+    with pytest.raises(datasets.DataSetError, match=r"127.0.0.1 answers 404 .*SPANSVM_DATA"):
         datasets.fetch("mushrooms")
     assert server.asked["mushrooms"] == 1
     assert left_in_cache(tmp_path) == []
@@ -166,10 +166,20 @@ def test_a_connection_that_is_cut_is_tried_again(published, server):
 
 def test_a_file_that_always_comes_in_part_is_never_stored(published, server, tmp_path):
     published(cut(CONTENT), sha256=None)
-    with pytest.raises(datasets.DataSetError, match="could not be downloaded"):
+    message = "mushrooms could not be downloaded: it did not come whole\\. Try again later"
+    with pytest.raises(datasets.DataSetError, match=message):
         datasets.fetch("mushrooms")
     assert server.asked["mushrooms"] == download.ATTEMPTS
     assert left_in_cache(tmp_path) == []
+
+
+def test_without_a_network_it_is_said_that_there_is_no_connection(published, server, monkeypatch):
+    monkeypatch.setattr(download, "ATTEMPTS", 1)
+    published(whole(CONTENT), url="http://127.0.0.1:1/mushrooms")
+    message = r"mushrooms could not be downloaded: no connection to 127\.0\.0\.1\. Try again"
+    with pytest.raises(datasets.DataSetError, match=message):
+        datasets.fetch("mushrooms")
+    assert server.asked["mushrooms"] == 0
 
 
 def test_pauses_between_attempts_grow(published, monkeypatch):
@@ -188,7 +198,7 @@ def test_a_server_that_does_not_answer_is_given_up(published, server, monkeypatc
     released = threading.Event()
     published(lambda handler, _: released.wait(5))
     try:
-        with pytest.raises(datasets.DataSetError, match="timed out"):
+        with pytest.raises(datasets.DataSetError, match=r"downloaded: 127.0.0.1 timed out\."):
             datasets.fetch("mushrooms")
     finally:
         released.set()

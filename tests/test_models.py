@@ -261,3 +261,34 @@ def test_files_that_are_no_models_are_told(tmp_path) -> None:
     for name in ("text", "half", "plain"):
         with pytest.raises(UserError, match=f"{name}.skops is not a whole model of spansvm"):
             load_model(tmp_path / f"{name}.skops")
+
+
+def test_a_byte_that_changed_gives_the_same_model_or_an_error_that_says_so(tmp_path) -> None:
+    X, y = load_iris(return_X_y=True)
+    model = SVC().fit(X, y)
+    save_model(tmp_path / "whole.skops", model)
+    whole = (tmp_path / "whole.skops").read_bytes()
+    rng = np.random.default_rng(0)
+    # The ends of the archive, where zipfile keeps its lists, are hit more often.
+    places = [*rng.integers(len(whole), size=60), *rng.integers(len(whole) - 400, len(whole), 60)]
+    refused = 0
+    for place in places:
+        damaged = bytearray(whole)
+        damaged[place] ^= int(rng.integers(1, 256))
+        (tmp_path / "damaged.skops").write_bytes(damaged)
+        try:
+            loaded = load_model(tmp_path / "damaged.skops").model
+        except UserError:
+            refused += 1
+        else:
+            np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    assert refused > 60
+
+
+def test_what_cannot_predict_is_no_model(tmp_path) -> None:
+    buffer = io.BytesIO(skops_io.dumps([1, 2]))
+    with ZipFile(buffer, "a") as archive:
+        archive.writestr("spansvm.json", '{"schema": null, "version": "", "command": ""}')
+    (tmp_path / "list.skops").write_bytes(buffer.getvalue())
+    with pytest.raises(UserError, match=r"list\.skops holds a list, which predicts nothing"):
+        load_model(tmp_path / "list.skops")

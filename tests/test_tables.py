@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import lzma
+import re
 import sys
 from pathlib import Path
 
@@ -194,8 +195,11 @@ def test_a_sparse_libsvm_file_stays_sparse_and_needs_no_pandas(tmp_path, monkeyp
 
 def test_without_pyarrow_it_is_said_what_to_install(tmp_path, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    message = r'pyarrow is needed for this and not installed: pip install "spansvm\[data\]"'
-    with pytest.raises(MissingPackageError, match=message):
+    message = (
+        'pyarrow is needed for this and not installed: pip install "spansvm[cli]" (in the folder '
+        'of the project: pip install ".[cli]").'
+    )
+    with pytest.raises(MissingPackageError, match=re.escape(message)):
         read_table(write(tmp_path, CSV))
     assert issubclass(MissingPackageError, ImportError)
 
@@ -259,8 +263,7 @@ def test_a_prediction_file_is_matched_by_name(tmp_path) -> None:
     assert rows.X["a"].tolist() == [2, 3]
     assert rows.notes == (
         "Columns that the model does not use: other.",
-        "Column 'b' has values that the model has not seen (new); to it they are none of those "
-        "that it knows.",
+        "Column 'b' has values that the model has not seen (new); they are treated as unknown.",
     )
     assert model.predict(rows.X).shape == (2,)
 

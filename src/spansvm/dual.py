@@ -282,7 +282,7 @@ def read_svc(
     if len(svc.classes_) != 2:
         raise ValueError(
             f"The model has {len(svc.classes_)} classes; the span is defined for two. "
-            "Analyse the models of the pairs of classes one by one."
+            "Analyse the models of the pairs of classes one by one, or use SpanSVC, which does."
         )
     X = check_rows(X, svc.kernel)
     n = svc.shape_fit_[0]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
-__all__ = ["MissingPackageError", "UserError", "closest_name", "require"]
+__all__ = ["MissingPackageError", "UserError", "closest_name", "listed", "require"]
 
 
 class UserError(ValueError):
@@ -32,8 +32,16 @@ def require(module: str, extra: str) -> Any:
     except ImportError as error:
         package = module.partition(".")[0]
         raise MissingPackageError(
-            f'{package} is needed for this and not installed: pip install "spansvm[{extra}]".'
+            f'{package} is needed for this and not installed: pip install "spansvm[{extra}]" '
+            f'(in the folder of the project: pip install ".[{extra}]").'
         ) from error
+
+
+def listed(parts: Sequence[str], most: int = 5) -> str:
+    """The parts as the list of a sentence; of more than `most` the first ones and the last."""
+    if len(parts) <= most:
+        return ", ".join(parts)
+    return f"{', '.join(parts[: most - 1])}, ..., {parts[-1]} ({len(parts)} in all)"
 
 
 def closest_name(name: str, candidates: Iterable[str]) -> str:

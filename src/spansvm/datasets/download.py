@@ -12,11 +12,17 @@ import time
 import zipfile
 import zlib
 from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
+from ..errors import require
 from .files import DataSetError, PublishedFile, gunzip
+
+if TYPE_CHECKING:
+    import requests
 
 __all__ = ["download"]
 
@@ -56,13 +62,7 @@ def download(file: PublishedFile) -> bytes:
 
 
 def _receive(url: str) -> bytes:
-    try:
-        import pooch
-        import requests
-    except ImportError as error:
-        raise ImportError(
-            'Downloads need pooch: pip install "spansvm[data]" installs it.'
-        ) from error
+    pooch, requests = require("pooch", "data"), require("requests", "data")
     with tempfile.TemporaryDirectory(prefix="spansvm-") as folder:
         target = Path(folder) / "received"
         for attempt in range(1, ATTEMPTS + 1):
@@ -83,9 +83,27 @@ def _receive(url: str) -> bytes:
                 return received
             except requests.exceptions.RequestException as error:
                 if attempt == ATTEMPTS or _is_final(error.response):
-                    raise DataSetError(f"{url} could not be downloaded: {error}.") from error
+                    raise DataSetError(
+                        f"{url} could not be downloaded: {_reason(error, url)}."
+                    ) from error
                 time.sleep(FIRST_PAUSE_SECONDS * 2 ** (attempt - 1))
     raise AssertionError("The last attempt returns or raises.")
+
+
+def _reason(error: requests.exceptions.RequestException, url: str) -> str:
+    """Why a download failed, without what the libraries below say of themselves."""
+    from requests import exceptions
+
+    host = urlsplit(url).hostname
+    if error.response is not None:
+        return f"{host} answers {error.response.status_code} ({error.response.reason})"
+    if isinstance(error, exceptions.Timeout):
+        return f"{host} timed out"
+    if isinstance(error, exceptions.ConnectionError):
+        return f"no connection to {host}"
+    if isinstance(error, (exceptions.ChunkedEncodingError, exceptions.ContentDecodingError)):
+        return "it did not come whole"
+    return str(error)
 
 
 def _is_final(response: object) -> bool:

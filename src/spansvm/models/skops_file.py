@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+import zlib
 from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +38,19 @@ TRUSTED = (
 )
 
 _MEMBER = "spansvm.json"
+
+#: What zipfile, json and skops raise for files with damages of one kind or another.
+_DAMAGES = (
+    AttributeError,
+    BadZipFile,
+    EOFError,
+    ImportError,
+    LookupError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+    zlib.error,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,8 +121,10 @@ def load_model(path: str | Path) -> SavedModel:
         with ZipFile(io.BytesIO(content)) as archive:
             about = json.loads(archive.read(_MEMBER))
         unknown = sorted(set(skops.get_untrusted_types(data=content)) - set(TRUSTED))
+        model = None if unknown else skops.loads(content, trusted=list(TRUSTED))
         schema = None if about["schema"] is None else Schema.from_json(about["schema"])
-    except (BadZipFile, KeyError, TypeError, ValueError) as error:
+        saved = SavedModel(model, schema, about["version"], about["command"])
+    except _DAMAGES as error:
         raise UserError(
             f"{path} is not a whole model of spansvm; give the model.skops of a spansvm tune."
         ) from error
@@ -117,8 +133,12 @@ def load_model(path: str | Path) -> SavedModel:
             f"{path} holds a {unknown[0]}, which could run any program, and is not loaded; use "
             "only models that spansvm saved."
         )
-    model = skops.loads(content, trusted=list(TRUSTED))
-    return SavedModel(model, schema, about["version"], about["command"])
+    if not hasattr(saved.model, "predict"):
+        raise UserError(
+            f"{path} holds a {type(saved.model).__name__}, which predicts nothing; give the "
+            "model.skops of a spansvm tune."
+        )
+    return saved
 
 
 def _without_training_rows(model: Any) -> Any:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import re
+from dataclasses import dataclass
 
 from ..errors import UserError, require
 from .columns import Column, text_column
@@ -12,13 +12,28 @@ from .table import CATEGORICAL, NUMERIC
 __all__ = ["read_arff"]
 
 _ATTRIBUTE = re.compile(
-    r"""@attribute\s+('[^']*'|"[^"]*"|[^\s{]+)\s*(\{.*\}|\S+.*)$""",
+    r"""@attribute\s+('[^']*'|"[^"]*"|[^\s{]+)\s*(\{.*?\}|[^\s{%][^%]*?)\s*(?:%.*)?$""",
     re.IGNORECASE,
 )
+_FIELD = re.compile(
+    r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|((?:[^,\\]|\\.?)*))\s*(,|$)"""
+)
+_ESCAPED = re.compile(r"\\(.)")
 _NUMERIC_TYPES = ("numeric", "real", "integer")
 
 
-def read_arff(name: str, content: bytes, missing: tuple[str, ...]) -> list[Column]:
+@dataclass(frozen=True)
+class _Attribute:
+    """What the file declares of a column: its kind, all its values, and what is missing."""
+
+    kind: str
+    allowed: frozenset[str] | None
+    missing: tuple[str, ...]
+
+
+def read_arff(
+    name: str, content: bytes, missing: tuple[str, ...], extra_missing: tuple[str, ...]
+) -> list[Column]:
     """The columns of an ARFF file; dates, relations and sparse rows are refused.
 
     Parameters
@@ -28,9 +43,11 @@ def read_arff(name: str, content: bytes, missing: tuple[str, ...]) -> list[Colum
     content : bytes
         In UTF-8.
     missing : tuple of str
-        Texts that stand for a missing value.
+        Texts that stand for a missing value where the file does not declare them as a value.
+    extra_missing : tuple of str
+        Those that stand for one whatever the file declares; "?" always does.
     """
-    attributes: dict[str, tuple[str, list[str] | None]] = {}
+    attributes: dict[str, _Attribute] = {}
     rows: list[list[str]] = []
     in_data = False
     for number, line in enumerate(content.decode().splitlines(), 1):
@@ -38,9 +55,9 @@ def read_arff(name: str, content: bytes, missing: tuple[str, ...]) -> list[Colum
         if not line or line.startswith("%"):
             continue
         if in_data:
-            rows.append(_row(name, number, line, attributes, missing))
+            rows.append(_row(name, number, line, attributes))
         elif line.lower().startswith("@attribute"):
-            _declare(name, number, line, attributes)
+            _declare(name, number, line, attributes, missing, ("?", *extra_missing))
         elif line.lower().startswith("@data"):
             in_data = True
         elif not line.lower().startswith("@relation"):
@@ -48,32 +65,39 @@ def read_arff(name: str, content: bytes, missing: tuple[str, ...]) -> list[Colum
     if not rows:
         what = "rows after @data" if attributes else "@attribute lines"
         raise UserError(f"{name} has no {what}; give an ARFF file with rows.")
-    pyarrow = require("pyarrow", "data")
+    pyarrow = require("pyarrow", "cli")
     columns = []
-    for position, (title, (kind, _)) in enumerate(attributes.items()):
+    for position, (title, attribute) in enumerate(attributes.items()):
         values = pyarrow.chunked_array([[row[position] for row in rows]], type=pyarrow.string())
-        column = text_column(title, values, missing, declared=kind)
-        if kind == NUMERIC:
+        column = text_column(title, values, attribute.missing, declared=attribute.kind)
+        if attribute.kind == NUMERIC:
             column.numbers()
         columns.append(column)
     return columns
 
 
 def _declare(
-    name: str, number: int, line: str, attributes: dict[str, tuple[str, list[str] | None]]
+    name: str,
+    number: int,
+    line: str,
+    attributes: dict[str, _Attribute],
+    missing: tuple[str, ...],
+    always_missing: tuple[str, ...],
 ) -> None:
     match = _ATTRIBUTE.match(line)
     if match is None:
         raise UserError(f"{name} has an @attribute without name or type in line {number}; add it.")
-    title, kind = match[1].strip("'\""), match[2].strip()
+    title, kind = match[1].strip("'\""), match[2]
     if title in attributes:
         raise UserError(f"{name} has two columns named '{title}'; rename one of them.")
     if kind.startswith("{"):
-        attributes[title] = (CATEGORICAL, _fields(kind.strip("{}")))
+        allowed = frozenset(_fields(kind[1:-1]))
+        others = tuple(text for text in missing if text not in allowed)
+        attributes[title] = _Attribute(CATEGORICAL, allowed, others + always_missing)
     elif kind.lower() in _NUMERIC_TYPES:
-        attributes[title] = (NUMERIC, None)
+        attributes[title] = _Attribute(NUMERIC, None, missing)
     elif kind.lower() == "string":
-        attributes[title] = (CATEGORICAL, None)
+        attributes[title] = _Attribute(CATEGORICAL, None, always_missing)
     else:
         raise UserError(
             f"Column '{title}' of {name} is of the type {kind.split()[0]}, which is no feature; "
@@ -81,13 +105,7 @@ def _declare(
         )
 
 
-def _row(
-    name: str,
-    number: int,
-    line: str,
-    attributes: dict[str, tuple[str, list[str] | None]],
-    missing: tuple[str, ...],
-) -> list[str]:
+def _row(name: str, number: int, line: str, attributes: dict[str, _Attribute]) -> list[str]:
     if line.startswith("{"):
         raise UserError(f"{name} has sparse rows (line {number}); save it as a LIBSVM file.")
     fields = _fields(line)
@@ -96,8 +114,9 @@ def _row(
             f"{name} has {len(fields)} fields in line {number}, but {len(attributes)} attributes; "
             "correct that line."
         )
-    for field, (title, (_, allowed)) in zip(fields, attributes.items(), strict=True):
-        if allowed is not None and field not in allowed and field not in missing:
+    for field, (title, attribute) in zip(fields, attributes.items(), strict=True):
+        allowed = attribute.allowed
+        if allowed is not None and field not in allowed and field not in attribute.missing:
             raise UserError(
                 f"Column '{title}' of {name} has '{field}' in line {number}, which its @attribute "
                 "does not list; correct either."
@@ -106,6 +125,14 @@ def _row(
 
 
 def _fields(line: str) -> list[str]:
-    quote = "'" if "'" in line else '"'
-    rows = csv.reader([line], quotechar=quote, escapechar="\\", skipinitialspace=True)
-    return [field.strip() for field in next(rows)]
+    if not any(mark in line for mark in "'\"\\"):
+        return [field.strip() for field in line.split(",")]
+    fields: list[str] = []
+    position = 0
+    while match := _FIELD.match(line, position):
+        text = next(group for group in match.groups() if group is not None)
+        fields.append(_ESCAPED.sub(r"\1", text).strip())
+        if not match[4]:
+            break
+        position = match.end()
+    return fields

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -16,7 +16,13 @@ __all__ = ["MISSING", "Column", "replace_decimal_comma", "text_column"]
 MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "?")
 
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
-_DECIMAL_COMMA = r"^[+-]?\d*,\d+$"
+_DECIMAL_COMMA = r"^[+-]?\d*,\d+([eE][+-]?\d+)?$"
+
+#: Numbers as people write them: 1.234,5 or 1 234 or 5 %.
+_WRITTEN_NUMBER = r"^[+-]?\d[\d.,'\s\x{a0}\x{202f}]*([eE][+-]?\d+)?\s*%?$"
+
+#: Zeros that change the name of a category, but not the value of a number.
+_LEADING_ZEROS = r"^([+-]?)0+(\d)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,33 +64,44 @@ class Column:
         numbers = self.are_numbers()
         if numbers.all():
             return NUMERIC
-        row = int(np.argmin(numbers))
-        strange = self.values[row].as_py()
-        if numbers[~self.values.is_null().to_numpy()].any() or self._match(_DECIMAL_COMMA).all():
-            comma = bool(self._match(_DECIMAL_COMMA)[row])
-            advice = (
-                "--decimal ',' if that is a decimal comma"
-                if comma
-                else f"--missing '{strange}' if that is a missing value"
-            )
+        commas = self._match(_DECIMAL_COMMA)
+        readable = numbers | commas
+        if readable[~self.values.is_null().to_numpy()].any():
+            strange = numbers if readable.all() else readable
+            self._refuse_mixture(int(np.argmin(strange)), decimal_comma=bool(readable.all()))
+        if self._match(_WRITTEN_NUMBER).all():
+            row = int(np.argmin(numbers))
             raise UserError(
-                f"Column '{self.name}' has numbers, but '{strange}' in row {row + 1}; correct it, "
-                f"or pass {advice}, or --categorical '{self.name}'."
+                f"Column '{self.name}' seems to hold numbers, but '{self.values[row].as_py()}' in "
+                f"row {row + 1} cannot be read as one; write them like 1234.5, or pass "
+                f"--categorical '{self.name}'."
             )
         return CATEGORICAL
 
+    def _refuse_mixture(self, row: int, *, decimal_comma: bool) -> NoReturn:
+        strange = self.values[row].as_py()
+        advice = (
+            "--decimal ',' if that is a decimal comma"
+            if decimal_comma
+            else f"--missing '{strange}' if that is a missing value"
+        )
+        raise UserError(
+            f"Column '{self.name}' has numbers, but '{strange}' in row {row + 1}; correct it, "
+            f"or pass {advice}, or --categorical '{self.name}'."
+        )
+
     def numbers(self) -> np.ndarray:
         """The values as floats, NaN where they are missing; UserError for anything else."""
-        pyarrow, compute = require("pyarrow", "data"), require("pyarrow.compute", "data")
+        pyarrow, compute = require("pyarrow", "cli"), require("pyarrow.compute", "cli")
         values = self.values
+        numbers = self.are_numbers()
+        if not numbers.all():
+            row = int(np.argmin(numbers))
+            raise UserError(
+                f"Column '{self.name}' must hold numbers, but there is '{values[row].as_py()}' in "
+                f"row {row + 1}; correct it or choose another one."
+            )
         if _is_text(values):
-            numbers = self.are_numbers()
-            if not numbers.all():
-                row = int(np.argmin(numbers))
-                raise UserError(
-                    f"Column '{self.name}' must hold numbers, but there is "
-                    f"'{values[row].as_py()}' in row {row + 1}; correct it or choose another one."
-                )
             values = compute.replace_substring_regex(values, r"^\+", "")
         result = compute.cast(values, pyarrow.float64(), safe=False).to_numpy()
         result = np.array(result, dtype=np.float64)
@@ -97,16 +114,25 @@ class Column:
 
     def texts(self) -> np.ndarray:
         """The values as text, in an array of objects; None where they are missing."""
-        pyarrow, compute = require("pyarrow", "data"), require("pyarrow.compute", "data")
+        pyarrow, compute = require("pyarrow", "cli"), require("pyarrow.compute", "cli")
         values = self.values
         if not _is_text(values):
-            values = compute.cast(values, pyarrow.string())
+            try:
+                values = compute.cast(values, pyarrow.string())
+            except (pyarrow.ArrowNotImplementedError, pyarrow.ArrowInvalid) as error:
+                raise UserError(
+                    f"Column '{self.name}' is of the type {values.type}, which is no name of "
+                    "anything; turn it into text, or choose another column."
+                ) from error
         return np.asarray(values.to_numpy(), dtype=object)
 
     def labels(self) -> np.ndarray:
-        """The values as whole numbers if that is what they all are, else as text."""
+        """The values as whole numbers if that is what they all are, else as text.
+
+        They also stay text if some are too large for a float, or differ in leading zeros alone.
+        """
         texts = self.names()
-        if self.are_numbers().all():
+        if self.are_numbers().all() and not self._differ_in_leading_zeros():
             numbers = self.numbers()
             whole = np.abs(numbers) < 2**53
             whole &= numbers == np.round(numbers)
@@ -125,12 +151,22 @@ class Column:
 
     def are_numbers(self) -> np.ndarray:
         """Which values are numbers; those that are missing count as such."""
-        if not _is_text(self.values):
+        if _is_text(self.values):
+            return self._match(_NUMBER)
+        types, type = require("pyarrow", "cli").types, self.values.type
+        if types.is_integer(type) or types.is_floating(type):
             return np.ones(len(self.values), dtype=np.bool_)
-        return self._match(_NUMBER)
+        return np.asarray(self.values.is_null().to_numpy(), dtype=np.bool_)
+
+    def _differ_in_leading_zeros(self) -> bool:
+        if not _is_text(self.values):
+            return False
+        compute = require("pyarrow.compute", "cli")
+        shorter = compute.replace_substring_regex(self.values, _LEADING_ZEROS, r"\1\2")
+        return bool(compute.count_distinct(shorter) != compute.count_distinct(self.values))
 
     def _match(self, pattern: str) -> np.ndarray:
-        compute = require("pyarrow.compute", "data")
+        compute = require("pyarrow.compute", "cli")
         matched = compute.match_substring_regex(self.values, pattern)
         return np.asarray(compute.fill_null(matched, True).to_numpy(), dtype=np.bool_)
 
@@ -139,21 +175,21 @@ def text_column(
     name: str, values: Any, missing: tuple[str, ...], declared: str | None = None
 ) -> Column:
     """A column of text without the blanks around it, null where it says that a value is missing."""
-    pyarrow, compute = require("pyarrow", "data"), require("pyarrow.compute", "data")
+    pyarrow, compute = require("pyarrow", "cli"), require("pyarrow.compute", "cli")
     trimmed = compute.utf8_trim_whitespace(values)
-    absent = compute.is_in(trimmed, value_set=pyarrow.array(missing, type=pyarrow.string()))
-    null = pyarrow.scalar(None, type=pyarrow.string())
+    absent = compute.is_in(trimmed, value_set=pyarrow.array(missing, type=trimmed.type))
+    null = pyarrow.scalar(None, type=trimmed.type)
     return Column(name, compute.if_else(absent, null, trimmed), declared)
 
 
 def replace_decimal_comma(column: Column) -> Column:
     """The column with decimal points, if it holds nothing but numbers with either."""
-    compute = require("pyarrow.compute", "data")
+    compute = require("pyarrow.compute", "cli")
     if not (column._match(_DECIMAL_COMMA) | column._match(_NUMBER)).all():
         return column
     return Column(column.name, compute.replace_substring(column.values, ",", "."), column.declared)
 
 
 def _is_text(values: Any) -> bool:
-    types = require("pyarrow", "data").types
+    types = require("pyarrow", "cli").types
     return bool(types.is_string(values.type) or types.is_large_string(values.type))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from itertools import islice
 from typing import Any
 
@@ -27,6 +28,7 @@ def read_delimited(
     header: bool | None,
     missing: tuple[str, ...],
     decimal: str,
+    one_column: bool = False,
 ) -> list[Column]:
     """The columns of a CSV or TSV file.
 
@@ -43,15 +45,16 @@ def read_delimited(
     missing : tuple of str
         Texts that stand for a missing value.
     decimal : {".", ","}
+    one_column : bool, default=False
+        Whether one column is enough.
     """
-    content = content.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
+    content = content.lstrip(b"\r\n")
     if b"\0" in content:
         raise UserError(f"{name} is not text; give a CSV file, or pass --format.")
     lines = [line.decode() for line in islice(io.BytesIO(content), _LOOKED_AT_LINES)]
-    delimiter = _check_delimiter(name, lines, delimiter)
+    delimiter = _check_delimiter(name, lines, delimiter, decimal, one_column)
     if content.count(b'"') % 2:
-        line = next(i for i, text in enumerate(content.split(b"\n"), 1) if text.count(b'"') % 2)
-        raise UserError(f"{name} has a quotation mark in line {line} that is never closed; add it.")
+        _check_quotations(name, content.decode(), delimiter)
     first_row = [field.strip() for field in _split(name, lines, delimiter)[0]]
     names = _column_names(name, first_row, header)
     table = _parse(name, content, delimiter, names, skip=0 if header is False else 1)
@@ -64,24 +67,28 @@ def read_delimited(
     return [replace_decimal_comma(column) for column in columns] if decimal == "," else columns
 
 
-def _check_delimiter(name: str, lines: list[str], asked: str | None) -> str:
-    """The delimiter that is asked for or found; UserError if it leaves one column."""
-    if asked is not None:
-        if len(asked) != 1 or asked in '"\r\n':
-            raise UserError(f"--delimiter is one character; got '{asked}'.")
-        if _count_fields(name, lines, asked) > 1:
-            return asked
-    counts = {one: _count_fields(name, lines, one) for one in _FOUND + _SUGGESTED}
-    candidates = _FOUND if asked is None else ()
-    best = max(candidates, key=counts.__getitem__, default="")
-    if best and counts[best] > 1:
+def _check_delimiter(
+    name: str, lines: list[str], asked: str | None, decimal: str, one_column: bool
+) -> str:
+    """The delimiter that is asked for or found; UserError if it leaves too few columns."""
+    if asked is not None and (len(asked) != 1 or asked in '"\r\n'):
+        raise UserError(f"--delimiter is one character; got '{asked}'.")
+    # A decimal comma splits the rows evenly, too.
+    candidates = [one for one in _FOUND if one != decimal] if asked is None else [asked]
+    best = max(candidates, key=lambda one: _count_fields(name, lines, one))
+    if _count_fields(name, lines, best) > 1:
         return best
-    likely = max(counts, key=counts.__getitem__)
+    for candidate in candidates:
+        _check_first_row(name, lines, candidate)
     split = "" if asked is None else f" if it is split at '{asked}'"
-    if counts[likely] > 1:
+    in_doubt = sorted(_FOUND + _SUGGESTED, key=lambda one: one == decimal)
+    likely = max(in_doubt, key=lambda one: _count_fields(name, lines, one))
+    if _count_fields(name, lines, likely) > 1:
         shown = "\\t" if likely == "\t" else likely
         advice = f"is the delimiter '{shown}'? Pass --delimiter '{shown}'."
         raise UserError(f"{name} has one column{split}; {advice}")
+    if one_column:
+        return candidates[0]
     raise UserError(f"{name} has one column{split}; a target and features are needed.")
 
 
@@ -89,6 +96,35 @@ def _count_fields(name: str, lines: list[str], delimiter: str) -> int:
     """How many fields the rows have if split so; 1 if most differ from the first."""
     counts = [len(row) for row in _split(name, lines, delimiter)]
     return counts[0] if 2 * counts.count(counts[0]) > len(counts) else 1
+
+
+def _check_first_row(name: str, lines: list[str], delimiter: str) -> None:
+    """UserError if all rows but the first have the same number of fields."""
+    first, *others = [len(row) for row in _split(name, lines, delimiter)]
+    (usual, n_usual), *_ = Counter(others).most_common(1) or [(1, 0)]
+    if usual > 1 and n_usual == len(others):
+        fields = "1 field" if first == 1 else f"{first} fields"
+        raise UserError(
+            f"{name} has {fields} in its first row, but {usual} in the others; give every column "
+            "a name there, or remove that row if it holds no names."
+        )
+
+
+def _check_quotations(name: str, content: str, delimiter: str) -> None:
+    """UserError for a field that begins with a quotation mark and never ends.
+
+    Others, such as those for inches, are part of their fields.
+    """
+    rows = csv.reader(io.StringIO(content, newline=""), delimiter=delimiter, strict=True)
+    line = 1
+    try:
+        for _ in rows:
+            line = rows.line_num + 1
+    except csv.Error as error:
+        if "expected after" not in str(error):
+            raise UserError(
+                f"{name} has a quotation mark in line {line} that is never closed; add it."
+            ) from error
 
 
 def _split(name: str, lines: list[str], delimiter: str) -> list[list[str]]:
@@ -110,14 +146,8 @@ def _column_names(name: str, first_row: list[str], header: bool | None) -> list[
                 f"{name} has the number {numbers[0]} in its first row, where names are expected; "
                 "pass --no-header if there are none, or --header if these are names."
             )
-    for position, title in enumerate(first_row, 1):
-        if not title:
-            raise UserError(
-                f"Column {position} of {name} has no name; give it one, and pass it to --id or "
-                "--drop if it only numbers the rows."
-            )
     for title in first_row:
-        if first_row.count(title) > 1:
+        if title and first_row.count(title) > 1:
             raise UserError(f"{name} has two columns named '{title}'; rename one of them.")
     return first_row
 
@@ -132,7 +162,7 @@ def _is_number(text: str) -> bool:
 
 def _parse(name: str, content: bytes, delimiter: str, names: list[str], skip: int) -> Any:
     """All columns as text."""
-    pyarrow, arrow_csv = require("pyarrow", "data"), require("pyarrow.csv", "data")
+    pyarrow, arrow_csv = require("pyarrow", "cli"), require("pyarrow.csv", "cli")
     strange_rows: list[Any] = []
 
     def remember(row: Any) -> str:
@@ -181,4 +211,4 @@ def decode(name: str, content: bytes, encoding: str) -> bytes:
             f"{name} is not {encoding} text: line {line} has the byte "
             f"0x{content[error.start]:02x}; pass --encoding {other}, or save it as UTF-8."
         ) from error
-    return text.encode()
+    return text.removeprefix("\ufeff").encode()

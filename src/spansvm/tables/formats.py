@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 
 from ..errors import UserError
@@ -42,7 +43,7 @@ def find_format(source: Source, format: str | None = None) -> str:
         return format
     if source.ending in _BY_ENDING:
         return _BY_ENDING[source.ending]
-    sample = source.sample
+    sample = source.sample.removeprefix(codecs.BOM_UTF8)
     if sample.startswith(b"PAR1"):
         return "parquet"
     if sample.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):

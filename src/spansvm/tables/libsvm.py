@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import math
 from dataclasses import dataclass
@@ -13,6 +14,9 @@ from sklearn.datasets import load_svmlight_file
 from ..errors import UserError
 
 __all__ = ["LibsvmRows", "read_libsvm"]
+
+#: Labels are read as floats, which do not tell larger numbers apart.
+_LARGEST_LABEL = 2**53
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +48,7 @@ def read_libsvm(name: str, content: bytes, base: int | None = None) -> LibsvmRow
     base : int, optional
         The number of the first feature; if not given 0 where a feature 0 occurs, else 1.
     """
+    content = content.removeprefix(codecs.BOM_UTF8)
     try:
         X, labels = load_svmlight_file(io.BytesIO(content), dtype=np.float64, zero_based=True)
     except (ValueError, OverflowError) as error:
@@ -54,6 +59,10 @@ def read_libsvm(name: str, content: bytes, base: int | None = None) -> LibsvmRow
         raise UserError(f"{name} has no rows; give a file with rows.")
     if not np.isfinite(X.data).all() or not (labels == np.round(labels)).all():
         _find_fault(name, content)
+    if (np.abs(labels) >= _LARGEST_LABEL).any():
+        raise UserError(
+            f"{name} has labels of at least 2^53, which are not told apart; number the classes."
+        )
     first = int(X.indices.min()) if X.nnz else 1
     if base is None:
         base = 0 if first == 0 else 1

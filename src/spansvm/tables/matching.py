@@ -5,16 +5,13 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from ..errors import UserError, closest_name
+from ..errors import UserError, closest_name, listed
 from .columns import Column
 from .libsvm import LibsvmRows
 from .roles import data_frame, find_column, missing_counts
 from .table import CATEGORICAL, Schema, Table
 
 __all__ = ["match_columns", "match_libsvm"]
-
-#: As many names or values are told in a message.
-_LISTED = 5
 
 
 def match_columns(source: str, columns: list[Column], schema: Schema, id: str | None) -> Table:
@@ -32,7 +29,7 @@ def match_columns(source: str, columns: list[Column], schema: Schema, id: str | 
         shown = [f"'{name}'{closest_name(name, spare)}" for name in absent]
         raise UserError(
             f"{source} lacks {len(absent)} of the {len(schema.features)} columns that the model "
-            f"was trained on: {_list(shown)}; add or rename them."
+            f"was trained on: {listed(shown)}; add or rename them."
         )
     by_name = {column.name: column for column in columns}
     features = [by_name[name] for name in schema.features]
@@ -41,13 +38,13 @@ def match_columns(source: str, columns: list[Column], schema: Schema, id: str | 
     ids = None if id is None else find_column(source, columns, id, "--id").names()
     extra = [name for name in names if name not in (*schema.features, schema.target, id)]
     if extra:
-        notes.append(f"Columns that the model does not use: {_list(extra)}.")
+        notes.append(f"Columns that the model does not use: {listed(extra)}.")
     for name in schema.named(CATEGORICAL):
         unseen = sorted(set(X[name].dropna()) - set(schema.categories[name]))
         if unseen:
             notes.append(
-                f"Column '{name}' has values that the model has not seen ({_list(unseen)}); to it "
-                "they are none of those that it knows."
+                f"Column '{name}' has values that the model has not seen ({listed(unseen)}); they "
+                "are treated as unknown."
             )
     y = None
     if schema.target in by_name:
@@ -85,12 +82,10 @@ def _known_labels(y: np.ndarray | None, schema: Schema, notes: list[str]) -> np.
     if y is None:
         notes.append("Some labels are missing; the labels are not used.")
         return None
-    unknown = [label for label in np.unique(y).tolist() if label not in schema.classes]
+    # One label that is text makes all of them text.
+    known = set(map(str, schema.classes))
+    unknown = [label for label in np.unique(y).tolist() if str(label) not in known]
     if unknown:
         notes.append(f"The label {unknown[0]} is no class of the model; the labels are not used.")
         return None
     return y
-
-
-def _list(names: list[str]) -> str:
-    return ", ".join(names[:_LISTED]) + (", ..." if len(names) > _LISTED else "")

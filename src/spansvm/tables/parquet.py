@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import UserError, require
-from .columns import Column
+from .columns import Column, text_column
 from .formats import check_fits
 from .table import CATEGORICAL, NUMERIC
 
@@ -15,7 +15,9 @@ __all__ = ["read_parquet"]
 _BYTES_A_CELL = 3 * 8
 
 
-def read_parquet(name: str, content: bytes, available: float) -> list[Column]:
+def read_parquet(
+    name: str, content: bytes, available: float, missing: tuple[str, ...]
+) -> list[Column]:
     """The columns of a Parquet file.
 
     Parameters
@@ -25,8 +27,10 @@ def read_parquet(name: str, content: bytes, available: float) -> list[Column]:
     content : bytes
     available : float
         Bytes of memory; UserError if the columns need more.
+    missing : tuple of str
+        Texts that stand for a missing value; those that are numbers do so among numbers, too.
     """
-    pyarrow, parquet = require("pyarrow", "data"), require("pyarrow.parquet", "data")
+    pyarrow, parquet = require("pyarrow", "cli"), require("pyarrow.parquet", "cli")
     try:
         file = parquet.ParquetFile(pyarrow.BufferReader(content))
         cells = file.metadata.num_rows * file.metadata.num_columns
@@ -40,25 +44,43 @@ def read_parquet(name: str, content: bytes, available: float) -> list[Column]:
             raise UserError(f"{name} has two columns named '{title}'; rename one of them.")
     if table.num_rows == 0:
         raise UserError(f"{name} has columns but no rows; give a file with rows.")
-    return [_column(title, table.column(title)) for title in names]
+    return [_column(title, table.column(title), missing) for title in names]
 
 
-def _column(title: str, values: Any) -> Column:
-    pyarrow, compute = require("pyarrow", "data"), require("pyarrow.compute", "data")
+def _column(title: str, values: Any, missing: tuple[str, ...]) -> Column:
+    pyarrow, compute = require("pyarrow", "cli"), require("pyarrow.compute", "cli")
     types = pyarrow.types
     if types.is_dictionary(values.type):
         values = compute.cast(values, values.type.value_type)
-    if types.is_floating(values.type):
-        nothing = pyarrow.scalar(None, type=values.type)
-        values = compute.if_else(compute.is_nan(values), nothing, values)
+    # By its name, as older versions of pyarrow do not know the type.
+    if str(values.type) == "string_view":
+        values = compute.cast(values, pyarrow.string())
+    if types.is_decimal(values.type) or types.is_null(values.type):
+        values = compute.cast(values, pyarrow.float64())
     if types.is_integer(values.type) or types.is_floating(values.type):
-        return Column(title, values, NUMERIC)
-    if types.is_decimal(values.type):
-        return Column(title, compute.cast(values, pyarrow.float64()), NUMERIC)
+        return Column(title, _without_markers(values, missing), NUMERIC)
     if types.is_boolean(values.type):
-        return Column(title, compute.cast(values, pyarrow.string()), CATEGORICAL)
+        # As pandas writes them to CSV files.
+        values = compute.if_else(values, "True", "False")
     if types.is_string(values.type) or types.is_large_string(values.type):
-        return Column(title, values, CATEGORICAL)
-    if types.is_null(values.type):
-        return Column(title, compute.cast(values, pyarrow.float64()), NUMERIC)
+        return text_column(title, values, missing, CATEGORICAL)
     return Column(title, values)
+
+
+def _without_markers(values: Any, missing: tuple[str, ...]) -> Any:
+    """Numbers, null where they are NaN or equal to a marker that is a number."""
+    pyarrow, compute = require("pyarrow", "cli"), require("pyarrow.compute", "cli")
+    single = pyarrow.types.is_float32(values.type)
+    precision = pyarrow.float32() if single else pyarrow.float64()
+    numbers = compute.cast(values, precision, safe=False)
+    markers = [number for number in map(_number, missing) if number is not None]
+    absent = compute.is_in(numbers, value_set=pyarrow.array(markers, type=precision))
+    absent = compute.or_(absent, compute.fill_null(compute.is_nan(numbers), True))
+    return compute.if_else(absent, pyarrow.scalar(None, type=values.type), values)
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

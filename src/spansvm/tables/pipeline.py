@@ -10,7 +10,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, OneHotEncoder, StandardScaler
 
-from ..errors import UserError
+from ..errors import UserError, listed
 from .table import CATEGORICAL, NUMERIC, Table
 
 __all__ = ["IMPUTATIONS", "SCALINGS", "build_pipeline", "check_predictable"]
@@ -18,9 +18,6 @@ __all__ = ["IMPUTATIONS", "SCALINGS", "build_pipeline", "check_predictable"]
 #: How numeric columns can be scaled, and how missing values can be filled in.
 SCALINGS = ("minmax", "standard", "none")
 IMPUTATIONS = ("median", "mean", "most_frequent")
-
-#: As many columns with missing values are told in a message.
-_LISTED = 5
 
 
 def build_pipeline(
@@ -108,7 +105,5 @@ def _scaler(scale: str, *, sparse: bool) -> Any:
 
 
 def _counted(missing: Mapping[str, int]) -> str:
-    most = sorted(missing.items(), key=lambda item: -item[1])
-    shown = [f"{count} in '{name}'" for name, count in most[:_LISTED]]
-    rest = f" and {len(most) - _LISTED} other columns" if len(most) > _LISTED else ""
-    return ", ".join(shown) + rest
+    most_first = sorted(missing.items(), key=lambda item: -item[1])
+    return listed([f"{count} in '{name}'" for name, count in most_first])

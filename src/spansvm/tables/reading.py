@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,14 +18,18 @@ from .formats import check_memory, find_format
 from .libsvm import LibsvmRows, read_libsvm
 from .matching import match_columns, match_libsvm
 from .parquet import read_parquet
-from .roles import assemble, check_classes
-from .source import open_source
+from .roles import assemble, check_classes, note_many_classes
+from .row_numbers import leave_out_index
+from .source import gigabytes, open_source
 from .table import NUMERIC, Schema, Table
 
 __all__ = ["FileOptions", "read_for_prediction", "read_table"]
 
 #: A LIBSVM file with at least this part of its features not 0 is held as a dense array.
 _DENSE = 0.5
+
+#: Bytes of the name of a feature and of what the scaling keeps of it.
+_BYTES_A_FEATURE = 100
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,16 @@ class FileOptions:
     def __post_init__(self) -> None:
         if self.decimal not in (".", ","):
             raise UserError(f"--decimal is '.' or ','; got '{self.decimal}'.")
+
+    @property
+    def extra_missing(self) -> tuple[str, ...]:
+        """The texts for a missing value that were given besides the usual ones."""
+        return tuple((Counter(self.missing) - Counter(MISSING)).elements())
+
+    @property
+    def memory(self) -> float:
+        """Bytes that may be used."""
+        return _available_memory() if self.available_memory is None else self.available_memory
 
 
 def read_table(
@@ -102,12 +117,15 @@ def read_table(
     UserError
         With one sentence that says what to do.
     """
-    content = _read(path, options or FileOptions())
+    options = options or FileOptions()
+    content = _read(path, options)
     if not isinstance(content.rows, LibsvmRows):
-        return assemble(
+        table = assemble(
             content.source, content.rows, target=target, scores=scores, weights=weights,
             groups=groups, id=id, drop=drop, categorical=categorical,
         )  # fmt: skip
+        schema = replace(table.schema, missing=options.extra_missing)
+        return replace(table, schema=schema, notes=content.notes + table.notes)
     asked = {
         "--target": target, "--scores": scores, "--weights": weights, "--groups": groups,
         "--id": id, "--drop": drop, "--categorical": categorical,
@@ -118,7 +136,8 @@ def read_table(
                 f"{content.source} is a LIBSVM file, which has no named columns; leave {option} "
                 "out, or give a CSV file."
             )
-    return _libsvm_table(content.source, content.rows)
+    _refuse_markers(content.source, options)
+    return _libsvm_table(content.source, content.rows, options.memory)
 
 
 def read_for_prediction(
@@ -137,13 +156,16 @@ def read_for_prediction(
     schema : Schema
         Of the table that the model was trained on.
     options : FileOptions, optional
+        What stood for a missing value in the training does so here, too.
     id : str, optional
         Column with the name of every row.
     """
-    base = None if schema.layout == "columns" else int(schema.features[0])
-    content = _read(path, options or FileOptions(), base)
+    options = options or FileOptions()
+    both = replace(options, missing=options.missing + schema.missing)
+    content = _read(path, both, schema)
     if not isinstance(content.rows, LibsvmRows):
-        return match_columns(content.source, content.rows, schema, id)
+        table = match_columns(content.source, content.rows, schema, id)
+        return replace(table, notes=content.notes + table.notes)
     if schema.layout == "columns":
         raise UserError(
             f"The model was trained on named columns; {content.source} is a LIBSVM file, which has "
@@ -151,6 +173,7 @@ def read_for_prediction(
         )
     if id is not None:
         raise UserError(f"{content.source} is a LIBSVM file without columns; leave --id out.")
+    _refuse_markers(content.source, options)
     return match_libsvm(content.source, content.rows, schema)
 
 
@@ -158,38 +181,65 @@ def read_for_prediction(
 class _Content:
     source: str
     rows: list[Column] | LibsvmRows
+    notes: tuple[str, ...] = ()
 
 
-def _read(path: str | Path, options: FileOptions, base: int | None = None) -> _Content:
-    available = options.available_memory
-    if available is None:
-        available = _available_memory()
+def _read(path: str | Path, options: FileOptions, schema: Schema | None = None) -> _Content:
+    """What a file holds; with a schema, as the model expects it."""
+    available = options.memory
     source = open_source(path, available=available)
     format = find_format(source, options.format)
     check_memory(source, format, available)
     name, content = source.name, source.read()
     if format == "libsvm":
+        base = None
+        if schema is not None and schema.layout != "columns":
+            base = int(schema.features[0])
         return _Content(name, read_libsvm(name, content, base))
     if format == "parquet":
-        return _Content(name, read_parquet(name, content, available))
-    content = decode(name, content, options.encoding)
+        columns = read_parquet(name, content, available, options.missing)
+    else:
+        content = decode(name, content, options.encoding)
+        one_column = schema is not None and len(schema.features) == 1
+        columns = _read_text(name, format, content, options, one_column)
+    return _Content(name, *leave_out_index(name, columns))
+
+
+def _read_text(
+    name: str, format: str, content: bytes, options: FileOptions, one_column: bool
+) -> list[Column]:
     if format == "arff":
-        return _Content(name, read_arff(name, content, options.missing))
+        return read_arff(name, content, options.missing, options.extra_missing)
     delimiter = options.delimiter
     if delimiter is None and format == "tsv":
         delimiter = "\t"
-    columns = read_delimited(
+    return read_delimited(
         name, content, delimiter=delimiter, header=options.header, missing=options.missing,
-        decimal=options.decimal,
+        decimal=options.decimal, one_column=one_column,
     )  # fmt: skip
-    return _Content(name, columns)
 
 
-def _libsvm_table(source: str, rows: LibsvmRows) -> Table:
+def _refuse_markers(source: str, options: FileOptions) -> None:
+    if options.extra_missing:
+        raise UserError(
+            f"{source} is a LIBSVM file, in which no value can be missing; leave --missing out, or "
+            "give a CSV file."
+        )
+
+
+def _libsvm_table(source: str, rows: LibsvmRows, available: float) -> Table:
     n_rows, n_features = rows.X.shape
+    needed = _BYTES_A_FEATURE * n_features
+    if needed > available:
+        raise UserError(
+            f"{source} has a feature {n_features - 1 + rows.base}; so many need about "
+            f"{gigabytes(needed)} of memory, but {gigabytes(available)} are free; number the "
+            "features from 1 without gaps."
+        )
     if rows.X.nnz == 0:
         raise UserError(f"{source} has labels but no features; give a file with features.")
-    check_classes(rows.y, f"The label in {source}")
+    label = f"The label in {source}"
+    check_classes(rows.y, label)
     dense = rows.X.nnz >= _DENSE * n_rows * n_features
     return Table(
         X=rows.X.toarray() if dense else rows.X,
@@ -203,4 +253,5 @@ def _libsvm_table(source: str, rows: LibsvmRows) -> Table:
             classes=tuple(np.unique(rows.y).tolist()),
         ),
         source=source,
+        notes=note_many_classes(rows.y, label),
     )

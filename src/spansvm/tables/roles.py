@@ -7,17 +7,28 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import UserError, closest_name, require
+from ..errors import UserError, closest_name, listed, require
 from .columns import Column
+from .row_numbers import note_counting
 from .table import CATEGORICAL, NUMERIC, Schema, Table
 
-__all__ = ["assemble", "check_classes", "data_frame", "find_column", "missing_counts"]
+__all__ = [
+    "assemble",
+    "check_classes",
+    "data_frame",
+    "find_column",
+    "missing_counts",
+    "note_many_classes",
+]
 
 #: As many names of columns are told in a message.
 _LISTED = 10
 
 #: A column of text with more categories than this part of its rows probably names the rows.
 _MANY_CATEGORIES = 0.5
+
+#: A target with more whole numbers than these may be a measurement.
+_MANY_CLASSES = 10
 
 
 def assemble(
@@ -86,10 +97,19 @@ def assemble(
         source=source,
         scores=_scores_of(roles["scores"]) if "scores" in roles else None,
         weights=_weights_of(roles["weights"]) if "weights" in roles else None,
-        groups=roles["groups"].labels() if "groups" in roles else None,
+        groups=roles["groups"].names() if "groups" in roles else None,
         ids=roles["id"].names() if "id" in roles else None,
         missing=missing,
-        notes=tuple(_names_of_rows(categories, len(y))),
+        notes=(
+            *note_many_classes(y, f"Target '{roles['target'].name}'"),
+            *_names_of_rows(categories, len(y)),
+            *(
+                note
+                for column, kind in zip(features, kinds, strict=True)
+                if kind == NUMERIC
+                for note in note_counting(column.name, X[column.name].to_numpy())
+            ),
+        ),
     )
 
 
@@ -99,16 +119,15 @@ def find_column(source: str, columns: list[Column], name: str, option: str) -> C
         if column.name == name:
             return column
     names = [column.name for column in columns]
-    shown = ", ".join(names[:_LISTED]) + (", ..." if len(names) > _LISTED else "")
     raise UserError(
         f"There is no column '{name}' in {source}{closest_name(name, names)}; {option} takes one "
-        f"of {shown}."
+        f"of {listed(names, _LISTED)}."
     )
 
 
 def data_frame(columns: list[Column], kinds: Sequence[str]) -> Any:
     """The columns as floats and as text, NaN where values are missing."""
-    pandas = require("pandas", "data")
+    pandas = require("pandas", "cli")
     series = {}
     for column, kind in zip(columns, kinds, strict=True):
         if kind == NUMERIC:
@@ -140,6 +159,14 @@ def check_classes(y: np.ndarray, what: str) -> None:
         )
 
 
+def note_many_classes(y: np.ndarray, what: str) -> tuple[str, ...]:
+    """A note if there are so many whole numbers that they may not be classes."""
+    n_classes = np.unique(y).size
+    if y.dtype.kind == "U" or n_classes <= _MANY_CLASSES:
+        return ()
+    return (f"{what} has {n_classes} different whole numbers; each is taken as a class.",)
+
+
 def _check_one_role_each(roles: dict[str, Column]) -> None:
     taken: dict[str, str] = {}
     for role, column in roles.items():
@@ -167,13 +194,16 @@ def _check_features(source: str, features: list[Column]) -> None:
 
 def _classes_of(source: str, column: Column) -> np.ndarray:
     y = column.labels()
-    if y.dtype.kind == "U" and column.declared != CATEGORICAL and column.are_numbers().all():
+    if column.declared != CATEGORICAL and column.are_numbers().all():
         numbers = column.numbers()
-        row = int(np.argmax(numbers != np.round(numbers)))
-        raise UserError(
-            f"The target '{column.name}' holds numbers that are not whole ({numbers[row]:g} in row "
-            f"{row + 1}), but spansvm tells classes apart; pass --target with another column."
-        )
+        parts = numbers != np.round(numbers)
+        if parts.any():
+            row = int(np.argmax(parts))
+            raise UserError(
+                f"The target '{column.name}' holds numbers that are not whole ({numbers[row]:g} in "
+                f"row {row + 1}), but spansvm tells classes apart; pass --target with another "
+                "column."
+            )
     check_classes(y, f"The target '{column.name}' of {source}")
     return y
 

@@ -32,6 +32,8 @@ class Schema:
     target : str or None
         Name of the column with the labels; None for LIBSVM files.
     classes : tuple of int or str
+    missing : tuple of str
+        Texts that were said to stand for a missing value, besides the usual ones.
     """
 
     layout: str
@@ -40,6 +42,7 @@ class Schema:
     categories: Mapping[str, tuple[str, ...]]
     target: str | None
     classes: tuple[int | str, ...]
+    missing: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """As what a JSON file can hold."""
@@ -55,6 +58,7 @@ class Schema:
             categories={name: tuple(found) for name, found in values["categories"].items()},
             target=values["target"],
             classes=tuple(values["classes"]),
+            missing=tuple(values["missing"]),
         )
 
     def named(self, kind: str) -> list[str]:
