@@ -131,6 +131,7 @@ def test_a_class_that_is_never_said_is_told_and_its_rows_are_not_suspected(run):
         "accuracy rewards that; a score such as balanced_accuracy does not. Try --scoring "
         "balanced_accuracy." in err
     )
+    assert "largest class alone .. 5.0% error; the model is no better than that" in out
     assert "hardly better" not in err
     assert "most suspicious" not in out
     assert "No row is listed: the model says '0' of every row." in err

@@ -67,5 +67,17 @@ def test_a_class_that_is_never_said_is_a_caution_and_not_a_list_of_suspects():
     report = reported(X, y, {"C": [0.1]})
     assert [one.label for one in report.leave_one_out.never_said] == ["2"]
     assert report.cautions[0].startswith("The model never says '2' (6 of 300 rows have it).")
+    assert "With so rare a class" in report.cautions[0]
     assert {row.label for row in report.suspicious.rows} == {"0", "1"}
     assert report.suspicious.explanation.startswith("Rows of '2' are not listed")
+
+
+def test_a_common_class_that_is_never_said_is_not_called_rare():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(200, 2)), (np.arange(200) % 5 < 2).astype(int)
+    report = reported(X, y, {"C": [0.01]})
+    assert report.cautions == [
+        "The model never says '1' (80 of 200 rows have it). The features may say little of it."
+    ]
+    assert report.suspicious.rows == []
+    assert "No row is listed: the model says &#39;0&#39; of every row." in render_html(report)

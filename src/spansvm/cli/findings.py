@@ -18,6 +18,9 @@ __all__ = ["describe_setting", "error_in_words", "findings_as_json", "print_find
 #: As many suspicious labels are shown.
 _SUSPICIOUS = 10
 
+#: Shares of rows that differ by less are equal.
+_EQUAL = 1e-10
+
 
 def describe_setting(params: Mapping[str, Any], classes: tuple[int | str, ...]) -> str:
     """The selected parameters in words: ``C+ (class yes) = 4, C- (class no) = 0.5``."""
@@ -95,7 +98,7 @@ def print_findings(
 
 
 def _comparison(error: float, majority_error: float) -> str:
-    if error >= majority_error:
+    if error > majority_error - _EQUAL:
         return "the model is no better than that"
     return f"the model makes {percent(1 - error / majority_error)} fewer errors"
 

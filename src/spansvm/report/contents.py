@@ -208,7 +208,9 @@ def _cautions(search: SearchedCandidates, figures: LeaveOneOutFigures) -> list[s
         text = (
             f"The model never says '{one.label}' ({one.n_rows} of {figures.n_rows} rows have it)."
         )
-        if search.selects_by_error:
+        if one.n_rows * len(figures.classes) > figures.n_rows / 2:
+            text += " The features may say little of it."
+        elif search.selects_by_error:
             text += (
                 " With so rare a class plain accuracy rewards that; a score such as "
                 "balanced_accuracy does not."
