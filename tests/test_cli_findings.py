@@ -134,7 +134,7 @@ def test_a_class_that_is_never_said_is_told_and_its_rows_are_not_suspected(run):
     assert "largest class alone .. 5.0% error; the model is no better than that" in out
     assert "hardly better" not in err
     assert "most suspicious" not in out
-    assert "No row is listed: the model says '0' of every row." in err
+    assert "No row is listed: the model says '0' of every row." in out
     page = Path("rare-tuned/report.html").read_text(encoding="utf-8")
     assert "The model never says &#39;1&#39;" in page
     assert "--scoring" not in page.split("<section")[0]

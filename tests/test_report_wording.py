@@ -81,3 +81,18 @@ def test_a_common_class_that_is_never_said_is_not_called_rare():
     ]
     assert report.suspicious.rows == []
     assert "No row is listed: the model says &#39;0&#39; of every row." in render_html(report)
+
+
+def test_rows_that_are_predicted_right_come_after_those_that_are_contradicted():
+    rng = np.random.default_rng(1)
+    y = np.arange(40) % 5
+    X = 2.2 * rng.normal(size=(5, 2))[y] + 0.5 * rng.normal(size=(40, 2))
+    report = reported(X, y, {"C": [10]})
+    contradicted = [row.label != row.predicted for row in report.suspicious.rows]
+    assert contradicted == [True] * 7 + [False] * 3
+    # By the margin alone it would stand among the contradicted ones.
+    first_right = report.suspicious.rows[7]
+    assert report.suspicious.rows[6].margin > first_right.margin
+    assert first_right.margin < 0
+    assert "A row that is predicted right can have a margin below 0" in render_html(report)
+    assert "aria-sort" not in render_html(report).split("<tbody>")[-2].split("<thead>")[-1]

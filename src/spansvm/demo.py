@@ -99,9 +99,9 @@ def _search(X: Array, y: np.ndarray) -> None:
         plateau, is {best["weighting__negative"]:g} for malignant and
         {best["weighting__positive"]:g} for benign, with a leave-one-out error of
         {1 - search.best_score_:.4f}. The search was for the least error, in which a missed
-        malignant tumour counts as much as a false alarm: that is why the weights do not differ
-        as much as the guess. If a miss is worse, say so by the score that selects: a scorer of
-        your own, or scoring="balanced_accuracy" for classes of unequal size.
+        malignant tumour counts as much as a false alarm; that is why it does not keep the
+        factor of {_COST_OF_A_MISSED_TUMOUR:g}. If a miss is worse, say so by the score that
+        selects: a scorer of your own, or scoring="balanced_accuracy" for classes of unequal size.
         """
     )
 

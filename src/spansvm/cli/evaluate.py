@@ -102,7 +102,7 @@ def _print(
             [record.span_rule_name, shown(record.loo_error),
              f"{record.n_rows} rows of {record.source}; 95% interval {low} to {high}"],
         )  # fmt: skip
-        # That was the span-rule.
+        # The span-rule has its line already.
         others = [one for one in record.estimates if one["name"] != "span_rule"]
         rows += [[one["label"], shown(one["value"]), one["meaning"]] for one in others]
     low, high = (percent(end) for end in figures.interval)

@@ -106,7 +106,7 @@ def _comparison(error: float, majority_error: float) -> str:
 def _print_suspicious(report: Report, terminal: Terminal, *, named: bool) -> None:
     rows = report.suspicious.rows[:_SUSPICIOUS]
     if not rows:
-        terminal.note(report.suspicious.explanation)
+        terminal.say(report.suspicious.explanation)
         return
     headings = {"row": "left", "label": "left", "model without it": "left", "margin": "right"}
     terminal.table(
@@ -115,7 +115,7 @@ def _print_suspicious(report: Report, terminal: Terminal, *, named: bool) -> Non
         f"The {len(rows)} most suspicious labels, by what the model says without them:",
     )
     if report.suspicious.explanation:
-        terminal.note(report.suspicious.explanation)
+        terminal.say(report.suspicious.explanation)
     if not named:
         terminal.say("Row 1 is the first row of data, after any header.")
 

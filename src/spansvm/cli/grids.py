@@ -33,7 +33,7 @@ _GAMMA = [2.0**exponent for exponent in range(-11, 4, 2)]
 _NOT_SEARCHED = ("weighting", "gram_budget", "decision_function_shape")
 
 #: What YAML takes for true and false although it may be the name of a class.
-_YAML_WORDS = {True: ("yes", "true", "on", "y"), False: ("no", "false", "off", "n")}
+_YAML_WORDS = {True: ("yes", "true", "on"), False: ("no", "false", "off")}
 
 
 @dataclass(frozen=True)
@@ -158,9 +158,12 @@ def _number(value: Any) -> Any:
 
 def _class(key: Any, search: str, table: Table) -> int | str:
     """The class that a key of class_weight names, which YAML and JSON may have made another."""
-    names = _YAML_WORDS[key] if isinstance(key, bool) else (str(key),)
     for label in table.schema.classes:
-        if str(label) == str(key) or (isinstance(key, bool) and str(label).lower() in names):
+        if isinstance(key, bool):
+            meant = str(label).lower() in _YAML_WORDS[key]
+        else:
+            meant = str(label) == str(key)
+        if meant:
             return label
     classes = ", ".join(f"'{printable(label)}'" for label in table.schema.classes)
     raise UserError(
