@@ -1,6 +1,7 @@
 """How far a search is: done of total, the best so far, the time left.
 
-A bar on a terminal; elsewhere, as in the log of a batch job, a line from time to time.
+A bar on a terminal; elsewhere, as in the log of a batch job, a line from time to time and at the
+end.
 """
 
 from __future__ import annotations
@@ -67,6 +68,8 @@ class SearchProgress:
         trace: TracebackType | None,
     ) -> None:
         self._bar.stop()
+        if self._shown and not self._as_bar:
+            self._tell()
 
     def advance(self, score: float) -> None:
         """One more candidate is done, with this score (NaN if it failed)."""
@@ -74,18 +77,22 @@ class SearchProgress:
             return
         if score > self._best:
             self._best = score
-        best = f"{self._best:.4f}" if np.isfinite(self._best) else "-"
         self._done += 1
         if self._as_bar:
-            self._bar.update(self._task, advance=1, best=best)
+            self._bar.update(self._task, advance=1, best=self._best_in_words)
         elif time.monotonic() - self._told >= _BETWEEN_LINES:
-            self._tell(best)
+            self._tell()
 
-    def _tell(self, best: str) -> None:
+    @property
+    def _best_in_words(self) -> str:
+        return f"{self._best:.4f}" if np.isfinite(self._best) else "-"
+
+    def _tell(self) -> None:
         self._told = time.monotonic()
-        left = (self._told - self._started) * (self._total - self._done) / self._done
-        amount = f"{left:.0f} s" if left < 100 else f"{left / 60:.0f} min"
-        print(
-            f"{self._done} of {self._total} candidates, best {best}, about {amount} left",
-            file=sys.stderr, flush=True,
-        )  # fmt: skip
+        text = f"{self._done}/{self._total} candidates, best {self._best_in_words}"
+        if 0 < self._done < self._total:
+            left = (self._told - self._started) * (self._total - self._done) / self._done
+            text += (
+                f", about {left:.0f} s left" if left < 100 else f", about {left / 60:.0f} min left"
+            )
+        print(text, file=sys.stderr, flush=True)
