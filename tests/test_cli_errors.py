@@ -73,6 +73,24 @@ WRONG = {
         "tune data.csv --search text.yaml", "C must be a positive number; got 'high'.",
     ),
     "value": ("tune data.csv --search negative.yaml", "C must be a positive number; got -1."),
+    "class weight": (
+        "tune data.csv --search odd-class.yaml",
+        "has a class_weight for 'maybe', which is no class of data.csv; use 'n', 'y'.",
+    ),
+    "Gram matrix": (
+        "tune data.csv --search gram.yaml", "names the kernel precomputed, but data.csv holds rows",
+    ),
+    "decision values": (
+        "tune data.csv --search shape.yaml", "There is no parameter 'decision_function_shape'",
+    ),
+    "score of numbers": ("tune data.csv --scoring r2", "The score r2 is not for classes"),
+    "score of clusters": (
+        "tune data.csv --scoring rand_score", "The score rand_score is not for classes",
+    ),
+    "area for three classes": (
+        "tune data.csv --target three --scoring roc_auc", "has 3; use roc_auc_ovr.",
+    ),
+    "folder without a model": ("predict . data.csv", "There is no model.skops in the folder ."),
     "no grid": ("tune data.csv --search list.yaml", "must hold names of parameters with lists"),
     "no YAML": ("tune data.csv --search broken.yaml", "(no YAML near line"),
     "no JSON": ("tune data.csv --search broken.json", "broken.json cannot be understood"),
@@ -104,7 +122,9 @@ def run(tmp_path, monkeypatch, capsys):
         "gama.yaml": "gama: [1]", "sigmoid.json": '{"weighting__steepness": [1]}',
         "negative.yaml": "C: [-1]", "list.yaml": "[1, 2]", "broken.yaml": "C: [1",
         "weights.yaml": "weighting__positive: [1, 2]", "text.yaml": "C: [high]",
-        "broken.json": "{", "empty.yaml": "C: []",
+        "broken.json": "{", "empty.yaml": "C: []", "gram.yaml": "kernel: [rbf, precomputed]",
+        "odd-class.yaml": "class_weight: [{maybe: 2}]",
+        "shape.yaml": "decision_function_shape: [ovo]",
     }  # fmt: skip
     for name, text in grids.items():
         Path(name).write_text(text)
@@ -183,4 +203,4 @@ def test_a_package_that_is_not_installed_is_told_before_the_search(run, monkeypa
     monkeypatch.setattr(SpanSearch, "fit", lambda *_: pytest.fail("the search began"))
     code, err = run("tune data.csv --quiet")
     assert code == 2
-    assert 'pip install "spansvm[report]"' in err
+    assert 'pip install "spansvm[cli]"' in err

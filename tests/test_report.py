@@ -317,7 +317,7 @@ def test_what_does_not_fit_is_refused(cancer):
 
 def test_without_jinja2_the_error_says_what_to_install(cancer_report, monkeypatch):
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    with pytest.raises(ImportError, match=r'pip install "spansvm\[report\]"'):
+    with pytest.raises(ImportError, match=r'pip install "spansvm\[cli\]"'):
         render_html(cancer_report)
 
 
@@ -325,6 +325,7 @@ def test_without_jinja2_the_error_says_what_to_install(cancer_report, monkeypatc
     ("options", "score"),
     [
         ({"method": "kfold"}, "accuracy"),
+        ({"method": "kfold", "scoring": "roc_auc"}, "roc_auc"),
         ({"method": "loo"}, "accuracy"),
         ({"method": "span_bound"}, "1 \N{MINUS SIGN} span_bound"),
         ({"scoring": "roc_auc"}, "roc_auc"),
@@ -339,7 +340,9 @@ def test_every_way_to_judge_has_a_report(cancer, options, score):
     assert report.summary["score_name"] == score
     assert report.summary["score"] == search.best_score_
     assert report.leave_one_out.error == pytest.approx(search.best_estimator_[-1].loo_error_)
-    assert f'<span class="what">{score}</span>' in render_html(report)
+    headline = {"kfold": "error over folds", "loo": "exact leave-one-out error"}
+    shown = headline[options["method"]] if score == "accuracy" else score
+    assert f'<span class="what">{shown}</span>' in render_html(report)
 
 
 def test_a_given_gram_matrix_has_no_features_to_show(cancer):

@@ -44,9 +44,10 @@ def pages(tmp_path_factory):
     """For each kind of page its file."""
     folder = tmp_path_factory.mktemp("pages")
 
-    def written(name, X, y, grid, **options):
+    def written(name, X, y, grid, scoring=None, **options):
         named = {f"spansvc__{key}": values for key, values in grid.items()}
-        search = SpanSearch(make_pipeline(MinMaxScaler(), SpanSVC()), named).fit(X, y)
+        model = make_pipeline(MinMaxScaler(), SpanSVC())
+        search = SpanSearch(model, named, scoring=scoring).fit(X, y)
         report = Report.from_search(search, X, y, **options)
         path = folder / f"{name}.html"
         write_report(report, path)
@@ -62,6 +63,10 @@ def pages(tmp_path_factory):
         "selector": written(
             "selector", wine.data, wine.target,
             {"C": C, "gamma": [0.1, 1], "kernel": ["rbf", "poly"]},
+        ),
+        "scored": written(
+            "scored", cancer.data, cancer.target_names[cancer.target],
+            {"C": C, "gamma": [0.01, 0.1, 1]}, "balanced_accuracy",
         ),
         "curve": written("curve", cancer.data, cancer.target, {"C": C}),
         "bars": written("bars", wine.data, wine.target, {"kernel": ["rbf", "linear"]}),
@@ -93,15 +98,48 @@ def suspicious_column(browser, index):
     return [cell.text for cell in cells]
 
 
+def at_width(browser, width):
+    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+
+
 @pytest.mark.parametrize("name", ["plane", "selector", "curve", "bars", "hostile"])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_a_page_loads_without_errors_and_is_not_wider_than_the_screen(browser, pages, name, width):
-    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    at_width(browser, width)
     try:
         opened(browser, pages, name)
         assert browser.get_log("browser") == []
         assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+@pytest.mark.parametrize("width", [1100, 390])
+def test_the_name_of_the_score_is_beside_the_heat_map(browser, pages, width):
+    at_width(browser, width)
+    try:
+        opened(browser, pages, "scored")
+        names = browser.find_elements(By.CSS_SELECTOR, "#search-chart text.name")
+        (name,) = (one for one in names if one.text == "balanced_accuracy")
+        foot = name.rect["y"] + name.rect["height"]
+        marks = browser.find_elements(By.CSS_SELECTOR, "#search-chart .mark")
+        assert foot <= min(one.rect["y"] for one in marks)
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_the_name_of_a_class_is_on_one_line_at_the_width_of_a_laptop(browser, pages):
+    at_width(browser, 1100)
+    try:
+        opened(browser, pages, "scored")
+        cells = browser.find_elements(By.CSS_SELECTOR, "#margins tbody td:first-child")
+        script = (
+            "const range = document.createRange(); range.selectNodeContents(arguments[0]);"
+            "return range.getClientRects().length"
+        )
+        assert [cell.text for cell in cells] == ["benign", "malignant"]
+        assert [browser.execute_script(script, cell) for cell in cells] == [1, 1]
     finally:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 

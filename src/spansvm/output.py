@@ -11,7 +11,28 @@ from pathlib import Path
 
 from .errors import UserError
 
-__all__ = ["OutputFolder"]
+__all__ = ["OutputFolder", "replacing"]
+
+
+@contextmanager
+def replacing(target: Path) -> Iterator[Path]:
+    """A path to write to, which becomes the file `target` when the block ends without error.
+
+    The file appears whole or not at all; one that is there stays as it is until then.
+    """
+    temporary = _temporary(target)
+    try:
+        yield temporary
+        with temporary.open("rb+") as stream:
+            os.fsync(stream.fileno())
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _temporary(target: Path) -> Path:
+    # The ending stays, as some writers choose the format by it.
+    return target.with_name(f".{secrets.token_hex(4)}-{target.name}")
 
 
 class OutputFolder:
@@ -44,32 +65,19 @@ class OutputFolder:
             for name in names:
                 self._refuse_existing(name)
             self.path.mkdir(parents=True, exist_ok=True)
-            trial = self._temporary("trial")
+            trial = _temporary(self.path / "trial")
             trial.touch()
             trial.unlink()
 
     @contextmanager
     def writing(self, name: str) -> Iterator[Path]:
-        """A path to write to, which becomes the file `name` when the block ends without error.
-
-        The file appears whole or not at all.
-        """
+        """As :func:`replacing`, for a file of the folder; UserError if that is not possible."""
         target = self.path / name
         with self._reporting(target):
             self._refuse_existing(name)
             self.path.mkdir(parents=True, exist_ok=True)
-            temporary = self._temporary(name)
-            try:
+            with replacing(target) as temporary:
                 yield temporary
-                with temporary.open("rb+") as stream:
-                    os.fsync(stream.fileno())
-                os.replace(temporary, target)
-            finally:
-                temporary.unlink(missing_ok=True)
-
-    def _temporary(self, name: str) -> Path:
-        # The ending stays, as some writers choose the format by it.
-        return self.path / f".{secrets.token_hex(4)}-{name}"
 
     def _refuse_existing(self, name: str) -> None:
         target = self.path / name

@@ -78,7 +78,7 @@ def _tumours() -> tuple[Any, Any]:
 
     from ..errors import require
 
-    pandas = require("pandas", "data")
+    pandas = require("pandas", "cli")
     bunch = load_breast_cancer()
     frame = pandas.DataFrame(bunch.data, columns=bunch.feature_names)
     frame.insert(0, "tumour", [f"T{number:03d}" for number in range(1, len(frame) + 1)])

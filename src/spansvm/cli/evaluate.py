@@ -30,9 +30,9 @@ __all__ = ["HELP", "evaluate"]
 HELP = (
     "Show all estimates of a trained model in one table, beside its error on labelled rows.\n\n"
     "The estimates are those of the training. If DATA is the training file itself, its error says "
-    "little: then look at the leave-one-out error.\n\n"
+    "little: then look at the leave-one-out error, or at that over folds.\n\n"
     "\b\n"
-    "  spansvm evaluate data-tuned/model.skops test.csv\n"
+    "  spansvm evaluate data-tuned test.csv\n"
     "  spansvm evaluate data-tuned/model.skops test.csv --json"
 )
 
@@ -51,10 +51,11 @@ def evaluate(
     missing: Missing = None,
 ) -> None:
     """See HELP."""
-    from .held_out import judge, load, read_labelled
+    from .held_out import judge, load, model_file, read_labelled
     from .training_record import TrainingRecord, fingerprint
 
     terminal = Terminal(quiet=quiet, as_json=json)
+    model = model_file(model)
     saved, schema = load(model)
     record = TrainingRecord.read(model)
     options = file_options(format, delimiter, header, encoding, decimal, missing)
@@ -63,12 +64,13 @@ def evaluate(
     seen = record is not None and record.fingerprint == fingerprint(table)
     if record is None:
         terminal.note(f"{model} was not made by spansvm tune and keeps no estimates.")
-    if seen:
+    if record is not None and seen:
+        telling = record.span_rule_name if record.judged is None else record.judged.name
         terminal.note(
             f"{table.source} is what the model was trained on: its error here says little of new "
-            "rows; the leave-one-out error does."
+            f"rows; the {telling} does."
         )
-    _print(record, figures, "training error" if seen else "error on DATA", terminal)
+    _print(record, figures, table.source, "training error" if seen else "error", terminal)
     terminal.result(
         {
             "data": table.source,
@@ -80,8 +82,9 @@ def evaluate(
 
 
 def _print(
-    record: TrainingRecord | None, figures: HeldOut, error_name: str, terminal: Terminal
-) -> None:
+    record: TrainingRecord | None, figures: HeldOut, source: str, error_name: str,
+    terminal: Terminal,
+) -> None:  # fmt: skip
     from ..report.plain import cut, number, percent
 
     def shown(share: float | None) -> str:
@@ -89,23 +92,25 @@ def _print(
 
     rows: list[list[object]] = []
     if record is not None:
-        name = "leave-one-out error" if record.judged is None else "span-rule"
+        if record.judged is not None:
+            judged = record.judged
+            rows.append(
+                [judged.name, shown(judged.error), f"of the model selected by {record.selected_by}"]
+            )
         low, high = (percent(end) for end in record.loo_interval)
         rows.append(
-            [name, shown(record.loo_error),
+            [record.span_rule_name, shown(record.loo_error),
              f"{record.n_rows} rows of {record.source}; 95% interval {low} to {high}"],
         )  # fmt: skip
-        if record.judged is not None:
-            rows.append([record.judged.name, shown(record.judged.error), "what it was selected by"])
-        # The span-rule is the leave-one-out error of the first line.
+        # The span-rule has its line already.
         others = [one for one in record.estimates if one["name"] != "span_rule"]
         rows += [[one["label"], shown(one["value"]), one["meaning"]] for one in others]
     low, high = (percent(end) for end in figures.interval)
     rows.append(
         [error_name, shown(figures.error),
-         f"{figures.n_errors} of {figures.n_rows} rows; 95% interval {low} to {high}"],
+         f"{figures.n_errors} of {figures.n_rows} rows of {source}; 95% interval {low} to {high}"],
     )  # fmt: skip
-    rows.append(["largest class alone", shown(figures.majority_error), "error on DATA"])
+    rows.append(["largest class alone", shown(figures.majority_error), "error without any model"])
     if figures.roc_auc is not None:
         rows.append(["area under ROC", shown(figures.roc_auc), "1 is perfect, 0.5 is chance"])
     if figures.log_loss is not None:
@@ -120,5 +125,5 @@ def _print(
             [cut(label), *counts]
             for label, counts in zip(figures.classes, figures.confusion, strict=True)
         ],
-        "Labels against predictions on DATA:",
+        f"Labels against predictions of {source}:",
     )

@@ -30,7 +30,10 @@ _C = [2.0**exponent for exponent in range(-5, 11)]
 _GAMMA = [2.0**exponent for exponent in range(-11, 4, 2)]
 
 #: Parameters that a file can not name: they need objects, or say nothing of the model.
-_NOT_SEARCHED = ("weighting", "gram_budget")
+_NOT_SEARCHED = ("weighting", "gram_budget", "decision_function_shape")
+
+#: What YAML takes for true and false although it may be the name of a class.
+_YAML_WORDS = {True: ("yes", "true", "on"), False: ("no", "false", "off")}
 
 
 @dataclass(frozen=True)
@@ -125,11 +128,48 @@ def _plan_from_file(search: str, table: Table) -> SearchPlan:
                     f"There is no parameter '{printable(name)}' to search, which {search} names"
                     f"{closest_name(str(name), known)}; use one of {', '.join(known)}."
                 )
-            grid[name] = values if isinstance(values, list) else [values]
-            if not grid[name]:
+            listed = values if isinstance(values, list) else [values]
+            if not listed:
                 raise UserError(f"{search} has no values for '{name}'; give at least one.")
+            if name == "kernel" and "precomputed" in listed:
+                raise UserError(
+                    f"{search} names the kernel precomputed, but {table.source} holds rows and no "
+                    "Gram matrix; use linear, poly, rbf or sigmoid."
+                )
+            grid[name] = [_value(name, value, search, table) for value in listed]
         grids.append(grid)
     return SearchPlan(Path(search).name, model, grids)
+
+
+def _value(name: str, value: Any, search: str, table: Table) -> Any:
+    """A value of a parameter as the model takes it."""
+    if name == "class_weight" and isinstance(value, Mapping):
+        return {_class(key, search, table): _number(value[key]) for key in value}
+    return _number(value)
+
+
+def _number(value: Any) -> Any:
+    """A number where a text is one: YAML takes 1e3, without a point, for a text."""
+    try:
+        return float(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
+
+
+def _class(key: Any, search: str, table: Table) -> int | str:
+    """The class that a key of class_weight names, which YAML and JSON may have made another."""
+    for label in table.schema.classes:
+        if isinstance(key, bool):
+            meant = str(label).lower() in _YAML_WORDS[key]
+        else:
+            meant = str(label) == str(key)
+        if meant:
+            return label
+    classes = ", ".join(f"'{printable(label)}'" for label in table.schema.classes)
+    raise UserError(
+        f"{search} has a class_weight for '{printable(key)}', which is no class of "
+        f"{table.source}; use {classes}."
+    )
 
 
 def _weighting_for(

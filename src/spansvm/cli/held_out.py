@@ -13,9 +13,10 @@ from ..errors import UserError
 from ..models import load_model
 from ..report.selected import wilson
 from ..tables import FileOptions, Schema, Table, check_predictable, read_for_prediction
+from .results import MODEL
 from .terminal import Terminal
 
-__all__ = ["HeldOut", "judge", "load", "read_labelled", "read_rows"]
+__all__ = ["HeldOut", "judge", "load", "model_file", "read_labelled", "read_rows"]
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,15 @@ class HeldOut:
     log_loss: float | None
     classes: list[str]
     confusion: list[list[int]]
+
+
+def model_file(path: Path) -> Path:
+    """The model file that is meant: the path, or the one in the folder of a spansvm tune."""
+    if not path.is_dir():
+        return path
+    if not (path / MODEL).is_file():
+        raise UserError(f"There is no {MODEL} in the folder {path}; name the file of the model.")
+    return path / MODEL
 
 
 def load(path: Path) -> tuple[Any, Schema]:

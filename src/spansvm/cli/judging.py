@@ -15,7 +15,7 @@ from ..search.evaluation import BOUNDS, METHODS
 from ..tables import Table
 from .terminal import Terminal
 
-__all__ = ["choose_folds", "choose_method", "choose_scorer"]
+__all__ = ["choose_folds", "choose_method", "choose_scorers"]
 
 _FOLDS = 5
 
@@ -85,14 +85,22 @@ def choose_folds(method: str, table: Table, seed: int) -> Any:
     return folds
 
 
-def choose_scorer(scoring: str | None, method: str, table: Table, terminal: Terminal) -> Any:
+def choose_scorers(
+    scoring: str | None, method: str, table: Table, terminal: Terminal
+) -> dict[str, Any] | None:
     """The scorer by its name in scikit-learn; None for the share of right predictions.
 
     Scores of one class are those of the class 1, as scikit-learn has it; if there is none, of the
-    second class, which is noted.
+    second class, which is noted.  With ``kfold`` accuracy comes along, as the error over folds is
+    known from nothing else.
     """
     if scoring is None:
         return None
+    scorers = {scoring: _choose_scorer(scoring, method, table, terminal)}
+    return {"accuracy": get_scorer("accuracy"), **scorers} if method == "kfold" else scorers
+
+
+def _choose_scorer(scoring: str, method: str, table: Table, terminal: Terminal) -> Any:
     if method in BOUNDS:
         raise UserError(
             f"--method {method} is a bound of the error and cannot be scored by {scoring}; leave "
@@ -104,7 +112,18 @@ def choose_scorer(scoring: str | None, method: str, table: Table, terminal: Term
             "takes the names of scikit-learn, such as accuracy, balanced_accuracy, f1, roc_auc."
         )
     scorer = get_scorer(scoring)
+    kind = scorer._score_func.__module__
+    if "regression" in kind or "cluster" in kind:
+        raise UserError(
+            f"The score {scoring} is not for classes; use one such as accuracy, "
+            "balanced_accuracy, f1, roc_auc."
+        )
     settings = scorer._kwargs
+    if scoring == "roc_auc" and len(table.schema.classes) > 2:
+        raise UserError(
+            f"The score roc_auc is for two classes, but {table.source} has "
+            f"{len(table.schema.classes)}; use roc_auc_ovr."
+        )
     takes_one_class = "pos_label" in signature(scorer._score_func).parameters
     if not takes_one_class or settings.get("average", "binary") != "binary":
         return scorer

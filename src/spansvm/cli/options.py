@@ -61,7 +61,11 @@ DataFile = Annotated[
 ]
 ModelFile = Annotated[
     Path,
-    typer.Argument(metavar="MODEL", show_default=False, help="The model.skops of a spansvm tune."),
+    typer.Argument(
+        metavar="MODEL",
+        show_default=False,
+        help="The model.skops of a spansvm tune, or the folder that holds it.",
+    ),
 ]
 Id = Annotated[
     str | None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import sys
 from collections.abc import Iterable
+from itertools import combinations
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any
 
@@ -37,7 +38,7 @@ HELP = (
     "Columns are found by name, in any order. The result is CSV: the row (or its --id), the "
     "label, and the decision value, which is positive for the second class.\n\n"
     "\b\n"
-    "  spansvm predict data-tuned/model.skops new.csv\n"
+    "  spansvm predict data-tuned new.csv\n"
     "  spansvm predict data-tuned/model.skops new.csv --id patient --proba --out labels.csv\n"
     "  cat new.csv | spansvm predict data-tuned/model.skops - > labels.csv\n\n"
     "With --libsvm FILE the rows are also written as LIBSVM's own programs need them:\n\n"
@@ -87,13 +88,13 @@ def predict(
     """See HELP."""
     from ..models import save_libsvm_data, transformed
     from ..output import OutputFolder
-    from .held_out import load, read_rows
+    from .held_out import load, model_file, read_rows
 
     terminal = Terminal(quiet=quiet)
     folders = {path: OutputFolder(path.parent, force=force) for path in (out, libsvm) if path}
     for path, folder in folders.items():
         folder.prepare(path.name)
-    saved, schema = load(model)
+    saved, schema = load(model_file(model))
     options = file_options(format, delimiter, header, encoding, decimal, missing)
     table = read_rows(data, schema, options, saved, terminal, id)
     rows = _predictions(saved, table, proba=proba)
@@ -119,12 +120,20 @@ def _predictions(model: Any, table: Table, *, proba: bool) -> list[list[Any]]:
         names += ["predicted", "decision"]
         columns.append(values.tolist())
     else:
-        names += ["predicted", *(f"decision_{label}" for label in classes)]
+        names += ["predicted", *(f"decision_{name}" for name in _decided(model, classes))]
         columns += values.T.tolist()
     if proba:
         names += [f"probability_{label}" for label in classes]
         columns += model.predict_proba(table.X).T.tolist()
     return [names, *(list(row) for row in zip(*columns, strict=True))]
+
+
+def _decided(model: Any, classes: list[str]) -> list[str]:
+    """What the decision values of more than two classes are of: classes, or pairs of them."""
+    machine = model[-1] if hasattr(model, "steps") else model
+    if getattr(machine, "decision_function_shape", "ovr") == "ovr":
+        return classes
+    return [f"{first}_{second}" for first, second in combinations(classes, 2)]
 
 
 def _write(stream: IO[str], rows: list[list[Any]]) -> None:

@@ -54,6 +54,8 @@ def write_results(
             save_libsvm(path, model)
         written.append(LIBSVM)
     else:
+        # One of an earlier search would be taken for this model.
+        (folder.path / LIBSVM).unlink(missing_ok=True)
         terminal.note(f"There is no {LIBSVM}: {reason}.")
     with folder.writing(TABLE) as path:
         write_results_table(path, search.cv_results_, report.search.ranking())

@@ -9,13 +9,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["Terminal", "printable"]
+__all__ = ["Terminal", "printable", "without_traceback"]
 
 
 def printable(text: object) -> str:
     """A text of the data on one line, without characters that a terminal would obey."""
     line = " ".join(str(text).split())
     return "".join(character if character.isprintable() else "�" for character in line)
+
+
+def without_traceback(text: str) -> str:
+    """The message of an error on one line, without the story that may follow it."""
+    return " ".join(text.partition("Traceback (most recent call last)")[0].split())
 
 
 class Terminal:
@@ -38,11 +43,6 @@ class Terminal:
         self.quiet = quiet
         self.as_json = as_json
         self.told: list[str] = []
-
-    @property
-    def shows_progress(self) -> bool:
-        """Whether a progress bar makes sense."""
-        return not self.quiet and sys.stderr.isatty()
 
     def note(self, text: str) -> None:
         """Tell something beside the results."""
@@ -98,7 +98,7 @@ class Terminal:
         told: set[str] = set()
 
         def tell(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-            text = str(message)
+            text = without_traceback(str(message))
             if text not in told and not issubclass(category, DeprecationWarning):
                 told.add(text)
                 self.note(f"Warning: {text}")

@@ -16,19 +16,12 @@ import numpy as np
 from scipy import sparse
 
 from ..errors import UserError
+from ..report.searched import JudgedError
 from ..tables import Table
 
-__all__ = ["JudgedError", "TrainingRecord", "fingerprint"]
+__all__ = ["TrainingRecord", "fingerprint"]
 
 _MEMBER = "training.json"
-
-
-@dataclass(frozen=True)
-class JudgedError:
-    """An error by which a candidate was selected, and what it is called."""
-
-    name: str
-    error: float
 
 
 @dataclass(frozen=True)
@@ -44,11 +37,17 @@ class TrainingRecord:
     n_rows : int
     setting : str
         The selected parameters in words.
+    span_rule_name : str
+        What the span-rule's error is called: the leave-one-out error, unless the method finds it
+        by other means.
     loo_error : float
+        By the span-rule.
     loo_interval : list of float
     majority_error : float
     judged : JudgedError or None
-        What the model was selected by, if that is another error than the span-rule's.
+        The error that the method of the search found, if that is another than the span-rule's.
+    selected_by : str
+        The score.
     estimates : list of dict
         ``label``, ``value`` and ``meaning`` of every estimate; empty for more than two classes.
     """
@@ -57,10 +56,12 @@ class TrainingRecord:
     fingerprint: str
     n_rows: int
     setting: str
+    span_rule_name: str
     loo_error: float
     loo_interval: list[float]
     majority_error: float
     judged: JudgedError | None
+    selected_by: str
     estimates: list[dict[str, Any]]
 
     def add_to(self, path: Path) -> None:

@@ -35,9 +35,9 @@ __all__ = ["HELP", "TuneRequest", "tune"]
 
 HELP = (
     "Search the hyperparameters of a weighted SVM, train the best one, write model and report.\n\n"
-    "The last column is the target. Numbers are scaled to [0, 1], texts become one column a value. "
-    "For two classes the weights of both are searched (33 x 33, RBF kernel with gamma = 1/d); "
-    "every candidate is judged by its leave-one-out error, from one training.\n\n"
+    "The last column is the target. Numbers are scaled to [0, 1], text columns are one-hot "
+    "encoded. For two classes the weights of both are searched (33 x 33, RBF kernel with gamma = "
+    "1/d); every candidate is judged by its leave-one-out error, from one training.\n\n"
     "\b\n"
     "  spansvm tune data.csv\n"
     "  spansvm tune data.csv --target diagnosis --id patient --test new.csv\n"

@@ -20,16 +20,13 @@ from ..tables.table import CATEGORICAL, NUMERIC
 from .findings import describe_setting, findings_as_json, print_findings
 from .grids import SearchPlan, plan_search
 from .held_out import HeldOut, judge, read_labelled
-from .judging import choose_folds, choose_method, choose_scorer
+from .judging import choose_folds, choose_method, choose_scorers
 from .results import FILES, write_results
-from .terminal import Terminal
-from .training_record import JudgedError, TrainingRecord, fingerprint
+from .terminal import Terminal, without_traceback
+from .training_record import TrainingRecord, fingerprint
 from .tune import TuneRequest
 
 __all__ = ["run_tuning"]
-
-#: Methods that find another error than the span-rule's, and its name.
-_JUDGED_BY = {"kfold": "error over folds", "loo": "exact leave-one-out"}
 
 #: With more rows the Gram matrix is large, and a whole search takes hours.
 _MANY_ROWS = 20_000
@@ -52,53 +49,52 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
     pipeline = build_pipeline(table, plan.model, scale=request.scale, impute=request.impute)
     if table.missing:
         counts = _listed([f"{count} in '{name}'" for name, count in table.missing.items()])
-        terminal.note(f"Missing values are filled in ({request.impute}): {counts}.")
+        terminal.note(f"Missing values are filled in ({_imputation(request, table)}): {counts}.")
     method = choose_method(request.method, table, terminal)
     folds = choose_folds(method, table, request.seed)
-    scorer = choose_scorer(request.scoring, method, table, terminal)
+    scorers = choose_scorers(request.scoring, method, table, terminal)
     test_table = None
     if request.test is not None:
         test_table = read_labelled(request.test, table.schema, request.file, pipeline, terminal)
     # What can be known to fail at the end is told before the work.
     require("skops.io", "cli")
-    require("jinja2", "report")
+    require("jinja2", "cli")
     folder = OutputFolder(request.out, force=request.force)
     folder.prepare(*FILES)
     search = SpanSearch(
         pipeline,
         plan.pipeline_grid,
         method=method,
-        scoring=None if scorer is None else {request.scoring: scorer},
-        refit=True if scorer is None else request.scoring,
+        scoring=scorers,
+        refit=True if scorers is None else request.scoring,
         cv=folds,
         n_jobs=request.jobs,
-        verbose=int(terminal.shows_progress),
+        verbose=int(not terminal.quiet),
     )
     _search(search, plan, table, terminal)
     test = None if test_table is None else judge(search.best_estimator_, test_table)
     report = _report(search, table, request, test, terminal)
     setting = describe_setting(search.best_params_, table.schema.classes)
-    judged = None
-    if method in _JUDGED_BY and report.search.scoring == "accuracy":
-        judged = JudgedError(_JUDGED_BY[method], 1.0 - float(search.best_score_))
     record = TrainingRecord(
         source=table.source,
         fingerprint=fingerprint(table),
         n_rows=table.n_rows,
         setting=setting,
+        span_rule_name=report.search.span_rule_name,
         loo_error=report.leave_one_out.error,
         loo_interval=report.leave_one_out.interval,
         majority_error=report.leave_one_out.majority_error,
-        judged=judged,
+        judged=report.search.judged_error,
+        selected_by=report.search.scoring,
         estimates=[asdict(estimate) for estimate in report.trust.estimates],
     )
     files = write_results(folder, search, report, record, table.schema, terminal)
-    print_findings(report, setting, judged, test, terminal)
+    print_findings(report, setting, test, terminal, named=table.ids is not None)
     terminal.say()
     terminal.say(f"Report: {request.out / 'report.html'}")
     terminal.say(f"Model: {request.out / 'model.skops'} (spansvm predict MODEL DATA)")
     paths = [str(path) for path in files]
-    terminal.result(findings_as_json(report, setting, judged, test, paths))
+    terminal.result(findings_as_json(report, setting, test, paths))
 
 
 def _introduce(table: Table, terminal: Terminal) -> None:
@@ -114,6 +110,16 @@ def _introduce(table: Table, terminal: Terminal) -> None:
     )
     for note in table.notes:
         terminal.note(note)
+
+
+def _imputation(request: TuneRequest, table: Table) -> str:
+    """What stands for missing values, also in columns of text, which have no median."""
+    texts = set(table.schema.named(CATEGORICAL)) & set(table.missing)
+    if request.impute == "most_frequent" or not texts:
+        return str(request.impute)
+    if texts == set(table.missing):
+        return "most_frequent, as they are texts"
+    return f"{request.impute} for numbers, most_frequent for texts"
 
 
 def _search(search: SpanSearch, plan: SearchPlan, table: Table, terminal: Terminal) -> None:
@@ -138,7 +144,7 @@ def _search(search: SpanSearch, plan: SearchPlan, table: Table, terminal: Termin
             )
         except (TypeError, ValueError) as error:
             # What is wrong with values of the grid is told by the models that refuse them.
-            raise UserError(" ".join(str(error).split())) from error
+            raise UserError(without_traceback(str(error))) from error
     seconds = time.perf_counter() - started
     terminal.progress(f"Searched {n_candidates} candidates in {seconds:.1f} s.")
 

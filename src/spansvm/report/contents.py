@@ -21,13 +21,9 @@ from ..search.composite import unwrap
 from ..svc import SpanSVC
 from .plain import cut, plain
 from .searched import SearchedCandidates, describe_search
-from .selected import (
-    LeaveOneOutFigures,
-    Trust,
-    describe_leave_one_out,
-    describe_trust,
-)
+from .selected import LeaveOneOutFigures, describe_leave_one_out
 from .suspicious import SuspiciousTable, list_suspicious
+from .trust import Trust, describe_trust
 
 __all__ = ["Report"]
 
@@ -50,6 +46,8 @@ class Report:
     search : SearchedCandidates
     leave_one_out : LeaveOneOutFigures
     trust : Trust
+    cautions : list of str
+        What speaks against using the model at all: classes that it never says.
     suspicious : SuspiciousTable
     test : dict or None
         Scores on rows that the search did not see, as they were given.
@@ -66,6 +64,7 @@ class Report:
     search: SearchedCandidates
     leave_one_out: LeaveOneOutFigures
     trust: Trust
+    cautions: list[str]
     suspicious: SuspiciousTable
     test: dict[str, Any] | None
     notes: list[str]
@@ -116,6 +115,7 @@ class Report:
             )
         names = _feature_names(X, feature_names, readable=model.kernel != "precomputed")
         figures = describe_leave_one_out(model)
+        searched = describe_search(search)
         return cls(
             title=title,
             created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
@@ -123,9 +123,10 @@ class Report:
             n_features=int(search.n_features_in_),
             steps=_steps(search.best_estimator_),
             best_params=plain(search.best_params_),
-            search=describe_search(search),
+            search=searched,
             leave_one_out=figures,
-            trust=describe_trust(model, figures),
+            trust=describe_trust(model, figures, _selected_error(searched, figures)),
+            cautions=_cautions(searched, figures),
             suspicious=list_suspicious(model, X, _row_ids(X, row_ids), names),
             test=None if test is None else plain(test),
             notes=[str(note) for note in notes],
@@ -147,6 +148,9 @@ class Report:
             "best_params": self.best_params,
             "score_name": search.scoring,
             "score": search.scores[search.scoring][search.best_index],
+            "judged_error": plain(
+                None if search.judged_error is None else asdict(search.judged_error)
+            ),
             "loo_error": figures.error,
             "loo_error_interval": figures.interval,
             "majority_error": figures.majority_error,
@@ -157,8 +161,9 @@ class Report:
             "n_in_bound": sum(pair.n_in_bound for pair in trust.pairs),
             "n_empty": sum(pair.n_empty for pair in trust.pairs),
             "exact_share": trust.exact_share,
+            "cautions": self.cautions,
             "doubts": trust.doubts,
-            "n_suspicious": self.suspicious.n_negative,
+            "n_suspicious": self.suspicious.n_contradicted,
             "test": self.test,
         }
 
@@ -188,6 +193,30 @@ def _steps(estimator: Any) -> list[str]:
     if isinstance(estimator, Pipeline):
         return [name for _, step in estimator.steps for name in _steps(step)]
     return [] if estimator in (None, "passthrough") else [type(estimator).__name__]
+
+
+def _selected_error(search: SearchedCandidates, figures: LeaveOneOutFigures) -> float | None:
+    """The error by which the model was selected; None if that was another score."""
+    if not search.selects_by_error:
+        return None
+    return figures.error if search.judged_error is None else search.judged_error.error
+
+
+def _cautions(search: SearchedCandidates, figures: LeaveOneOutFigures) -> list[str]:
+    cautions = []
+    for one in figures.never_said:
+        text = (
+            f"The model never says '{one.label}' ({one.n_rows} of {figures.n_rows} rows have it)."
+        )
+        if one.n_rows * len(figures.classes) > figures.n_rows / 2:
+            text += " The features may say little of it."
+        elif search.selects_by_error:
+            text += (
+                " With so rare a class plain accuracy rewards that; a score such as "
+                "balanced_accuracy does not."
+            )
+        cautions.append(text)
+    return cautions
 
 
 def _row_ids(X: Any, given: Sequence[Any] | None) -> Sequence[Any]:

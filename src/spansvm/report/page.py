@@ -10,11 +10,12 @@ import base64
 import hashlib
 import json
 import os
-import tempfile
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from ..errors import require
+from ..output import replacing
 from .contents import Report
 from .loo_charts import draw_calibration, draw_margins, draw_operations
 from .plain import number, percent, words
@@ -51,20 +52,17 @@ _METHODS = {
 
 def write_report(report: Report, path: str | os.PathLike[str]) -> None:
     """Write the page of a report; a file that is there stays as it is until all is written."""
-    _replace(Path(path), render_html(report))
+    _write(Path(path), render_html(report))
 
 
 def write_json(report: Report, path: str | os.PathLike[str]) -> None:
     """Write a report as JSON, likewise."""
-    _replace(Path(path), report.to_json() + "\n")
+    _write(Path(path), report.to_json() + "\n")
 
 
 def render_html(report: Report) -> str:
     """The page of a report."""
-    try:
-        import jinja2
-    except ImportError as error:
-        raise ImportError('Reports need jinja2: pip install "spansvm[report]"') from error
+    jinja2 = require("jinja2", "cli")
     style, script = _resource("report.css"), _resource("report.js")
     policy = (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
@@ -75,7 +73,7 @@ def render_html(report: Report) -> str:
     )
     environment.filters.update(number=number, percent=percent, words=words)
     search, hidden = report.search, _hidden(report.search)
-    return environment.from_string(_resource("template.html")).render(
+    page: str = environment.from_string(_resource("template.html")).render(
         report=report,
         search=search,
         loo=report.leave_one_out,
@@ -95,6 +93,7 @@ def render_html(report: Report) -> str:
         calibration_chart=draw_calibration(report.leave_one_out.calibration),
         test_interval=_test_interval(report.test),
     )
+    return page
 
 
 def _hidden(search: SearchedCandidates) -> list[int]:
@@ -144,22 +143,7 @@ def _hash(text: str) -> str:
     return f"sha256-{base64.b64encode(digest).decode()}"
 
 
-def _replace(path: Path, text: str) -> None:
-    """Write a file as a whole or not at all."""
+def _write(path: Path, text: str) -> None:
     # Text that came in with bytes that are no UTF-8 has surrogates, which UTF-8 can not write.
-    content = text.encode("utf-8", "backslashreplace")
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    with replacing(path) as temporary:
+        temporary.write_bytes(text.encode("utf-8", "backslashreplace"))

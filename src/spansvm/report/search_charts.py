@@ -59,7 +59,7 @@ def draw_search(search: SearchedCandidates) -> Markup:
     if search.chart == "curves":
         _curves(search, Frame(drawing, 78, 34, _WIDTH - 16, _HEIGHT - 62))
     else:
-        frame = Frame(drawing, 78, 16, _WIDTH - 104, _HEIGHT - 62)
+        frame = Frame(drawing, 78, 36, _WIDTH - 104, _HEIGHT - 62)
         colours = ColourScale(search.selecting_scores)
         draw = _heat_map if search.chart == "heat map" else _points
         draw(search, frame, colours)
@@ -233,12 +233,12 @@ def _colour_bar(frame: Frame, colours: ColourScale, name: str) -> None:
     for stop in range(0, len(PALETTE), 7):
         offset = f"{stop / (len(PALETTE) - 1):.3f}"
         drawing.add("stop", None, fill, offset=offset, stop_color=PALETTE[stop])
-    height = frame.bottom - frame.top - 24
-    drawing.add("rect", class_="bar", x=left, y=frame.top + 24, width=14.0, height=height,
-                fill="url(#colours)")  # fmt: skip
-    drawing.add("text", name, class_="name", x=drawing.width - 4, y=frame.top + 8,
+    drawing.add("rect", class_="bar", x=left, y=frame.top, width=14.0,
+                height=frame.bottom - frame.top, fill="url(#colours)")  # fmt: skip
+    # Above the frame, as names of scores are wider than what is beside it.
+    drawing.add("text", name, class_="name", x=drawing.width - 4, y=frame.top - 16,
                 text_anchor="end")  # fmt: skip
-    scale = Scale(colours.low, colours.high, frame.bottom, frame.top + 24)
+    scale = Scale(colours.low, colours.high, frame.bottom, frame.top)
     for value in scale.ticks(5):
         drawing.add("text", number(value, 3), x=left + 20, y=scale(value), dy="0.35em")
     if colours.open_below:

@@ -11,9 +11,10 @@ import numpy as np
 from ..display.search import _Axis
 from ..qp import Array
 from ..search.evaluation import BOUNDS
+from .naming import name_parameters
 from .plain import MINUS, plain, words
 
-__all__ = ["SearchedAxis", "SearchedCandidates", "describe_search"]
+__all__ = ["JudgedError", "SearchedAxis", "SearchedCandidates", "describe_search"]
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -22,6 +23,18 @@ _MOST_CATEGORIES = 6
 
 #: Scores that differ by less are equal.
 _EQUAL = 1e-10
+
+#: What the span-rule's error of the selected model is called where candidates were judged
+#: otherwise than by leave-one-out values of the span.
+_SPAN_RULE_NAMES = {"loo": "span-rule", "kfold": "span-rule (single rows left out)"}
+
+
+@dataclass(frozen=True)
+class JudgedError:
+    """An error of the selected candidate that its method found, and what it is called."""
+
+    name: str
+    error: float
 
 
 @dataclass(frozen=True)
@@ -112,6 +125,27 @@ class SearchedCandidates:
         return ", ".join(f"{axis.name} = {axis.labels[axis.codes[index]]}" for axis in self.axes)
 
     @property
+    def selects_by_error(self) -> bool:
+        """Whether the least error, or the least bound of it, was selected."""
+        return self.scoring == "accuracy" or self.method in BOUNDS
+
+    @property
+    def judged_error(self) -> JudgedError | None:
+        """The error by exact leave-one-out or over folds; None if the method finds none."""
+        if self.method == "loo":
+            error = self.estimates["loo_error"][self.best_index]
+            return None if error is None else JudgedError("exact leave-one-out error", error)
+        if self.method == "kfold" and "accuracy" in self.scores:
+            score = self.scores["accuracy"][self.best_index]
+            return None if score is None else JudgedError("error over folds", 1.0 - score)
+        return None
+
+    @property
+    def span_rule_name(self) -> str:
+        """What the span-rule's error of the selected model is called beside `judged_error`."""
+        return _SPAN_RULE_NAMES.get(self.method, "leave-one-out error")
+
+    @property
     def at_edge(self) -> list[str]:
         """Numeric axes on whose first or last value the selected candidate lies."""
         return [
@@ -136,7 +170,7 @@ def describe_search(search: Any) -> SearchedCandidates:
     results = search.cv_results_
     scores, scoring = _scores(search)
     selecting = np.asarray(scores[scoring], dtype=float)
-    axes = _axes(results["params"])
+    axes = _axes(results["params"], search.classes_)
     chart, shown = _chart(axes)
     times = results["mean_fit_time"] + results["mean_score_time"]
     known = selecting[~np.isnan(selecting)]
@@ -178,16 +212,15 @@ def _scores(search: Any) -> tuple[dict[str, Array], str]:
     return {first: found.pop(first), **found}, first
 
 
-def _axes(candidates: Sequence[dict[str, Any]]) -> list[SearchedAxis]:
-    names = dict.fromkeys(name for params in candidates for name in params)
-    tails = [name.rpartition("__")[2] for name in names]
+def _axes(candidates: Sequence[dict[str, Any]], classes: Sequence[Any]) -> list[SearchedAxis]:
+    parameters = list(dict.fromkeys(name for params in candidates for name in params))
     axes = []
-    for name, tail in zip(names, tails, strict=True):
-        axis = _Axis("", [params.get(name, np.ma.masked) for params in candidates])
+    for parameter, name in zip(parameters, name_parameters(parameters, classes), strict=True):
+        axis = _Axis("", [params.get(parameter, np.ma.masked) for params in candidates])
         axes.append(
             SearchedAxis(
-                parameter=name,
-                name=tail if tails.count(tail) == 1 else name,
+                parameter=parameter,
+                name=name,
                 labels=[_label(axis, index) for index in range(len(axis.values))],
                 positions=axis.positions.tolist(),
                 numeric=axis.numeric,

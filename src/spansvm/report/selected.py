@@ -1,4 +1,4 @@
-"""The selected model, as plain data: leave-one-out figures, curves, and how far to trust them."""
+"""The selected model, as plain data: leave-one-out figures and curves."""
 
 from __future__ import annotations
 
@@ -9,23 +9,17 @@ import numpy.typing as npt
 from scipy.stats import binomtest
 from sklearn.metrics import brier_score_loss, roc_auc_score, roc_curve
 
-from ..analysis import ESTIMATES, SpanAnalysis
-from ..criteria import SolvedModel
 from ..qp import Array
 from ..svc import SpanSVC
-from .plain import cut, percent, plain
+from .plain import cut
 
 __all__ = [
     "Calibration",
     "ClassFigures",
-    "Estimate",
     "LeaveOneOutFigures",
     "Margins",
     "Operation",
-    "Trust",
-    "TrustOfPair",
     "describe_leave_one_out",
-    "describe_trust",
     "wilson",
 ]
 
@@ -37,10 +31,6 @@ _MOST_CURVES = 6
 
 #: Margins farther from the median than so many interquartile ranges share the last bar.
 _FENCE = 5.0
-
-#: Where the span-rule is known to be weak: fewer rows, fewer in-bound vectors, a greater part of
-#: the error of the majority class.
-_FEW_ROWS, _FEW_IN_BOUND, _NOISY = 100, 10, 0.75
 
 
 @dataclass(frozen=True)
@@ -108,54 +98,11 @@ class LeaveOneOutFigures:
     operations: list[Operation]
     calibration: Calibration
 
-
-@dataclass(frozen=True)
-class TrustOfPair:
-    """Support vectors of the machine of two classes, by kind."""
-
-    classes: list[str]
-    n_rows: int
-    n_support: int
-    n_in_bound: int
-    n_bounded: int
-    n_empty: int
-    n_trusted: int
-    converged: bool
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """One estimate of the leave-one-out error, and what it is."""
-
-    name: str
-    label: str
-    value: float | None
-    meaning: str
-
-
-@dataclass(frozen=True)
-class Trust:
-    """How far the span-rule can be trusted on the model.
-
-    Attributes
-    ----------
-    pairs : list of TrustOfPair
-    exact_share : float
-        Share of the rows for which the rule is exact: no support vectors, and those that are
-        ``trusted``; over all pairs.
-    verdict : str
-        In plain words.
-    doubts : list of str
-        Reasons to compare with exact leave-one-out; empty if there are none.
-    estimates : list of Estimate
-        All estimates; of two classes only.
-    """
-
-    pairs: list[TrustOfPair]
-    exact_share: float
-    verdict: str
-    doubts: list[str]
-    estimates: list[Estimate]
+    @property
+    def never_said(self) -> list[ClassFigures]:
+        """Classes that are predicted for no left-out row."""
+        said = np.sum(self.confusion, axis=0)
+        return [one for one, count in zip(self.classes, said, strict=True) if not count]
 
 
 def wilson(n_errors: int, n_rows: int) -> list[float]:
@@ -280,88 +227,3 @@ def _calibration(
         n_rows=[int(rows.size) for rows in groups],
         brier=float(brier_score_loss(happened, values.clip(0, 1), pos_label=True)),
     )
-
-
-def describe_trust(model: SpanSVC, figures: LeaveOneOutFigures) -> Trust:
-    """How far the span-rule can be trusted on a fitted model, and every other estimate of it."""
-    machines = model._machines
-    grams = machines.grams()
-    analyses = [
-        SpanAnalysis(SolvedModel(gram, solution))
-        for gram, solution in zip(grams.of_pairs, machines.solutions, strict=True)
-    ]
-    pairs = [
-        TrustOfPair(
-            classes=[cut(model.classes_[index]) for index in pair],
-            n_rows=int((analysis.C > 0).sum()),
-            n_support=int((analysis.in_bound | analysis.bounded).sum()),
-            n_in_bound=int(analysis.in_bound.sum()),
-            n_bounded=int(analysis.bounded.sum()),
-            n_empty=analysis.n_empty,
-            n_trusted=int(analysis.trusted.sum()),
-            converged=analysis.converged,
-        )
-        for (pair, _), analysis in zip(machines.pairs, analyses, strict=True)
-    ]
-    n_rows, n_support, n_trusted = (
-        sum(getattr(pair, name) for pair in pairs) for name in ("n_rows", "n_support", "n_trusted")
-    )
-    return Trust(
-        pairs=pairs,
-        exact_share=(n_rows - n_support + n_trusted) / n_rows,
-        verdict=_verdict(n_rows, n_support, n_trusted, len(pairs)),
-        doubts=_doubts(pairs, figures, indefinite=machines.solutions[0].indefinite),
-        estimates=_estimates(analyses[0]) if len(pairs) == 1 else [],
-    )
-
-
-def _estimates(analysis: SpanAnalysis) -> list[Estimate]:
-    return [
-        Estimate(name, label, plain(getattr(analysis, name)), meaning)
-        for name, label, meaning in ESTIMATES
-    ]
-
-
-def _verdict(n_rows: int, n_support: int, n_trusted: int, n_pairs: int) -> str:
-    over = "" if n_pairs == 1 else f" Counts are summed over the {n_pairs} pairs of classes."
-    exact = n_rows - n_support + n_trusted
-    text = (
-        f"The leave-one-out value is exact for {exact} of {n_rows} rows "
-        f"({percent(exact / n_rows)}): {n_rows - n_support} are no support vectors, so that the "
-        f"model does not change without them, and for {n_trusted} of the {n_support} support "
-        "vectors the assumption of the rule holds."
-    )
-    if n_trusted < n_support:
-        text += f" For the other {n_support - n_trusted} it is a prediction."
-    return text + over
-
-
-def _doubts(
-    pairs: list[TrustOfPair], figures: LeaveOneOutFigures, *, indefinite: bool
-) -> list[str]:
-    doubts = []
-    if not all(pair.converged for pair in pairs):
-        doubts.append("The solver did not converge: take no figure of this model for granted.")
-    if indefinite:
-        doubts.append("The kernel is not positive semidefinite; the theory assumes that it is.")
-    empty = sum(pair.n_empty for pair in pairs)
-    if empty:
-        doubts.append(
-            f"{empty} in-bound {'vector has' if empty == 1 else 'vectors have'} an empty Λₚ, "
-            "where the span does not exist."
-        )
-    fewest = min(pairs, key=lambda pair: pair.n_in_bound)
-    if fewest.n_in_bound < _FEW_IN_BOUND:
-        which = f" between {' and '.join(fewest.classes)}" if len(pairs) > 1 else ""
-        doubts.append(
-            f"The machine{which} has only {fewest.n_in_bound} in-bound vectors, on which the "
-            "rule rests."
-        )
-    if figures.n_rows < _FEW_ROWS:
-        doubts.append(f"There are only {figures.n_rows} rows.")
-    if figures.error > _NOISY * figures.majority_error:
-        doubts.append(
-            "The model is hardly better than to guess the largest class: the labels look noisy, "
-            "or the features say little."
-        )
-    return doubts

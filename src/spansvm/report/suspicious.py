@@ -16,7 +16,7 @@ from .selected import left_out_probabilities
 
 __all__ = ["SuspiciousRow", "SuspiciousTable", "list_suspicious"]
 
-#: As many rows are listed as have a negative margin, but from the first to the second number.
+#: As many rows are listed as are contradicted, but from the first to the second number.
 _FEWEST_ROWS, _MOST_ROWS = 10, 100
 
 #: So many features are shown; of more than the second number it is the first ones.
@@ -38,14 +38,27 @@ class SuspiciousRow:
 
 @dataclass(frozen=True)
 class SuspiciousTable:
-    """Rows with the lowest leave-one-out margins, the lowest first.
+    """Rows that the others contradict, and then the rest; each from the lowest margin upwards.
 
-    `choice` says in words which features are shown.
+    Rows of a class that the model never says are not among them: it would contradict them
+    whatever they are.
+
+    Attributes
+    ----------
+    features : list of str
+    choice : str
+        Which features are shown, in words.
+    explanation : str
+        What is special about the rows that are listed, or left out; may be empty.
+    n_contradicted : int
+        How many rows are predicted to have another label.
+    rows : list of SuspiciousRow
     """
 
     features: list[str]
     choice: str
-    n_negative: int
+    explanation: str
+    n_contradicted: int
     rows: list[SuspiciousRow]
 
 
@@ -62,12 +75,16 @@ def list_suspicious(
     row_ids, feature_names : sequence
         One for each row, and for each column; no names if columns say nothing to a reader.
     """
-    margins = model.loo_margin_
-    n_negative = int((margins < 0).sum())
-    number = min(max(n_negative, _FEWEST_ROWS), _MOST_ROWS, int((~np.isnan(margins)).sum()))
-    chosen = np.argsort(margins, kind="stable")[:number]
+    margins, labels, predicted = model.loo_margin_, model.training_labels_, model.loo_predict_
+    counted = ~np.isnan(margins)
+    said = np.unique(predicted[counted])
+    # A model that says one class alone tells nothing of any row.
+    listed = counted & np.isin(labels, said) & (said.size > 1)
+    contradicted = listed & (predicted != labels)
+    n_contradicted = int(contradicted.sum())
+    number = min(max(n_contradicted, _FEWEST_ROWS), _MOST_ROWS, int(listed.sum()))
+    chosen = np.lexsort((margins, ~contradicted, ~listed))[:number]
     probabilities = left_out_probabilities(model)
-    labels, predicted = model.training_labels_, model.loo_predict_
     own = np.searchsorted(model.classes_, labels)
     X = X.tocsc() if sparse.issparse(X) else X
     shown, choice = _features(X, own, len(feature_names))
@@ -75,7 +92,8 @@ def list_suspicious(
     return SuspiciousTable(
         features=[cut(feature_names[index]) for index in shown],
         choice=choice,
-        n_negative=n_negative,
+        explanation=_explanation(model.classes_, said, margins[chosen], contradicted[chosen]),
+        n_contradicted=n_contradicted,
         rows=[
             SuspiciousRow(
                 row=int(row),
@@ -89,6 +107,24 @@ def list_suspicious(
             for row in chosen
         ],
     )
+
+
+def _explanation(
+    classes: np.ndarray, said: np.ndarray, margins: Array, contradicted: np.ndarray
+) -> str:
+    """What a reader would stumble over."""
+    if said.size == 1:
+        return f"No row is listed: the model says '{cut(said[0])}' of every row."
+    parts = []
+    unsaid = [f"'{cut(label)}'" for label in classes if label not in said]
+    if unsaid:
+        parts.append(f"Rows of {', '.join(unsaid)} are not listed: the model never says it.")
+    if ((margins < 0) & ~contradicted).any():
+        parts.append(
+            "A row that is predicted right can have a margin below 0: the others contradict its "
+            "label in one pair of classes, but it wins the most pairs."
+        )
+    return " ".join(parts)
 
 
 def _cell(value: Any) -> Any:

@@ -1,7 +1,13 @@
-"""A bar that shows how far a search is: done of total, the best so far, the time left."""
+"""How far a search is: done of total, the best so far, the time left.
+
+A bar on a terminal; elsewhere, as in the log of a batch job, a line from time to time and at the
+end.
+"""
 
 from __future__ import annotations
 
+import sys
+import time
 from types import TracebackType
 
 import numpy as np
@@ -17,6 +23,9 @@ from rich.progress import (
 
 __all__ = ["SearchProgress"]
 
+#: Seconds between two lines where there is no terminal.
+_BETWEEN_LINES = 30.0
+
 
 class SearchProgress:
     """Progress of a search, shown on standard error while the context is open.
@@ -31,6 +40,10 @@ class SearchProgress:
 
     def __init__(self, total: int, *, shown: bool) -> None:
         self._best, self._shown = -np.inf, shown
+        self._total, self._done = total, 0
+        self._started = self._told = time.monotonic()
+        console = Console(stderr=True)
+        self._as_bar = shown and (console.is_terminal or console.is_jupyter)
         self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -39,8 +52,8 @@ class SearchProgress:
             TimeElapsedColumn(),
             TextColumn("left"),
             TimeRemainingColumn(),
-            console=Console(stderr=True),
-            disable=not shown,
+            console=console,
+            disable=not self._as_bar,
         )
         self._task = self._bar.add_task("candidates", total=total, best="-")
 
@@ -55,6 +68,8 @@ class SearchProgress:
         trace: TracebackType | None,
     ) -> None:
         self._bar.stop()
+        if self._shown and not self._as_bar:
+            self._tell()
 
     def advance(self, score: float) -> None:
         """One more candidate is done, with this score (NaN if it failed)."""
@@ -62,5 +77,22 @@ class SearchProgress:
             return
         if score > self._best:
             self._best = score
-        best = f"{self._best:.4f}" if np.isfinite(self._best) else "-"
-        self._bar.update(self._task, advance=1, best=best)
+        self._done += 1
+        if self._as_bar:
+            self._bar.update(self._task, advance=1, best=self._best_in_words)
+        elif time.monotonic() - self._told >= _BETWEEN_LINES:
+            self._tell()
+
+    @property
+    def _best_in_words(self) -> str:
+        return f"{self._best:.4f}" if np.isfinite(self._best) else "-"
+
+    def _tell(self) -> None:
+        self._told = time.monotonic()
+        text = f"{self._done}/{self._total} candidates, best {self._best_in_words}"
+        if 0 < self._done < self._total:
+            left = (self._told - self._started) * (self._total - self._done) / self._done
+            text += (
+                f", about {left:.0f} s left" if left < 100 else f", about {left / 60:.0f} min left"
+            )
+        print(text, file=sys.stderr, flush=True)

@@ -84,7 +84,7 @@ class SpanSearch(SelectedModel):
         How many chains of candidates run at a time, in threads unless
         :func:`joblib.parallel_config` says otherwise.  Results do not depend on it.
     verbose : int, default=0
-        1 shows a progress bar.
+        1 shows a progress bar; where there is no terminal, a line every half minute.
     error_score : "raise" or float, default=numpy.nan
         Score of what fails: a candidate on a split, or a scorer.
     gram_budget : float or str, optional

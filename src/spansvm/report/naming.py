@@ -1,0 +1,57 @@
+"""What parameters are called for people: ``C+ (class yes)`` for ``svm__weighting__positive``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .plain import cut
+
+__all__ = ["name_parameters"]
+
+_NAMES = {
+    "weighting__steepness": "steepness A",
+    "weighting__midpoint": "midpoint B",
+    "weighting__ceiling": "ceiling C",
+    "weighting__floor": "floor sigma",
+}
+
+#: Which class a weight belongs to, by its place in ``classes_``.
+_WEIGHTS = {"weighting__positive": ("C+", -1), "weighting__negative": ("C-", 0)}
+
+#: An axis of a chart has room for no longer label.
+_LONGEST_LABEL = 28
+
+
+def name_parameters(parameters: Sequence[str], classes: Sequence[Any]) -> list[str]:
+    """Names for people; those that would not differ stay as the grid has them.
+
+    Parameters
+    ----------
+    parameters : sequence of str
+        As the grid names them.
+    classes : sequence
+        Labels, in order.
+
+    Examples
+    --------
+    >>> from spansvm.report.naming import name_parameters
+    >>> name_parameters(["svm__weighting__positive", "svm__gamma"], ["no", "yes"])
+    ['C+ (class yes)', 'gamma']
+    """
+    names = [_name(parameter, classes) for parameter in parameters]
+    return [
+        name if names.count(name) == 1 else parameter
+        for parameter, name in zip(parameters, names, strict=True)
+    ]
+
+
+def _name(parameter: str, classes: Sequence[Any]) -> str:
+    own = "__".join(parameter.split("__")[-2:])
+    if own in _WEIGHTS:
+        weight, place = _WEIGHTS[own]
+        label = cut(classes[place])
+        if len(label) > _LONGEST_LABEL:
+            label = f"{label[: _LONGEST_LABEL - 1]}…"
+        return f"{weight} (class {label})"
+    return _NAMES.get(own, parameter.rpartition("__")[2])

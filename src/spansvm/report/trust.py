@@ -1,0 +1,186 @@
+"""How far the span-rule can be trusted on the selected model, and every other estimate of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..analysis import ESTIMATES, SpanAnalysis
+from ..criteria import SolvedModel
+from ..svc import SpanSVC
+from .plain import cut, percent, plain
+from .selected import LeaveOneOutFigures
+
+__all__ = ["Estimate", "Trust", "TrustOfPair", "describe_trust"]
+
+#: Where the span-rule is known to be weak: fewer rows, fewer in-bound vectors, a greater part of
+#: the error of the majority class.
+_FEW_ROWS, _FEW_IN_BOUND, _NOISY = 100, 10, 0.75
+
+#: Estimates that mean something at any value.
+_NO_BOUNDS = ("span_rule", "opper_winther_estimate")
+
+
+@dataclass(frozen=True)
+class TrustOfPair:
+    """Support vectors of the machine of two classes, by kind."""
+
+    classes: list[str]
+    n_rows: int
+    n_support: int
+    n_in_bound: int
+    n_bounded: int
+    n_empty: int
+    n_trusted: int
+    converged: bool
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One estimate of the leave-one-out error, and what it is."""
+
+    name: str
+    label: str
+    value: float | None
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Trust:
+    """How far the span-rule can be trusted on the model.
+
+    Attributes
+    ----------
+    pairs : list of TrustOfPair
+    exact_share : float
+        Share of the rows for which the rule is exact: no support vectors, and those that are
+        ``trusted``; over all pairs.
+    verdict : str
+        In plain words.
+    doubts : list of str
+        Reasons to compare with exact leave-one-out; empty if there are none.
+    estimates : list of Estimate
+        All estimates; of two classes only.
+    """
+
+    pairs: list[TrustOfPair]
+    exact_share: float
+    verdict: str
+    doubts: list[str]
+    estimates: list[Estimate]
+
+    @property
+    def n_support(self) -> int:
+        """Support vectors, over all pairs."""
+        return sum(pair.n_support for pair in self.pairs)
+
+    @property
+    def n_trusted(self) -> int:
+        """Those of them for which the rule is exact."""
+        return sum(pair.n_trusted for pair in self.pairs)
+
+
+def describe_trust(
+    model: SpanSVC, figures: LeaveOneOutFigures, selected_error: float | None
+) -> Trust:
+    """How far the span-rule can be trusted on a fitted model, and every other estimate of it.
+
+    Parameters
+    ----------
+    model : SpanSVC
+    figures : LeaveOneOutFigures
+    selected_error : float or None
+        The error by which the model was selected; None if it was selected by another score, of
+        which an error says nothing.
+    """
+    machines = model._machines
+    grams = machines.grams()
+    analyses = [
+        SpanAnalysis(SolvedModel(gram, solution))
+        for gram, solution in zip(grams.of_pairs, machines.solutions, strict=True)
+    ]
+    pairs = [
+        TrustOfPair(
+            classes=[cut(model.classes_[index]) for index in pair],
+            n_rows=int((analysis.C > 0).sum()),
+            n_support=int((analysis.in_bound | analysis.bounded).sum()),
+            n_in_bound=int(analysis.in_bound.sum()),
+            n_bounded=int(analysis.bounded.sum()),
+            n_empty=analysis.n_empty,
+            n_trusted=int(analysis.trusted.sum()),
+            converged=analysis.converged,
+        )
+        for (pair, _), analysis in zip(machines.pairs, analyses, strict=True)
+    ]
+    n_rows, n_support, n_trusted = (
+        sum(getattr(pair, name) for pair in pairs) for name in ("n_rows", "n_support", "n_trusted")
+    )
+    return Trust(
+        pairs=pairs,
+        exact_share=(n_rows - n_support + n_trusted) / n_rows,
+        verdict=_verdict(n_rows, n_support, n_trusted, len(pairs)),
+        doubts=_doubts(pairs, figures, selected_error, machines.solutions[0].indefinite),
+        estimates=_estimates(analyses[0]) if len(pairs) == 1 else [],
+    )
+
+
+def _estimates(analysis: SpanAnalysis) -> list[Estimate]:
+    estimates = []
+    for name, label, meaning in ESTIMATES:
+        value = plain(getattr(analysis, name))
+        if name not in _NO_BOUNDS and value is not None and value >= 1:
+            meaning += "; at least 1: says nothing"
+        estimates.append(Estimate(name, label, value, meaning))
+    return estimates
+
+
+def _verdict(n_rows: int, n_support: int, n_trusted: int, n_pairs: int) -> str:
+    over = "" if n_pairs == 1 else f" Counts are summed over the {n_pairs} pairs of classes."
+    exact = n_rows - n_support + n_trusted
+    text = (
+        f"The leave-one-out value is exact for {exact} of {n_rows} rows "
+        f"({percent(exact / n_rows)}): {n_rows - n_support} are no support vectors, so that the "
+        f"model does not change without them, and for {n_trusted} of the {n_support} support "
+        "vectors the assumption of the rule holds."
+    )
+    if n_trusted < n_support:
+        text += f" For the other {n_support - n_trusted} it is a prediction."
+    return text + over
+
+
+def _doubts(
+    pairs: list[TrustOfPair],
+    figures: LeaveOneOutFigures,
+    selected_error: float | None,
+    indefinite: bool,
+) -> list[str]:
+    doubts = []
+    if not all(pair.converged for pair in pairs):
+        doubts.append("The solver did not converge: take no figure of this model for granted.")
+    if indefinite:
+        doubts.append("The kernel is not positive semidefinite; the theory assumes that it is.")
+    empty = sum(pair.n_empty for pair in pairs)
+    if empty:
+        doubts.append(
+            f"{empty} in-bound {'vector has' if empty == 1 else 'vectors have'} an empty Λₚ, "
+            "where the span does not exist."
+        )
+    fewest = min(pairs, key=lambda pair: pair.n_in_bound)
+    if fewest.n_in_bound < _FEW_IN_BOUND:
+        which = f" between {' and '.join(fewest.classes)}" if len(pairs) > 1 else ""
+        doubts.append(
+            f"The machine{which} has only {fewest.n_in_bound} in-bound vectors, on which the "
+            "rule rests."
+        )
+    if figures.n_rows < _FEW_ROWS:
+        doubts.append(f"There are only {figures.n_rows} rows.")
+    # Of a model that never says some class that is told, and is reason enough.
+    if (
+        selected_error is not None
+        and selected_error > _NOISY * figures.majority_error
+        and not figures.never_said
+    ):
+        doubts.append(
+            "The model is hardly better than guessing the largest class: the labels look noisy, "
+            "or the features say little."
+        )
+    return doubts
