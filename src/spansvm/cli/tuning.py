@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import ParameterGrid
 
-from ..errors import UserError, require
+from ..errors import UserError, listed, require
 from ..output import OutputFolder
 from ..report import Report
 from ..search import SpanSearch
@@ -31,9 +31,6 @@ __all__ = ["run_tuning"]
 #: With more rows the Gram matrix is large, and a whole search takes hours.
 _MANY_ROWS = 20_000
 
-#: As many classes or columns are told in a note.
-_LISTED = 6
-
 
 def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
     """Do what is asked; UserError, before the search begins, if that is not possible."""
@@ -48,7 +45,7 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
     plan = plan_search(request.search, table)
     pipeline = build_pipeline(table, plan.model, scale=request.scale, impute=request.impute)
     if table.missing:
-        counts = _listed([f"{count} in '{name}'" for name, count in table.missing.items()])
+        counts = listed([f"{count} in '{name}'" for name, count in table.missing.items()])
         terminal.note(f"Missing values are filled in ({_imputation(request, table)}): {counts}.")
     method = choose_method(request.method, table, terminal)
     folds = choose_folds(method, table, request.seed)
@@ -102,7 +99,7 @@ def _introduce(table: Table, terminal: Terminal) -> None:
     kinds = {kind: table.kinds.count(kind) for kind in (NUMERIC, CATEGORICAL)}
     features = ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count)
     classes, counts = np.unique(np.asarray(table.y), return_counts=True)
-    sizes = _listed([f"{label}: {count}" for label, count in zip(classes, counts, strict=True)])
+    sizes = listed([f"{label}: {count}" for label, count in zip(classes, counts, strict=True)])
     target = "the label" if table.schema.target is None else f"'{table.schema.target}'"
     terminal.progress(
         f"{table.source}: {table.n_rows} rows, {len(table.kinds)} features ({features}); target "
@@ -177,8 +174,3 @@ def _report(
         test=figures,
         notes=terminal.told,
     )
-
-
-def _listed(parts: list[str]) -> str:
-    rest = f" and {len(parts) - _LISTED} more" if len(parts) > _LISTED else ""
-    return ", ".join(parts[:_LISTED]) + rest
