@@ -215,6 +215,9 @@ def test_the_sample_is_spread_over_the_grid():
     chosen = sample(GRIDS["paper"][0], 1000)
     exponents = sorted({np.log2(candidate["positive"]) for candidate in chosen})
     assert len(chosen) == 16
+    assert [len(sample(GRIDS["paper"][k], n)) for k, n in ((0, 4096), (0, 16384), (1, 500))] == [
+        4, 2, 16,
+    ]  # fmt: skip
     np.testing.assert_allclose(np.diff(exponents), 4.0, atol=0.51)
 
 

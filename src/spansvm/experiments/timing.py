@@ -34,11 +34,9 @@ TRAINING = "training"
 SPANS = "spans"
 FOLDS_BY_LIBSVM = "LibSVM 5-fold"
 
-#: Up to this many training rows 16 candidates are sampled, beyond it 4.
-_SMALL = 2000
-
-#: Up to this many training rows our own folds are timed.
-_MEDIUM = 9000
+#: Up to so many training rows 16, 4, and beyond 2 candidates are sampled; our own folds are timed
+#: up to the second number.
+_SMALL, _MEDIUM = 2000, 5000
 
 
 def works(candidates: Sequence[Candidate], n_rows: int) -> dict[str, tuple[str, Candidate]]:
@@ -54,7 +52,8 @@ def works(candidates: Sequence[Candidate], n_rows: int) -> dict[str, tuple[str, 
 
 def sample(candidates: Sequence[Candidate], n_rows: int) -> list[Candidate]:
     """Candidates on a coarse regular lattice of the grid."""
-    sizes = dict.fromkeys(("positive", "negative"), 2 if n_rows > _SMALL else 4)
+    count = 4 if n_rows <= _SMALL else 2
+    sizes = {"positive": count, "negative": count if n_rows <= _MEDIUM else 1}
     sizes |= {"steepness": 2, "midpoint": 2, "ceiling": 4}
     chosen = {}
     for name in candidates[0]:
