@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import gc
-import platform
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -13,6 +11,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
+
+from spansvm.experiments.provenance import versions
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -51,17 +51,8 @@ def geometric_mean(values: list[float]) -> float:
 
 def machine() -> str:
     """Processor, Python, versions and commit, for the head of a result file."""
-    processor = platform.processor() or platform.machine()
-    cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.exists():
-        names = [line for line in cpuinfo.read_text().splitlines() if line.startswith("model name")]
-        processor = names[0].split(":")[1].strip() if names else processor
-    packages = ("spansvm", "numpy", "scipy", "scikit-learn", "numba", "clarabel", "daqp")
-    versions = ", ".join(f"{name} {version(name)}" for name in packages)
-    commit = subprocess.run(
-        ["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=False
-    ).stdout.strip()
-    return f"{processor}; Python {platform.python_version()}; {versions}; commit {commit}"
+    solvers = ", ".join(f"{name} {version(name)}" for name in ("clarabel", "daqp"))
+    return f"{versions()}; {solvers}"
 
 
 def command() -> str:
