@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["feature_names"]
+__all__ = ["BANK_BOOLEANS", "BANK_NUMBERS", "feature_names"]
 
 _BREAST_CANCER = (
     "sample code number",
@@ -92,7 +92,8 @@ _PARKINSON_SPEECH = (
     "degree of voice breaks",
 )
 
-_BANK_MARKETING = (
+#: Columns of bank marketing that are numbers, and of the others the answer that counts as 1.
+BANK_NUMBERS = (
     "age",
     "previous",
     "emp.var.rate",
@@ -100,11 +101,10 @@ _BANK_MARKETING = (
     "cons.conf.idx",
     "euribor3m",
     "nr.employed",
-    "default=yes",
-    "housing=yes",
-    "loan=yes",
-    "marital=married",
 )
+BANK_BOOLEANS = {"default": "yes", "housing": "yes", "loan": "yes", "marital": "married"}
+
+_BANK_MARKETING = (*BANK_NUMBERS, *(f"{name}={answer}" for name, answer in BANK_BOOLEANS.items()))
 
 
 def feature_names(name: str) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from functools import partial
 import numpy as np
 
 from ..qp import Array
+from .feature_names import BANK_BOOLEANS, BANK_NUMBERS
 from .readers import read_columns, read_ida, read_idx, read_libsvm, read_table
 
 __all__ = ["POOLS", "SPLITS", "Rows"]
@@ -97,23 +98,11 @@ def _parkinson_speech(contents: Contents) -> Parts:
 
 def _bank_marketing(contents: Contents) -> Rows:
     columns = read_columns(contents[0])
-    numbers = [columns[name].astype(np.float64) for name in _BANK_NUMBERS]
-    booleans = [columns[name] == value for name, value in _BANK_BOOLEANS.items()]
+    numbers = [columns[name].astype(np.float64) for name in BANK_NUMBERS]
+    booleans = [columns[name] == value for name, value in BANK_BOOLEANS.items()]
     duration = columns["duration"].astype(np.float64)
     scores = (duration - duration.min()) / np.ptp(duration)
     return Rows(np.column_stack([*numbers, *booleans]), _signs(columns["y"] == "yes"), scores)
-
-
-_BANK_NUMBERS = (
-    "age",
-    "previous",
-    "emp.var.rate",
-    "cons.price.idx",
-    "cons.conf.idx",
-    "euribor3m",
-    "nr.employed",
-)
-_BANK_BOOLEANS = {"default": "yes", "housing": "yes", "loan": "yes", "marital": "married"}
 
 
 def _signs(positive: np.ndarray) -> Array:
