@@ -22,7 +22,15 @@ from ._linalg import add_row, add_rows
 from ._newton import newton
 from ._sweep import STALLED, sweep
 
-__all__ = ["kkt_gap", "move_bounds", "restore_sum", "settle"]
+__all__ = [
+    "free_variables",
+    "kkt_gap",
+    "move_bounds",
+    "restore_sum",
+    "rounding_level",
+    "settle",
+    "snap",
+]
 
 _EPSILON = float(np.finfo(np.float64).eps)
 
@@ -67,7 +75,8 @@ def _active(x, g, lo, hi, top, bottom):
 
 
 @njit(nogil=True, cache=True)
-def _free(x, lo, hi):
+def free_variables(x, lo, hi):
+    """The variables strictly inside their boxes."""
     index = np.empty(x.size, np.int64)
     count = 0
     for t in range(x.size):
@@ -135,7 +144,7 @@ def _run(K, diag, x, g, lo, hi, tol, max_iter, flat, flags, waited):
             active = _active(x, g, lo, hi, top, bottom)
             if 2 * active.size <= n and _COPY_ENTRY * active.size**2 <= spent:
                 return used, gap, active
-        free = _free(x, lo, hi)
+        free = free_variables(x, lo, hi)
         cost = _NEWTON_FIXED + free.size * n + _NEWTON_CUBE * float(free.size) ** 3
         if free.size > 1 and cost <= 2.0 * spent:
             newton(K, x, g, lo, hi, free)
@@ -225,6 +234,25 @@ def _fresh_gradient(K, x, g, c):
 
 
 @njit(nogil=True, cache=True)
+def snap(K, x, g, lo, hi):
+    """Put on their bounds the variables that rounding left a hair inside: they are not free."""
+    hair = _HAIR * np.abs(x).max()
+    rows, change = np.empty(x.size, np.int64), np.empty(x.size)
+    moved = 0
+    for t in range(x.size):
+        end = x[t]
+        if x[t] - lo[t] < hair:
+            end = lo[t]
+        elif hi[t] - x[t] < hair:
+            end = hi[t]
+        if end != x[t]:
+            rows[moved], change[moved] = t, end - x[t]
+            x[t] = end
+            moved += 1
+    add_rows(g, K, rows[:moved], change[:moved])
+
+
+@njit(nogil=True, cache=True)
 def settle(K, diag, x, g, c, lo, hi, tol, max_iter, flat, flags):
     """:func:`descend`, with the gradient computed afresh where rounding may have moved it.
 
@@ -246,21 +274,7 @@ def settle(K, diag, x, g, c, lo, hi, tol, max_iter, flat, flags):
         starts += used < budget
         if used == 0 or iterations >= max_iter or starts >= _FRESH_STARTS:
             break
-    # Rounding leaves variables a hair inside their bounds; they would pass for free ones.
-    hair = _HAIR * np.abs(x).max()
-    rows, change = np.empty(x.size, np.int64), np.empty(x.size)
-    moved = 0
-    for t in range(x.size):
-        end = x[t]
-        if x[t] - lo[t] < hair:
-            end = lo[t]
-        elif hi[t] - x[t] < hair:
-            end = hi[t]
-        if end != x[t]:
-            rows[moved], change[moved] = t, end - x[t]
-            x[t] = end
-            moved += 1
-    add_rows(g, K, rows[:moved], change[:moved])
+    snap(K, x, g, lo, hi)
     return iterations, max(kkt_gap(x, g, lo, hi), 0.0)
 
 

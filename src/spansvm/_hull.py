@@ -17,16 +17,49 @@ If that is not enough a ridge is added; it makes every squared distance larger b
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numba import njit
 from scipy import linalg
 
 from ._linalg import cholesky, cholesky_inverse, lower_inverse, lower_solve
-from .qp import Array
+from ._typing import Array
 
-__all__ = ["AffineHull", "hull_distances", "positive", "regularised_inverse"]
+__all__ = [
+    "AffineHull",
+    "Factor",
+    "factorise",
+    "hull_distances",
+    "limits_of",
+    "no_factor",
+    "positive",
+    "regularised_inverse",
+]
+
+
+class Factor(NamedTuple):
+    """Cholesky factor of the shifted Gram matrix of some points, and how it came about.
+
+    Attributes
+    ----------
+    matrix : ndarray of shape (n, n)
+        Lower triangle; empty if there is none.
+    inside, kept : ndarray of int
+        The points, and those of them that the factor is of: each set of equal points once.
+    repeated : ndarray of bool
+        Which of `inside` have another like them.
+    shift, ridge : float
+        What was added to all entries, and to the diagonal.
+    """
+
+    matrix: Array
+    inside: np.ndarray
+    kept: np.ndarray
+    repeated: np.ndarray
+    shift: float
+    ridge: float
+
 
 _TINY = float(np.finfo(np.float64).tiny)
 
@@ -41,45 +74,76 @@ _LIMITS = {
 _CLIP = 1e-10
 
 
-def hull_distances(
-    K: np.ndarray, diagonal: Array, inside: np.ndarray, others: np.ndarray, squared: Array
-) -> bool:
-    """Fill `squared` at `inside` and `others` with squared distances from the hull of `inside`.
-
-    Each point of `inside` is measured from the hull of the rest.  Returns False, with
-    `squared` as it was, if the kernel is not positive semidefinite on these points.
-    """
-    return _hull_distances(K, diagonal, inside, others, *_LIMITS[K.dtype], squared)
+@njit(nogil=True, cache=True)
+def no_factor(inside):
+    """For points of which no factor is known."""
+    nothing = np.zeros(inside.size, np.bool_)
+    return Factor(np.empty((0, 0)), inside, inside, nothing, 0.0, 0.0)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
-def _hull_distances(K, diagonal, inside, others, twin, regular, ridge, large_ridge, squared):
-    shift, longest = 0.0, 0.0
+@njit(nogil=True, cache=True)
+def factorise(K, inside, limits):
+    """The :class:`Factor` of some points; empty if the kernel is not semidefinite on them."""
+    twin, regular, ridge, large_ridge = limits
+    shift = 0.0
     for a in range(inside.size):
-        own = diagonal[inside[a]]
-        shift += own / inside.size
-        longest = max(longest, own)
+        shift += K[inside[a], inside[a]] / inside.size
     if shift < 0.0:
-        return False
+        return no_factor(inside)
     if shift == 0.0:  # all at the origin, perhaps: any lift will do
         shift = 1.0
-    factor = _shifted_block(K, inside, shift)
-    first, repeated = _twins(factor, twin * shift)
+    matrix = _shifted_block(K, inside, shift)
+    first, repeated = _twins(matrix, twin * shift)
     kept = inside[first]
     for added in (0.0, ridge * shift, large_ridge * shift):
         if added > 0.0 or kept.size < inside.size:
-            factor = _shifted_block(K, kept, shift)
+            matrix = _shifted_block(K, kept, shift)
         for a in range(kept.size):
-            factor[a, a] += added
-        if not cholesky(factor) or (added == 0.0 and _least_pivot(factor) < regular * shift):
-            continue
-        z = _from_outside(K, diagonal, factor, kept, others, shift, added, squared)
-        _from_within(factor, z, kept, added, 4.0 * longest, squared)
-        for a in range(inside.size):
-            if repeated[a]:
-                squared[inside[a]] = 0.0
-        return True
-    return False
+            matrix[a, a] += added
+        if cholesky(matrix) and (added > 0.0 or _least_pivot(matrix) >= regular * shift):
+            return Factor(matrix, inside, kept, repeated, shift, added)
+    return no_factor(inside)
+
+
+def limits_of(dtype: np.dtype) -> tuple[float, float, float, float]:
+    """What counts as equal and as regular in this precision, for :func:`factorise`."""
+    return _LIMITS[dtype]
+
+
+def hull_distances(
+    K: np.ndarray,
+    diagonal: Array,
+    inside: np.ndarray,
+    others: np.ndarray,
+    squared: Array,
+    known: Factor | None = None,
+) -> bool:
+    """Fill `squared` at `inside` and `others` with squared distances from the hull of `inside`.
+
+    Each point of `inside` is measured from the hull of the rest.  `known` is what
+    :func:`factorise` gave for `inside`, if that has been done.  Returns False, with `squared` as
+    it was, if the kernel is not positive semidefinite on these points.
+    """
+    factor = known
+    if factor is None or factor.matrix.size == 0:
+        factor = factorise(K, inside, _LIMITS[K.dtype])
+    if factor.matrix.size == 0:
+        return False
+    _hull_distances(K, diagonal, others, factor, squared)
+    return True
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _hull_distances(K, diagonal, others, factor, squared):
+    longest = 0.0
+    for i in factor.inside:
+        longest = max(longest, diagonal[i])
+    matrix, kept, ridge = factor.matrix, factor.kept, factor.ridge
+    z = _from_outside(K, diagonal, matrix, kept, others, factor.shift, ridge, squared)
+    _from_within(matrix.copy(), z, kept, ridge, 4.0 * longest, squared)
+    for a in range(factor.inside.size):
+        if factor.repeated[a]:
+            squared[factor.inside[a]] = 0.0
 
 
 @njit(nogil=True, cache=True)

@@ -25,6 +25,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
+from ._hull import Factor
 from ._validation import (
     check_both_classes,
     check_labels,
@@ -35,6 +36,7 @@ from ._validation import (
 )
 from .gram import BoundedSums, Gram, as_gram
 from .kernels import dense, resolve_kernel
+from .lazy import gram_of
 from .qp import (
     Array,
     QPResult,
@@ -92,6 +94,8 @@ class DualSolution:
         Whether the solver met negative curvature: the kernel is not positive semidefinite.
     sums : tuple of ndarray, optional
         What the next step on a path may use; see :mod:`spansvm.path`.
+    factor : Factor, optional
+        Of the in-bound vectors, if the solution was finished with it.
     """
 
     alpha: Array
@@ -104,6 +108,7 @@ class DualSolution:
     iterations: int
     indefinite: bool = False
     sums: BoundedSums | None = field(default=None, repr=False)
+    factor: Factor | None = field(default=None, repr=False)
 
     @cached_property
     def in_bound(self) -> Mask:
@@ -229,25 +234,36 @@ def solve_dual(
     check_both_classes(y, C)
     if len(gram) != y.size:
         raise ValueError(f"K has {len(gram)} rows, but there are {y.size} labels in y.")
-    lo, hi = box(y, C)
+    twins = gram.twins(y)
+    lo, hi = box(y, C if twins is None else twins.merge(C))
     limit = default_max_iter(y.size) if max_iter is None else max_iter
     x, g = np.zeros(y.size), -y
     if alpha0 is not None:
-        start = y * check_weights(alpha0, y.size, name="alpha0")
+        start = check_weights(alpha0, y.size, name="alpha0")
+        start = y * (start if twins is None else twins.merge(start))
         x, g = gram.make_feasible(start, gram.gradient(start, -y), lo, hi)
     result = gram.solve(x, g, -y, lo, hi, tol=tol, max_iter=limit)
-    return from_qp(gram, result, y, C)
+    return from_qp(gram, result, y, C, lo, hi)
 
 
 def from_qp(
-    gram: Gram, result: QPResult, y: Array, C: Array, sums: BoundedSums | None = None
+    gram: Gram,
+    result: QPResult,
+    y: Array,
+    C: Array,
+    lo: Array,
+    hi: Array,
+    sums: BoundedSums | None = None,
 ) -> DualSolution:
-    """The trained machine that a solution of its quadratic program is."""
-    lo, hi = box(y, C)
+    """The trained machine that a solution of its quadratic program, with this box, is.
+
+    Where the box is that of merged twins, they share what their first row has.
+    """
     x, g = _without_rounding(gram, result.x, result.gradient, lo, hi)
     intercept = find_intercept(x, g, lo, hi)
+    alpha, twins = np.abs(x), gram.twins(y)
     return DualSolution(
-        alpha=np.abs(x),
+        alpha=alpha if twins is None else twins.share(alpha, C),
         C=C,
         y=y,
         intercept=intercept,
@@ -257,6 +273,7 @@ def from_qp(
         iterations=result.iterations,
         indefinite=result.indefinite,
         sums=sums,
+        factor=result.factor if result.x is x else None,
     )
 
 
@@ -317,7 +334,11 @@ def read_svc(
         )
 
     kernel = resolve_kernel(svc.kernel, X, gamma=svc.gamma, degree=svc.degree, coef0=svc.coef0)
-    gram = Gram(kernel(X), kernel_range=kernel.range)
+    gram = gram_of(kernel, X, whole=True)
+    twins = gram.twins(signs)
+    if twins is not None:
+        alpha = twins.share(twins.merge(alpha), C)
+        beta = signs * alpha
     indefinite = not kernel.definite and gram.indefinite
     if indefinite:
         warn_indefinite(stacklevel=3)

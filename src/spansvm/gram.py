@@ -14,9 +14,10 @@ import numpy.typing as npt
 from scipy import linalg
 
 from ._descent import move_bounds
-from ._hull import hull_distances
+from ._hull import Factor, hull_distances
 from ._linalg import add_rows, symmetric_view
 from .qp import Array, QPResult, gradient, make_feasible, refine, solve_qp
+from .twins import Twins, equal_points, first_equal
 
 __all__ = ["BoundedSums", "Box", "Gram", "Rows", "as_gram", "ball_weights", "is_indefinite"]
 
@@ -62,6 +63,24 @@ class Gram:
     def __len__(self) -> int:
         return self.values.shape[0]
 
+    @cached_property
+    def kinds(self) -> Rows | None:
+        """For every point the first one that is equal to it; None if all differ.
+
+        Found from the entries, unless somebody who knows the rows themselves has set it.
+        """
+        return equal_points(self.values)
+
+    def twins(self, y: Array) -> Twins | None:
+        """Equal points with equal labels; None if there are none.  The last answer is kept."""
+        if self.kinds is None:
+            return None
+        known = getattr(self, "_twins", None)
+        if known is None or not np.array_equal(known[0], y):
+            twins = Twins(self.kinds, y)
+            self._twins = known = (y.copy(), twins if twins.several.any() else None)
+        return known[1]
+
     @property
     def dtype(self) -> np.dtype:
         """Precision of the entries."""
@@ -75,9 +94,11 @@ class Gram:
         """Some rows, in double precision."""
         return self.values[rows].astype(np.float64)
 
-    def hull_distances(self, inside: Rows, others: Rows, squared: Array) -> bool:
+    def hull_distances(
+        self, inside: Rows, others: Rows, squared: Array, known: Factor | None = None
+    ) -> bool:
         """:func:`spansvm._hull.hull_distances` of these points."""
-        return hull_distances(self.values, self.diagonal, inside, others, squared)
+        return hull_distances(self.values, self.diagonal, inside, others, squared, known)
 
     def add_rows(self, g: Array, rows: Rows, weights: Array) -> None:
         """``g += weights @ K[rows]``, in place."""
@@ -103,10 +124,25 @@ class Gram:
         return x, g, sums
 
     def solve(
-        self, x: Array, g: Array, c: Array, lo: Array, hi: Array, *, tol: float, max_iter: int
+        self,
+        x: Array,
+        g: Array,
+        c: Array,
+        lo: Array,
+        hi: Array,
+        *,
+        tol: float,
+        max_iter: int,
+        known: Factor | None = None,
     ) -> QPResult:
-        """Minimise ``1/2 x'Kx + c'x`` in the box from a feasible `x` whose gradient is `g`."""
-        return refine(self.values, self.diagonal, x, g, c, lo, hi, tol=tol, max_iter=max_iter)
+        """Minimise ``1/2 x'Kx + c'x`` in the box from a feasible `x` whose gradient is `g`.
+
+        `known` is the factor of the free variables of a solution nearby.
+        """
+        return refine(
+            self.values, self.diagonal, x, g, c, lo, hi, tol=tol, max_iter=max_iter,
+            to_vertex=True, known=known,
+        )  # fmt: skip
 
     @cached_property
     def diagonal(self) -> Array:
@@ -157,7 +193,9 @@ class Gram:
         """The Gram matrix of some of the points; this one, if it is all of them."""
         if rows.all():
             return self
-        return Gram(self.values[np.ix_(rows, rows)], kernel_range=self._kernel_range)
+        part = Gram(self.values[np.ix_(rows, rows)], kernel_range=self._kernel_range)
+        part.kinds = None if self.kinds is None else first_equal(self.kinds[rows])
+        return part
 
 
 def ball_weights(K: np.ndarray) -> Array:

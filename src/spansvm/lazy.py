@@ -18,12 +18,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ._hull import hull_distances
+from ._hull import Factor, hull_distances
 from ._linalg import add_rows, one_blas_thread
 from .gram import BoundedSums, Box, Gram, Rows, ball_weights, is_indefinite
 from .interior import interior_point
 from .kernels import Kernel, dense
 from .qp import Array, QPResult, kkt_gap, refine
+from .twins import equal_rows
 
 __all__ = ["LazyGram", "gram_of", "parse_budget"]
 
@@ -119,7 +120,10 @@ def gram_of(
     for dtype in (np.float64, np.float32):
         if np.dtype(dtype).itemsize * n**2 <= allowed:
             values = kernel(X) if callable(kernel.name) else _whole_matrix(kernel, X, dtype)
-            return Gram(values, kernel_range=kernel.range)
+            gram = Gram(values, kernel_range=kernel.range)
+            if not callable(kernel.name):
+                gram.kinds = equal_rows(X)
+            return gram
     return LazyGram(kernel, X, allowed)
 
 
@@ -182,6 +186,11 @@ class LazyGram(Gram):
         return np.dtype(np.float64 if self.kernel.name == "linear" else np.float32)
 
     # What alone the rows decide -----------------------------------------------------------
+
+    @cached_property
+    def kinds(self) -> Rows | None:
+        """For every row the first one that is equal to it; None if all differ."""
+        return equal_rows(self.X)
 
     @cached_property
     def diagonal(self) -> Array:
@@ -253,7 +262,9 @@ class LazyGram(Gram):
                 f"({self.budget / 2**30:.1f} GiB). Raise gram_budget, or train on fewer rows."
             )
 
-    def hull_distances(self, inside: Rows, others: Rows, squared: Array) -> bool:
+    def hull_distances(
+        self, inside: Rows, others: Rows, squared: Array, known: Factor | None = None
+    ) -> bool:
         """As :meth:`spansvm.gram.Gram.hull_distances`, for some of the others at a time."""
         n = inside.size
         step = max(_BLOCK_NUMBERS // n, 1000)
@@ -352,7 +363,16 @@ class LazyGram(Gram):
         return (*self.make_feasible(start, g, lo, hi), None)
 
     def solve(
-        self, x: Array, g: Array, c: Array, lo: Array, hi: Array, *, tol: float, max_iter: int
+        self,
+        x: Array,
+        g: Array,
+        c: Array,
+        lo: Array,
+        hi: Array,
+        *,
+        tol: float,
+        max_iter: int,
+        known: Factor | None = None,
     ) -> QPResult:
         """Minimise ``1/2 x'Kx + c'x`` in the box from a feasible `x` whose gradient is `g`."""
         if self.kernel.name == "linear" and kkt_gap(x, g, lo, hi) > max(tol, _NEAR):

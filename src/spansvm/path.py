@@ -24,10 +24,11 @@ def solve_from(
     the caller.  What `before` carries for the next step is used up: one path leads on from it.
     """
     y = before.y
-    lo, hi = box(y, C)
-    x, g, sums = gram.move_bounds(
-        before.beta, before.gradient, -y, box(y, before.C), (lo, hi), before.sums
-    )
+    x, old, new, twins = before.beta, before.C, C, gram.twins(y)
+    if twins is not None:
+        x, old, new = twins.merge(x), twins.merge(old), twins.merge(new)
+    lo, hi = box(y, new)
+    x, g, sums = gram.move_bounds(x, before.gradient, -y, box(y, old), (lo, hi), before.sums)
     limit = default_max_iter(y.size) if max_iter is None else max_iter
-    result = gram.solve(x, g, -y, lo, hi, tol=tol, max_iter=limit)
-    return from_qp(gram, result, y, C, sums)
+    result = gram.solve(x, g, -y, lo, hi, tol=tol, max_iter=limit, known=before.factor)
+    return from_qp(gram, result, y, C, lo, hi, sums)

@@ -16,8 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ._descent import kkt_gap, restore_sum, settle
+from ._finish import finish
+from ._hull import Factor, limits_of, no_factor
 from ._linalg import add_rows, one_blas_thread, symmetric_view
 from ._sweep import INDEFINITE
+from ._typing import Array
 
 __all__ = [
     "QPResult",
@@ -29,8 +32,6 @@ __all__ = [
     "refine",
     "solve_qp",
 ]
-
-Array = npt.NDArray[np.float64]
 
 #: Pairs whose curvature is below this fraction of the largest diagonal entry count as flat.
 _FLAT = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-9}
@@ -58,6 +59,8 @@ class QPResult:
         Two-variable steps taken.
     indefinite : bool
         Whether negative curvature was met: then `x` is a stationary point only.
+    factor : Factor, optional
+        Of the free variables, if they were finished.
     """
 
     x: Array
@@ -66,6 +69,7 @@ class QPResult:
     converged: bool
     iterations: int
     indefinite: bool
+    factor: Factor | None = None
 
     def objective(self, c: Array) -> float:
         """``1/2 x'Kx + c'x``, without another product with ``K``."""
@@ -155,11 +159,15 @@ def refine(
     *,
     tol: float,
     max_iter: int,
+    to_vertex: bool = False,
+    known: Factor | None = None,
 ) -> QPResult:
     """Solve from a feasible `x` whose gradient `g` is known; both are overwritten.
 
     For callers that solve many related problems on one matrix: nothing is checked but
-    the result.  `K` must come from ``symmetric_view``; `diagonal` is its own.
+    the result.  `K` must come from ``symmetric_view``; `diagonal` is its own.  With `to_vertex`
+    a solution to the tolerance is finished as far as rounding allows; `known` is the factor that
+    a problem nearby was finished with.
     """
     scale = max(float(np.abs(diagonal).max()), np.finfo(np.float64).tiny)
     flags = np.zeros(2, dtype=np.bool_)
@@ -167,7 +175,14 @@ def refine(
     iterations, gap = settle(K, diagonal, x, g, c, lo, hi, tol, max_iter, flat, flags)
     if not np.isfinite(g).all():
         raise ValueError("K must be finite: it contains NaN, infinity or numbers that overflow.")
-    return QPResult(x, g, gap, gap <= tol, iterations, bool(flags[INDEFINITE]))
+    factor = None
+    if to_vertex and gap <= tol and not flags[INDEFINITE]:
+        known = known or no_factor(np.empty(0, dtype=np.int64))
+        limits = limits_of(K.dtype)
+        gap, factor = finish(K, diagonal, x, g, lo, hi, flat, flags, limits, known)
+        gap = max(gap, 0.0)
+    indefinite = bool(flags[INDEFINITE])
+    return QPResult(x, g, gap, gap <= tol, iterations, indefinite, factor)
 
 
 def gradient(K: np.ndarray, x: Array, c: Array) -> Array:

@@ -83,14 +83,22 @@ def span_leave_one_out(
     inside = np.flatnonzero(solution.in_bound)
     bounded = np.flatnonzero(solution.bounded)
     squared = np.zeros(solution.y.size)
+    # Of equal points the first stands for all, as in training; each is in the hull of the others.
+    twins = gram.twins(solution.y)
+    points = inside if twins is None else twins.first[inside]
+    hull, count = np.unique(points, return_counts=True)
     if before is not None and inside.size > 1 and _same_hull(solution, before[0]):
         squared[solution.support] = before[1].span_squared[solution.support]
-    elif inside.size and not gram.hull_distances(inside, bounded, squared):
-        if not solution.indefinite:  # else it has been said
-            warn_indefinite(stacklevel=2)
-        AffineHull(gram, inside).distances(bounded, gram.diagonal, squared)
+    elif inside.size:
+        if not gram.hull_distances(hull, bounded, squared, solution.factor):
+            if not solution.indefinite:  # else it has been said
+                warn_indefinite(stacklevel=2)
+            AffineHull(gram, hull).distances(bounded, gram.diagonal, squared)
+        repeated = (count > 1)[np.searchsorted(hull, points)]
+        squared[inside] = np.where(repeated, 0.0, squared[points])
+        squared[~solution.support] = 0.0
     decision = solution.decision - solution.y * solution.alpha * squared
-    if inside.size < 2:
+    if hull.size < 2 and inside.size < 2:
         _take_over(gram, solution, inside, inside if inside.size else bounded, squared, decision)
     for sign in (-1.0, 1.0):
         own = np.flatnonzero(solution.present & (solution.y == sign))

@@ -1,0 +1,98 @@
+"""Equal rows of one class: the dual decides only what they weigh together.
+
+Any division of the sum among them is a solution, and which one a solver finds depends on where
+it came from.  Here they are trained as one row whose bound is the sum of theirs, and share what
+it gets in proportion to their bounds: a property of the data.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ._typing import Array, Mask, Rows
+
+__all__ = ["Twins", "equal_points", "equal_rows", "first_equal"]
+
+#: Entries of equal rows of a Gram matrix differ by less than this fraction of the largest.
+_ROUNDING = 64 * float(np.finfo(np.float64).eps)
+
+
+class Twins:
+    """Sets of equal rows that have the same label.
+
+    Parameters
+    ----------
+    kinds : ndarray of int of shape (l,)
+        For every row the first one that is equal to it.
+    y : ndarray of shape (l,)
+
+    Attributes
+    ----------
+    first : ndarray of int of shape (l,)
+        For every row the first one that is equal to it and has its label.
+    several : ndarray of bool of shape (l,)
+        Which rows have others like them.
+    """
+
+    def __init__(self, kinds: Rows, y: Array) -> None:
+        keys = 2 * kinds + (y > 0)
+        first = first_equal(keys)
+        self.first: Rows = np.arange(keys.size) if first is None else first
+        self.several: Mask = np.bincount(self.first)[self.first] > 1
+
+    def merge(self, values: Array) -> Array:
+        """Sums over each set, at its first row; 0 at the others."""
+        return np.bincount(self.first, weights=values, minlength=values.size)
+
+    def share(self, alpha: Array, C: Array) -> Array:
+        """Multipliers of the sets, at their first rows, divided in proportion to the bounds."""
+        total, bound = alpha[self.first], self.merge(C)[self.first]
+        part = np.divide(total, bound, out=np.zeros_like(total), where=bound > 0)
+        shared = np.where(total >= bound, C, np.minimum(part * C, C))
+        return np.where(self.several, shared, alpha)
+
+
+def first_equal(keys: np.ndarray) -> Rows | None:
+    """For every key the place where it comes first; None if all differ."""
+    known, start, group = np.unique(keys, return_index=True, return_inverse=True)
+    return start[group] if known.size < keys.size else None
+
+
+def equal_rows(X: Any) -> Rows | None:
+    """For every row the first one that is equal to it; None if all differ."""
+    if sparse.issparse(X):
+        X = sparse.csr_matrix(X, copy=True)
+        X.sum_duplicates()
+        X.eliminate_zeros()
+        parts = [slice(*X.indptr[i : i + 2]) for i in range(X.shape[0])]
+        keys = [X.indices[part].tobytes() + X.data[part].tobytes() for part in parts]
+    else:
+        keys = [row.tobytes() for row in np.ascontiguousarray(X) + 0.0]  # -0.0 is 0.0
+    first: dict[bytes, int] = {}
+    kinds = np.array([first.setdefault(key, i) for i, key in enumerate(keys)], dtype=np.intp)
+    return kinds if len(first) < kinds.size else None
+
+
+def equal_points(K: np.ndarray) -> Rows | None:
+    """The same of the points of a Gram matrix: their rows are equal, up to rounding."""
+    n = K.shape[0]
+    if n == 0:
+        return None
+    slack = _ROUNDING * max(float(np.abs(K.diagonal()).max()), float(np.finfo(np.float64).tiny))
+    if K.dtype == np.float32:
+        slack *= 2.0**29
+    # Equal rows have equal products with anything; those that differ there need not be compared.
+    product = K @ np.cos(np.arange(n)).astype(K.dtype)
+    order = np.argsort(product, kind="stable")
+    close = np.diff(product[order]) <= n * slack
+    kinds = np.arange(n, dtype=np.intp)
+    for run in np.split(order, np.flatnonzero(~close) + 1):
+        for k, i in enumerate(np.sort(run)):
+            if kinds[i] == i:
+                for j in np.sort(run)[k + 1 :]:
+                    if kinds[j] == j and np.abs(K[i] - K[j]).max() <= slack:
+                        kinds[j] = i
+    return kinds if (kinds != np.arange(n)).any() else None
