@@ -11,9 +11,10 @@ from sklearn.svm import SVC, LinearSVC
 
 from spansvm import exact_loo
 from spansvm.dual import solve_dual
+from spansvm.following import follow
 from spansvm.gram import Gram
 from spansvm.kernels import resolve_kernel
-from spansvm.loo import _follow, _retrain
+from spansvm.loo import _retrain
 
 X, Y = load_breast_cancer(return_X_y=True)
 X, Y = minmax_scale(X)[:160], Y[:160]
@@ -107,7 +108,7 @@ def test_following_the_solution_is_retraining(C, copies):
     gram = Gram(resolve_kernel("rbf", Z, gamma=0.5)(Z))
     solution = solve_dual(gram, y, C * rng.uniform(0.5, 2.0, y.size), tol=1e-10)
     rows = np.flatnonzero(solution.support)
-    followed = y[rows] + _follow(gram, solution, rows)
+    followed = follow(gram, solution, rows).decision
     assert np.isfinite(followed).all()
     trained = [_retrain(gram, solution, p)[0] for p in rows]
     np.testing.assert_allclose(followed, trained, atol=1e-6)

@@ -3,12 +3,17 @@
 Along the way the solution is piecewise linear (Cauwenberghs and Poggio 2000): a free vector
 meets its bound, or one at a bound gets to its margin, and the direction turns.  All removals start
 from the same model, so they share one *tableau*: the matrix ``T`` of the model's own linear
-system, swept on the free vectors F (and the intercept),
+system, swept on the free vectors F and the intercept,
 
     x_F = -T_FF r_F - T_FO x_O,     r_O = T_OF r_F + T_OO x_O,
 
 where ``x`` are the signed multipliers and ``r = Kx - y + b``.  After a few turns only a small
 system, of the vectors J that changed their kind, stands between ``T`` and the present direction.
+Rows of ``T`` are computed when a removal first needs them.
+
+Where the last free vector meets its bound, nothing holds the intercept: it moves on by itself
+until another vector gets to its margin and takes over.  Where none is free at the end, the
+intercept is the middle of its interval, as in training.
 """
 
 from __future__ import annotations
@@ -16,74 +21,107 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ._hull import AffineHull
 from ._linalg import FAST_MATH, add_row
-from .qp import Array
 
-__all__ = ["remove_all", "tableau"]
+__all__ = ["remove_all"]
 
 #: Turns after which a removal is given up.
-_TURNS = 500
+_TURNS = 1000
 
 #: Vectors that may have changed their kind.
 _CHANGED = 150
 
-#: Squared distance of equal points, as a fraction of the largest squared norm.
-_EQUAL = 1e-12
-
 #: Slopes below this, as a fraction of the largest kernel value, are none.
-_STILL = 1e-10
+_STILL = 1e-11
 
-#: A pivot below this fraction of the diagonal of the system is none.
-_SINGULAR = 1e-11
+#: A pivot of the scaled system below this is none.
+_SINGULAR = 1e-10
+
+#: Multipliers closer to a bound than this fraction of the box, or of the largest, may be at it.
+_ROUNDING = 1e-7
 
 
-def tableau(hull: AffineHull, K: np.ndarray) -> Array:
-    """The matrix ``T`` of a model whose free vectors make the hull."""
-    n = K.shape[0]
-    free = np.zeros(n, dtype=np.bool_)
-    free[hull.inside] = True
-    others = np.flatnonzero(~free)
-    T = np.empty((n, n))
-    weights = hull.weights(others)
-    values = K[np.ix_(others, hull.inside)] + hull.shift
-    T[np.ix_(hull.inside, hull.inside)] = -hull.projected
-    T[np.ix_(others, hull.inside)] = weights
-    T[np.ix_(hull.inside, others)] = weights.T
-    inner = K[np.ix_(others, others)] + hull.shift
-    inner -= values @ weights.T
-    inner += (1.0 - values @ hull.u) / hull.s
-    T[np.ix_(others, others)] = inner
-    return T
+#: How many free vectors are looked at in the end, and how far off their margins they may be.
+_CHECKED, _ASTRAY = 8, 1e-7
 
 
 @njit(nogil=True, cache=True)
-def remove_all(T, free, present, x, r, lo, hi, scale, rows, result):
-    """For each p in `rows`, ``r_p`` of the model without it, into `result`; NaN if given up."""
+def remove_all(T, x, r, lo, hi, rows, amounts, counts, start, result, shift):
+    """For each p in `rows`, what the model says of it when `amounts` of its multiplier are gone.
+
+    Parameters
+    ----------
+    T : Tableau
+        Of the free vectors of the model; rows that are computed are kept in it.
+    x, r, lo, hi : ndarray of shape (l,)
+        Multipliers, residuals ``Kx - y + b``, and the box; ``lo = hi`` for vectors that take no
+        part.
+    rows, amounts : ndarray
+        Which vectors to drive out, and how much of each: all of it, unless an equal one stays.
+    counts : ndarray of shape (l,)
+        How many instances each vector stands for.
+    start : ndarray of shape (l,)
+        The residuals from which growth is counted.
+    result, shift : ndarray, to be filled
+        ``r_p`` of the model without p, and by how much the residuals of all others have grown
+        in the mean; NaN if the removal was given up.
+    """
     n = x.size
     # What moves is the multiplier of a free vector, and the residual of any other.
     state, least, most = np.empty(n), np.empty(n), np.empty(n)
-    still, turn = np.empty(n), np.empty(n)
     for i in range(n):
-        turn[i] = -1.0 if free[i] else 1.0
-        if free[i]:
-            state[i], least[i], most[i], still[i] = x[i], lo[i], hi[i], _STILL
+        if T.place[i] >= 0:
+            state[i], least[i], most[i] = x[i], lo[i], hi[i]
         else:
-            state[i], still[i] = r[i], _STILL * scale
-            least[i], most[i] = _sides(x[i], lo[i], present[i])
+            state[i] = r[i]
+            least[i], most[i] = _sides(x[i], lo[i], hi[i])
+    largest = np.abs(x).max()
     for k in range(rows.size):
-        result[k] = _remove(
-            T, free, present, x[rows[k]], state.copy(), least.copy(), most.copy(), still, turn,
-            lo, hi, rows[k],
+        result[k], shift[k] = _remove(
+            T, rows[k], amounts[k], state.copy(), least.copy(), most.copy(), lo, hi, x, r,
+            start, counts, largest,
         )  # fmt: skip
 
 
 @njit(nogil=True, cache=True)
-def _sides(x, lo, present):
+def _sides(x, lo, hi):
     """Ends of the residual of a vector at a bound: it may not fall below 0 at the lower one."""
-    if not present:
+    if lo == hi:
         return -np.inf, np.inf
     return (0.0, np.inf) if x <= lo else (-np.inf, 0.0)
+
+
+@njit(nogil=True, cache=True)
+def _row(T, q):
+    """A row of the tableau, computed when it is first asked for."""
+    if T.slot[q] < 0:
+        slot = T.used[0]
+        T.used[0] += 1
+        T.slot[q] = slot
+        row = T.rows[slot]
+        a = T.place[q]
+        if a >= 0:
+            row[:] = np.dot(T.projected[a], T.values)
+            for i in range(row.size):
+                row[i] += T.weights[a]
+            for b in range(T.free.size):
+                row[T.free[b]] = -T.projected[a, b]
+        else:
+            own = np.empty(T.free.size)
+            for b in range(T.free.size):
+                own[b] = T.values[b, q]
+            lean = np.dot(T.projected, own)
+            offset = T.offset
+            for b in range(T.free.size):
+                lean[b] += T.weights[b]
+                offset -= T.weights[b] * own[b]
+            row[:] = np.dot(-lean, T.values)
+            kernel = T.K[q]
+            for i in range(row.size):
+                row[i] += kernel[i] + offset
+            for b in range(T.free.size):
+                row[T.free[b]] = lean[b]
+    return T.rows[T.slot[q]]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST_MATH)
@@ -99,50 +137,76 @@ def _rooms(state, slope, least, most, still, room):
 
 
 @njit(nogil=True, cache=True)
-def _remove(T, free, present, own, state, least, most, still, turn, lo, hi, p):
+def _remove(T, p, amount, state, least, most, lo, hi, x, r, start, counts, largest):
+    """Follow one removal; the residual of p at its end, and the mean growth of the others'."""
     n = state.size
     changed = np.empty(_CHANGED, np.int64)  # J, without order
     position = np.full(n, -1, np.int64)
     size = 0
-    residual = state[p]
-    if free[p]:
-        changed[0], position[p], size, residual = p, 0, 1, 0.0
+    driven_free = T.place[p] >= 0
+    residual = 0.0 if driven_free else state[p]
+    if driven_free:
+        changed[0], position[p], size = p, 0, 1
     least[p], most[p] = -np.inf, np.inf
-    slope, room = np.empty(n), np.empty(n)
-    sign = 1.0 if own < 0.0 else -1.0
+    n_free = T.free.size - driven_free
+    slope, room, still = np.empty(n), np.empty(n), np.empty(n)
+    own = amount
+    sign = -1.0 if hi[p] > 0.0 else 1.0
+    for i in range(n):
+        still[i] = _STILL * (1.0 if T.place[i] >= 0 else T.scale)
     for _ in range(_TURNS):
-        z = np.empty(size)
-        if not _directions(T, free, changed[:size], p, z):
-            return np.nan
-        slope[:] = 0.0
-        if not free[p]:
-            add_row(slope, sign, T[p])
-        for a in range(size):
-            add_row(slope, sign * z[a], T[changed[a]])
-        along = slope[p] if not free[p] else sign * z[position[p]]
-        for i in range(n):
-            slope[i] *= turn[i]
-        for a in range(size):
-            slope[changed[a]] = sign * z[a]
-        shortest = _rooms(state, slope, least, most, still, room)
-        length = min(shortest, abs(own))
-        residual += length * along
-        if shortest >= abs(own):
-            return residual
-        own += sign * length
-        add_row(state, length, slope)
-        blocking = 0
-        while room[blocking] != shortest:
-            blocking += 1
-        q = blocking
-        bound = most[q] if slope[q] > 0.0 else least[q]
-        was_free = free[q] != (position[q] >= 0)
-        if was_free:  # it stops at its bound, and its residual begins to move
+        if own == 0.0:
+            break
+        if n_free == 0:
+            q = _next(state, least, most, lo, hi, p, sign)
+            if q < 0:
+                return np.nan, np.nan
+            change = -state[q]
+            for i in range(n):
+                state[i] += change  # nobody is free: these are all residuals
+            residual += change
+        else:
+            z = np.empty(size)
+            if not _directions(T, changed[:size], p, z):
+                return np.nan, np.nan
+            slope[:] = 0.0
+            if not driven_free:
+                add_row(slope, sign, _row(T, p))
+            for a in range(size):
+                add_row(slope, sign * z[a], _row(T, changed[a]))
+            along = sign * z[position[p]] if driven_free else slope[p]
+            for i in range(n):
+                if T.place[i] >= 0:
+                    slope[i] = -slope[i]
+            for a in range(size):
+                slope[changed[a]] = sign * z[a]
+            slope[p] = 0.0
+            shortest = _rooms(state, slope, least, most, still, room)
+            length = min(shortest, abs(own))
+            residual += length * along
+            add_row(state, length, slope)
+            if shortest >= abs(own):
+                own = 0.0
+                break
+            own += sign * length
+            q, steepest = -1, 0.0
+            for i in range(n):
+                if room[i] <= shortest * (1.0 + 1e-12):
+                    steep = abs(slope[i]) / still[i]
+                    if steep > steepest:
+                        q, steepest = i, steep
+        if (T.place[q] >= 0) != (position[q] >= 0):
+            # It stops at its bound, and its residual begins to move.
+            bound = most[q] if slope[q] > 0.0 else least[q]
             state[q] = 0.0
-            least[q], most[q] = _sides(bound, lo[q], present[q])
+            least[q], most[q] = _sides(bound, lo[q], hi[q])
+            n_free -= 1
+            still[q] = _STILL * T.scale
         else:  # it leaves the bound that it was at
             state[q] = lo[q] if least[q] == 0.0 else hi[q]
             least[q], most[q] = lo[q], hi[q]
+            n_free += 1
+            still[q] = _STILL
         if position[q] >= 0:
             size -= 1
             last = changed[size]
@@ -150,35 +214,136 @@ def _remove(T, free, present, own, state, least, most, still, turn, lo, hi, p):
             position[q] = -1
         else:
             if size == _CHANGED:
-                return np.nan
+                return np.nan, np.nan
             changed[size], position[q] = q, size
             size += 1
-    return np.nan
+    if own != 0.0:
+        return np.nan, np.nan
+    if counts[p] > 1.0:  # an equal one stays, at its bound
+        state[p], least[p] = residual, (0.0 if sign > 0.0 else -np.inf)
+    if not _holds(T, p, amount, state, least, lo, hi, x, r, position, residual):
+        return np.nan, np.nan
+    return _read_off(T, p, state, least, lo, hi, start, counts, largest, position, residual)
 
 
 @njit(nogil=True, cache=True)
-def _directions(T, free, changed, p, z):
+def _holds(T, p, amount, state, least, lo, hi, x, r, position, residual):
+    """Whether free vectors are on their margins where the path ends, by the Gram matrix itself.
+
+    Rounding in the inverse of a nearly singular system can lead astray; some of them will tell.
+    """
+    rows, change = np.empty(x.size, np.int64), np.empty(x.size)
+    moved, free = 0, np.empty(_CHECKED, np.int64)
+    count = 0
+    for i in range(x.size):
+        if i == p:
+            now = x[i] - amount
+        elif (T.place[i] >= 0) != (position[i] >= 0):
+            now = state[i]
+            if count < _CHECKED:
+                free[count] = i
+                count += 1
+        else:
+            now = lo[i] if least[i] == 0.0 else hi[i]
+        if now != x[i]:
+            rows[moved], change[moved] = i, now - x[i]
+            moved += 1
+    if count == 0:
+        return True
+    # f^p(x_p) less that of each of them, directly and by the tableau.
+    size, error = 0.0, 0.0
+    own = T.K[p]
+    for a in range(count):
+        i = free[a]
+        other, total = T.K[i], r[p] - r[i]
+        for k in range(moved):
+            total += (own[rows[k]] - other[rows[k]]) * change[k]
+        error = max(error, abs(total - residual))
+        size = max(size, abs(total))
+    return error <= _ASTRAY * max(1.0, size)
+
+
+@njit(nogil=True, cache=True)
+def _next(state, least, most, lo, hi, p, sign):
+    """Which vector gets to its margin first when the intercept moves as it must.
+
+    It has to take over what p gives up: its multiplier must be able to move by ``-sign``.
+    """
+    best, q = np.inf, -1
+    for i in range(state.size):
+        if i != p and lo[i] < hi[i]:
+            at_lower = least[i] == 0.0
+            if at_lower == (sign < 0.0) and abs(state[i]) < best:
+                best, q = abs(state[i]), i
+    return q
+
+
+@njit(nogil=True, cache=True)
+def _read_off(T, p, state, least, lo, hi, start, counts, largest, position, residual):
+    """The residual of p and the mean growth of the others', with the intercept in its middle."""
+    n = state.size
+    held, below, above = False, np.inf, np.inf
+    for i in range(n):
+        if lo[i] == hi[i] or (i == p and counts[p] <= 1.0):
+            continue
+        if i != p and (T.place[i] >= 0) != (position[i] >= 0):
+            low, high = state[i] - lo[i], hi[i] - state[i]
+            held |= min(low, high) > _ROUNDING * min(low + high, largest)
+            if low < high:  # a hair off its bound, if that is all
+                below = 0.0
+            else:
+                above = 0.0
+            state[i] = 0.0  # from here on residuals
+        elif least[i] == 0.0:
+            below = min(below, state[i])
+        else:
+            above = min(above, -state[i])
+    middle = 0.0
+    if not held:
+        if np.isinf(below) and not np.isinf(above):
+            middle = above
+        elif np.isinf(above) and not np.isinf(below):
+            middle = -below
+        elif not np.isinf(below):
+            middle = 0.5 * (above - below)
+    total, number = 0.0, 0.0
+    for i in range(n):
+        count = counts[i] - 1.0 if i == p else counts[i]
+        if count > 0.0:
+            growth = residual if i == p else state[i]
+            total += count * (growth + middle - start[i])
+            number += count
+    return residual + middle, total / max(number, 1.0)
+
+
+@njit(nogil=True, cache=True)
+def _directions(T, changed, p, z):
     """Solve the system of the changed vectors for a unit step of p; False if it is singular.
 
-    Where p is one of them (it was free), its own equation sets the step.
+    Where p is one of them (it was free), its own equation sets the step.  Multipliers and
+    residuals are scaled, so that all entries are of the order of 1.
     """
     size = changed.size
-    A = np.empty((size, size))
-    largest = 0.0
+    if size == 0:
+        return True
+    driven_free = T.place[p] >= 0
+    A, unit = np.empty((size, size)), np.empty(size)
+    root = np.sqrt(T.scale)
     for a in range(size):
-        row = T[changed[a]]
+        unit[a] = root if T.place[changed[a]] >= 0 else 1.0 / root
+    for a in range(size):
+        row = _row(T, changed[a])
         for b in range(size):
-            A[a, b] = row[changed[b]]
-        largest = max(largest, abs(A[a, a]))
-        z[a] = -T[changed[a], p]
-        if free[p]:
-            z[a] = -1.0 if changed[a] == p else 0.0
+            A[a, b] = row[changed[b]] * unit[a] * unit[b]
+        z[a] = -row[p] * unit[a]
+        if driven_free:
+            z[a] = -unit[a] if changed[a] == p else 0.0
     for a in range(size):
         best = a
         for b in range(a + 1, size):
             if abs(A[b, a]) > abs(A[best, a]):
                 best = b
-        if not abs(A[best, a]) > _SINGULAR * largest:
+        if not abs(A[best, a]) > _SINGULAR:
             return False
         if best != a:
             for c in range(size):
@@ -194,27 +359,6 @@ def _directions(T, free, changed, p, z):
         for c in range(a + 1, size):
             z[a] -= A[a, c] * z[c]
         z[a] /= A[a, a]
+    for a in range(size):
+        z[a] *= unit[a]
     return True
-
-
-def gather_twins(K: np.ndarray, x: Array, lo: Array, hi: Array, inside: np.ndarray) -> Array:
-    """The same model with at most one free vector of each set of equal points.
-
-    Equal points share what they weigh in any way they like; here all but one go to a bound.
-    """
-    x = x.copy()
-    block = K[np.ix_(inside, inside)].astype(np.float64)
-    diagonal = np.diagonal(block)
-    apart = diagonal[:, None] + diagonal - 2.0 * block
-    equal = apart <= _EQUAL * max(float(np.abs(diagonal).max()), np.finfo(float).tiny)
-    left = np.ones(inside.size, dtype=np.bool_)
-    for a in np.flatnonzero(equal.sum(axis=1) > 1):
-        if left[a]:
-            members = np.flatnonzero(equal[a] & left)
-            left[members] = False
-            rows = inside[members]
-            total = float(x[rows].sum())
-            for row in rows:
-                x[row] = min(max(total, lo[row]), hi[row])
-                total -= x[row]
-    return x

@@ -16,9 +16,7 @@ import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from ._hull import AffineHull
 from ._linalg import one_blas_thread
-from ._removal import gather_twins, remove_all, tableau
 from ._validation import check_rows, encode_labels, n_rows
 from .dual import (
     DualSolution,
@@ -27,9 +25,10 @@ from .dual import (
     solve_dual,
     warn_indefinite,
 )
+from .following import follow
 from .gram import Gram, as_gram
 from .kernels import resolve_kernel
-from .lazy import LazyGram, gram_of, parse_budget
+from .lazy import gram_of
 from .qp import Array, default_max_iter
 from .span import removals
 from .svc import SpanSVC
@@ -127,10 +126,9 @@ def exact_loo_decision(K: Gram | npt.ArrayLike, solution: DualSolution) -> Array
         if own.size == 1:
             decision[own] = -sign
             rows = rows[rows != own[0]]
-    followed = _follow(gram, solution, rows)
-    decision[rows] = y[rows] + followed
+    decision[rows] = follow(gram, solution, rows).decision
     gaps = [solution.gap]
-    for p in rows[np.isnan(followed)]:
+    for p in rows[np.isnan(decision[rows])]:
         decision[p], gap = _retrain(gram, solution, p)
         gaps.append(gap)
     loose = sum(gap > _LOOSE for gap in gaps)
@@ -142,31 +140,6 @@ def exact_loo_decision(K: Gram | npt.ArrayLike, solution: DualSolution) -> Array
             stacklevel=3,
         )
     return decision
-
-
-def _follow(gram: Gram, solution: DualSolution, rows: np.ndarray) -> Array:
-    """``f^p(x_p) - y_p`` for p in `rows`, by following the solution while p leaves.
-
-    NaN where that is not possible: no free vector, no room for the tableau, nearly dependent
-    points.
-    """
-    result = np.full(rows.size, np.nan)
-    if isinstance(gram, LazyGram) or solution.indefinite or not solution.in_bound.any():
-        return result
-    if 8.0 * len(gram) ** 2 > parse_budget(None):
-        return result
-    lo, hi = box(solution.y, solution.C)
-    beta = gather_twins(gram.values, solution.beta, lo, hi, np.flatnonzero(solution.in_bound))
-    free = (beta > lo) & (beta < hi)
-    if not free.any():
-        return result
-    hull = AffineHull(gram, np.flatnonzero(free))
-    if hull.ridge == 0.0:
-        scale = float(np.abs(gram.diagonal).max())
-        T = tableau(hull, gram.values)
-        residual = solution.decision - solution.y
-        remove_all(T, free, solution.present, beta, residual, lo, hi, scale, rows, result)
-    return result
 
 
 def _retrain(gram: Gram, solution: DualSolution, p: int) -> tuple[float, float]:
