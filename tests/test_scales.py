@@ -99,6 +99,20 @@ def test_tolerances_below_rounding_end_soon():
     assert np.isfinite(values).all()
 
 
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
+@pytest.mark.parametrize("seed", range(4))
+def test_weights_over_sixteen_orders_of_magnitude(kernel, seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.standard_normal((80, 2)), np.where(rng.random(80) < 0.5, 1.0, -1.0)
+    X[40:] = X[:40]  # so that large weights contradict each other, and meet their bounds
+    weights = 10 ** rng.uniform(-8, 8, 80)
+    K = resolve_kernel(kernel, X, gamma=0.5, degree=2, coef0=1.0)(X)
+    solution = train_dual(K, y, weights)
+    # Bounded vectors of small weight stay at their bound, beside multipliers of 1e7.
+    assert solution.converged
+    assert honest_gap(K, y, weights, solution) <= 1e-3 + 100 * rounding(K, solution)
+
+
 @pytest.mark.parametrize("C", [100.0, 1e4])
 def test_unscaled_features(C):
     X, y = load_breast_cancer(return_X_y=True)
