@@ -99,6 +99,19 @@ def test_tolerances_below_rounding_end_soon():
     assert np.isfinite(values).all()
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_dependent_vectors_under_large_bounds_do_not_creep(seed):
+    # Where rows depend on each other there are directions without curvature, and their minimum is
+    # at bounds that are a billion times as far away as the first steps go.
+    rng = np.random.default_rng(seed)
+    X = 1000.0 * rng.standard_normal((24, 4)) + 1000.0
+    y = np.where(rng.random(24) < 0.5, 1.0, -1.0)
+    K, weights = X @ X.T, 10 ** rng.uniform(0, 8, 24)
+    solution = quietly(lambda: train_dual(K, y, weights))
+    assert solution.iterations < 20_000
+    assert solution.gap <= 1e-3 + 1e3 * rounding(K, solution)
+
+
 @pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
 @pytest.mark.parametrize("seed", range(4))
 def test_weights_over_sixteen_orders_of_magnitude(kernel, seed):
