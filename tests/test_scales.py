@@ -99,6 +99,19 @@ def test_tolerances_below_rounding_end_soon():
     assert np.isfinite(values).all()
 
 
+def test_small_trainings_out_of_reach_end_soon():
+    # Kernel values from 1e12 to 1e24: no two numbers of the gradient can be told apart.
+    rng = np.random.default_rng(0)
+    for _ in range(4):
+        X = 10 ** rng.uniform(1, 3, 12)[:, None] * rng.standard_normal((12, 2))
+        y = np.where(np.arange(12) % 2, 1.0, -1.0)
+        K = resolve_kernel("poly", X, gamma=1.0, degree=4)(X)
+        solution = quietly(lambda K=K, y=y: train_dual(K, y, 1e6))
+        assert solution.iterations < 1_100_000
+        assert solution.converged == (solution.gap <= 1e-3)
+        assert np.isfinite(solution.decision).all()
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_dependent_vectors_under_large_bounds_do_not_creep(seed):
     # Where rows depend on each other there are directions without curvature, and their minimum is

@@ -244,6 +244,8 @@ def settle(K, diag, x, g, c, lo, hi, tol, max_iter, flat, flags):
         restore_sum(K, x, g, lo, hi, total)
         _fresh_gradient(K, x, g, c)
         starts += used < budget
+        if used == _LONG and rounding_level(x, diag) > tol:  # more steps would not reach it either
+            break
         if used == 0 or iterations >= max_iter or starts >= _FRESH_STARTS:
             break
     # Rounding leaves variables a hair inside their bounds; they would pass for free ones.
