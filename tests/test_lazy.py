@@ -110,6 +110,75 @@ def test_the_ball_around_lazy_points():
         assert LazyGram(function, X).radius == pytest.approx(Gram(function(X)).radius, rel=1e-6)
 
 
+def test_points_at_the_origin_have_a_ball_without_extent():
+    zeros = np.zeros((30, 2))
+    for kernel in ("linear", "poly"):
+        function = resolve_kernel(kernel, zeros, gamma=1.0)
+        assert LazyGram(function, zeros).radius == Gram(function(zeros)).radius == 0.0
+    # Some of them only: the first ball is around none but these.
+    X = np.zeros((100, 2))
+    X[7] = 3.0, 4.0
+    assert LazyGram(resolve_kernel("linear", X), X).radius == pytest.approx(2.5, rel=1e-6)
+
+
+def test_a_ball_far_from_the_origin_is_not_found_in_single_precision():
+    X, _ = problem(300, d=3)
+    X += 3000.0
+    function = resolve_kernel("poly", X, gamma=1.0, degree=1)  # linear, but with rows that are kept
+    lazy = LazyGram(function, X, 8 * 300**2)
+    lazy.add_rows(np.zeros(300), np.arange(300), np.ones(300))
+    assert lazy.radius == pytest.approx(Gram(function(X)).radius, rel=1e-4)
+
+
+TINY = [1.0, 100.0, 1000.0, 20_000.0]
+
+
+@pytest.mark.parametrize("budget", TINY)
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
+@pytest.mark.parametrize("n", [6, 40, 320])
+def test_budgets_of_a_few_bytes(kernel, n, budget):
+    X, y = problem(2 * n, d=3)
+    X, y = np.round(X[:n], 1), y[:n]
+    y[:4] = 1, -1, 1, -1
+    X[n // 2 :] = X[: n - n // 2]  # rows twice, with labels that may contradict each other
+    function = resolve_kernel(kernel, X, gamma=0.3, degree=2, coef0=1.0)
+    bounds = 10.0 * 10.0 ** np.random.default_rng(0).uniform(-3, 3, n)
+    expected = solve_dual(Gram(function(X)), y, bounds, tol=1e-5)
+    found = solve_dual(LazyGram(function, X, budget), y, bounds, tol=1e-5)
+    assert expected.converged
+    assert found.converged
+    assert found.objective == pytest.approx(expected.objective, rel=1e-5)
+    np.testing.assert_allclose(
+        found.decision - found.intercept, expected.decision - expected.intercept, atol=1e-3
+    )
+
+
+@pytest.mark.filterwarnings("ignore:The kernel matrix is not positive semidefinite")
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly", "sigmoid"])
+def test_a_model_within_a_budget_of_one_byte(kernel):
+    X, y = problem(80, d=3)
+    y[::5] *= 2.0  # four classes
+    model = SpanSVC(kernel=kernel, gram_budget=1).fit(X, y)
+    assert model.fit_status_ == 0
+    assert 0.0 <= model.loo_error_ < 1.0
+
+
+def test_rows_in_single_precision_do_not_hide_the_gap():
+    # Kernel values up to 1e10: in single precision the gradient is off by far more than the gap.
+    rng = np.random.default_rng(424)
+    X = np.round(100 * rng.standard_normal((120, 4)))
+    y = np.where(rng.random(120) < 0.5, 1.0, -1.0)
+    function = resolve_kernel("poly", X, gamma=1.0, degree=2)
+    K, bounds = function(X), np.full(120, 1000.0)
+    found = solve_dual(LazyGram(function, X, 10_000), y, bounds)
+    level = np.finfo(float).eps * float((np.abs(K) @ found.alpha).max())
+    gradient = K @ found.beta - y
+    above, below = found.beta > np.minimum(0, y * bounds), found.beta < np.maximum(0, y * bounds)
+    gap = gradient[above].max() - gradient[below].min()
+    assert gap <= found.gap + 100 * level
+    assert found.gap < 1e-3 + 1000 * level
+
+
 def test_the_form_of_the_matrix_follows_the_budget():
     X, _ = problem(1000)
     rbf = resolve_kernel("rbf", X, gamma=0.2)

@@ -99,6 +99,46 @@ def test_tolerances_below_rounding_end_soon():
     assert np.isfinite(values).all()
 
 
+def test_small_trainings_out_of_reach_end_soon():
+    # Kernel values from 1e12 to 1e24: no two numbers of the gradient can be told apart.
+    rng = np.random.default_rng(0)
+    for _ in range(4):
+        X = 10 ** rng.uniform(1, 3, 12)[:, None] * rng.standard_normal((12, 2))
+        y = np.where(np.arange(12) % 2, 1.0, -1.0)
+        K = resolve_kernel("poly", X, gamma=1.0, degree=4)(X)
+        solution = quietly(lambda K=K, y=y: train_dual(K, y, 1e6))
+        assert solution.iterations < 1_100_000
+        assert solution.converged == (solution.gap <= 1e-3)
+        assert np.isfinite(solution.decision).all()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_dependent_vectors_under_large_bounds_do_not_creep(seed):
+    # Where rows depend on each other there are directions without curvature, and their minimum is
+    # at bounds that are a billion times as far away as the first steps go.
+    rng = np.random.default_rng(seed)
+    X = 1000.0 * rng.standard_normal((24, 4)) + 1000.0
+    y = np.where(rng.random(24) < 0.5, 1.0, -1.0)
+    K, weights = X @ X.T, 10 ** rng.uniform(0, 8, 24)
+    solution = quietly(lambda: train_dual(K, y, weights))
+    assert solution.iterations < 20_000
+    assert solution.gap <= 1e-3 + 1e3 * rounding(K, solution)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
+@pytest.mark.parametrize("seed", range(4))
+def test_weights_over_sixteen_orders_of_magnitude(kernel, seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.standard_normal((80, 2)), np.where(rng.random(80) < 0.5, 1.0, -1.0)
+    X[40:] = X[:40]  # so that large weights contradict each other, and meet their bounds
+    weights = 10 ** rng.uniform(-8, 8, 80)
+    K = resolve_kernel(kernel, X, gamma=0.5, degree=2, coef0=1.0)(X)
+    solution = train_dual(K, y, weights)
+    # Bounded vectors of small weight stay at their bound, beside multipliers of 1e7.
+    assert solution.converged
+    assert honest_gap(K, y, weights, solution) <= 1e-3 + 100 * rounding(K, solution)
+
+
 @pytest.mark.parametrize("C", [100.0, 1e4])
 def test_unscaled_features(C):
     X, y = load_breast_cancer(return_X_y=True)

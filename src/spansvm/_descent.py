@@ -45,8 +45,8 @@ _FRESH_STARTS = 5
 #: How many steps are taken before the gradient is computed afresh, whatever happens.
 _LONG = 500_000
 
-#: Variables closer to a bound than this fraction of the largest are at it.
-_HAIR = 64 * _EPSILON
+#: Variables closer to a bound than these fractions of the largest and of their own box are at it.
+_HAIR, _HAIR_OF_BOX = 64 * _EPSILON, 1e-3
 
 #: Variables at their bounds are moved one by one if they are not more than this.
 _FEW = 16
@@ -241,9 +241,11 @@ def snap(K, x, g, lo, hi):
     moved = 0
     for t in range(x.size):
         end = x[t]
-        if x[t] - lo[t] < hair:
+        # A box may be smaller than the rounding of a variable whose box is large.
+        near = min(hair, _HAIR_OF_BOX * (hi[t] - lo[t]))
+        if x[t] - lo[t] < near:
             end = lo[t]
-        elif hi[t] - x[t] < hair:
+        elif hi[t] - x[t] < near:
             end = hi[t]
         if end != x[t]:
             rows[moved], change[moved] = t, end - x[t]
@@ -272,6 +274,8 @@ def settle(K, diag, x, g, c, lo, hi, tol, max_iter, flat, flags):
         restore_sum(K, x, g, lo, hi, total)
         _fresh_gradient(K, x, g, c)
         starts += used < budget
+        if used == _LONG and rounding_level(x, diag) > tol:  # more steps would not reach it either
+            break
         if used == 0 or iterations >= max_iter or starts >= _FRESH_STARTS:
             break
     snap(K, x, g, lo, hi)

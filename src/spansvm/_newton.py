@@ -14,6 +14,11 @@ __all__ = ["newton"]
 #: Ridge on the free block, as a fraction of its mean diagonal.
 _RIDGE = 1e-10
 
+#: A slope that keeps this fraction in a Newton step was not taken away by curvature.
+_STEEP = 0.1
+
+_EPSILON = float(np.finfo(np.float64).eps)
+
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST_MATH)
 def _eliminate(P, row, scale, alive):
@@ -107,6 +112,68 @@ def _balance(move, alive):
             move[a] -= total / count
 
 
+@njit(nogil=True, cache=True, error_model="numpy")
+def _slide(K, P, x, g, lo, hi, free, alive, before):
+    """Go on where the ridge alone has ended a Newton step.
+
+    Along directions without curvature, such as those between vectors that depend on each other,
+    the minimum is at the box, however far; the ridge lets a step go only so far.  Then the slope
+    is about as steep after the step as it was `before`.
+    """
+    size = free.size
+    direction = np.empty(size)
+    change = np.empty(x.size)
+    for _ in range(size - 1):
+        direction[:] = 0.0
+        for a in range(size):
+            if alive[a]:
+                add_row(direction, -g[free[a]], P[a])
+        for a in range(size):
+            if not alive[a]:
+                direction[a] = 0.0
+        _balance(direction, alive)
+        slope, curvature = 0.0, 0.0
+        for a in range(size):
+            slope += g[free[a]] * direction[a]
+        if not slope < _STEEP * before:
+            return
+        change[:] = 0.0
+        add_rows(change, K, free, direction)
+        for a in range(size):
+            curvature += change[free[a]] * direction[a]
+        if -slope < 2.0 * curvature:
+            return
+        # No farther than the gradient is worth anything: its rounding grows with the variables.
+        top, bottom, rounding = -np.inf, np.inf, 0.0
+        for a in range(size):
+            if alive[a]:
+                i = free[a]
+                top, bottom = max(top, g[i]), min(bottom, g[i])
+                rounding += _EPSILON * abs(K[i, i] * direction[a])
+        times, blocking = (top - bottom) / rounding, -1
+        if curvature > 0.0:
+            times = min(times, -slope / curvature)
+        for a in range(size):
+            if direction[a] != 0.0:
+                i = free[a]
+                room = ((hi[i] if direction[a] > 0.0 else lo[i]) - x[i]) / direction[a]
+                if room < times:
+                    times, blocking = room, a
+        if not np.isfinite(times):
+            return
+        for a in range(size):
+            i = free[a]
+            x[i] = min(max(x[i] + times * direction[a], lo[i]), hi[i])
+        for t in range(x.size):
+            g[t] += times * change[t]
+        if blocking < 0 or not P[blocking, blocking] > 0.0:
+            return
+        i = free[blocking]
+        x[i] = hi[i] if direction[blocking] > 0.0 else lo[i]
+        alive[blocking] = False
+        _eliminate(P, P[blocking].copy(), 1.0 / P[blocking, blocking], alive)
+
+
 @njit(nogil=True, cache=True)
 def newton(K, x, g, lo, hi, free):
     """Move to the minimum over the free variables, or as far as the box allows."""
@@ -144,3 +211,5 @@ def newton(K, x, g, lo, hi, free):
             x[i] = min(max(x[i] + fraction * move[a], lo[i]), hi[i])
     for t in range(x.size):
         g[t] += fraction * change[t]
+    if fraction == 1.0:
+        _slide(K, P, x, g, lo, hi, free, alive, slope)

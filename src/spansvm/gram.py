@@ -19,7 +19,16 @@ from ._linalg import add_rows, symmetric_view
 from .qp import Array, QPResult, gradient, make_feasible, refine, solve_qp
 from .twins import Twins, equal_points, first_equal
 
-__all__ = ["BoundedSums", "Box", "Gram", "Rows", "as_gram", "ball_weights", "is_indefinite"]
+__all__ = [
+    "BALL_TOLERANCE",
+    "BoundedSums",
+    "Box",
+    "Gram",
+    "Rows",
+    "as_gram",
+    "ball_weights",
+    "is_indefinite",
+]
 
 Rows = npt.NDArray[np.intp]
 Box = tuple[Array, Array]
@@ -28,8 +37,7 @@ Box = tuple[Array, Array]
 BoundedSums = tuple[Array, Array, Array]
 
 #: KKT gap of the enclosing ball, as a fraction of the largest squared norm.
-_TOLERANCE = 1e-9
-
+BALL_TOLERANCE = 1e-9
 
 #: How many points are looked at for signs of an indefinite kernel.
 _LOOKED_AT = 1000
@@ -168,11 +176,6 @@ class Gram:
         the distance from the centre found to the farthest point, so that the ball truly
         encloses all points, whatever the solver's tolerance.
         """
-        scale = float(np.abs(self.diagonal).max())
-        if scale == 0.0:
-            return 0.0
-        if not 1e-50 < scale < 1e50:  # squares of such numbers are out of range
-            return float(np.sqrt(scale)) * Gram(self.values / scale).radius
         x = ball_weights(self.values)
         # |x_i - centre|^2 = K_ii - 2 (K x)_i + x'Kx
         inner = self.gradient(x, np.zeros(x.size))
@@ -200,9 +203,11 @@ class Gram:
 
 def ball_weights(K: np.ndarray) -> Array:
     """Weights of the points in the centre of the smallest ball around them."""
+    scale = float(np.abs(K.diagonal()).max()) or 1.0
+    if not 1e-50 < scale < 1e50:  # squares of such numbers are out of range
+        K, scale = K / scale, 1.0
     diagonal = K.diagonal().astype(np.float64)
-    n, scale = diagonal.size, float(np.abs(diagonal).max())
-    tol = _TOLERANCE * scale
+    n, tol = diagonal.size, BALL_TOLERANCE * scale
     return solve_qp(K, -0.5 * diagonal, np.zeros(n), np.ones(n), 1.0, tol=tol).x
 
 

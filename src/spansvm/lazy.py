@@ -20,7 +20,7 @@ from scipy import sparse
 
 from ._hull import Factor, hull_distances
 from ._linalg import add_rows, one_blas_thread
-from .gram import BoundedSums, Box, Gram, Rows, ball_weights, is_indefinite
+from .gram import BALL_TOLERANCE, BoundedSums, Box, Gram, Rows, ball_weights, is_indefinite
 from .interior import interior_point
 from .kernels import Kernel, dense
 from .qp import Array, QPResult, kkt_gap, refine
@@ -43,10 +43,13 @@ _BLOCK_NUMBERS = 4_000_000
 #: Variables of a subproblem: at least, and as a multiple of the free ones.
 _WORKING, _WORKING_A_FREE = 3000, 2
 
+#: However small the budget, a subproblem may have this many; with a few it would hardly advance.
+_FEWEST = 1000
+
 #: A subproblem is solved to this fraction of the gap of the whole, at best to half the tolerance.
 _INNER = 0.1
 
-#: Rounding of a number in single precision, and how much of the tolerance it may take.
+#: Rounding of a number in single precision, and how much of a gap it may make up.
 _SINGLE, _DRIFT = 2.0**-24, 0.2
 
 #: A linear machine whose gap is smaller is finished from where it is; else an interior-point method
@@ -165,7 +168,8 @@ class LazyGram(Gram):
     X : array-like or sparse matrix of shape (l, d)
     budget : float or str, optional
         Memory that may be used, as in :func:`parse_budget`: half for rows of the matrix that are
-        needed again, half for a subproblem.
+        needed again, half for a subproblem.  A subproblem of 1000 rows, 8 MB, is allowed
+        whatever the budget.
     """
 
     def __init__(self, kernel: Kernel, X: Any, budget: float | str | None = None) -> None:
@@ -213,21 +217,24 @@ class LazyGram(Gram):
         """Radius of the smallest ball that encloses all points.
 
         The ball around a few points is found, and those farthest outside are added, until none is.
+        Kernels that are not positive semidefinite have no balls; some number comes out for them.
         """
+        slack = 2.0 * BALL_TOLERANCE * float(np.abs(self.diagonal).max())
         kept = np.unique(np.linspace(0, self._n - 1, 20).astype(np.intp))
+        before = -np.inf
         while True:
-            inner_block = self.block(kept, kept)
-            x = ball_weights(inner_block)
-            kept, x = kept[x > 0], x[x > 0]
-            inner = np.zeros(self._n)
-            self.add_rows(inner, kept, x)
-            squared = self.diagonal - 2.0 * inner + float(x @ inner[kept])
-            found = float(squared[kept].max())
+            x = np.zeros(self._n)
+            x[kept] = ball_weights(self.block(kept, kept))
+            # Rows in single precision would not do: the ball may be far from the origin.
+            inner = self._exact_gradient(x, np.zeros(self._n))
+            squared = self.diagonal - 2.0 * inner + float(x @ inner)
+            found = float(x @ squared)
             outside = np.argsort(-squared)[:100]
-            outside = outside[squared[outside] > found * (1.0 + 1e-9)]
-            if np.isin(outside, kept).all():
+            outside = outside[squared[outside] > found + slack]
+            # The ball grows with every point outside, unless the kernel has no balls.
+            if outside.size == 0 or not found > before:
                 return float(np.sqrt(max(float(squared.max()), 0.0)))
-            kept = np.union1d(kept, outside)
+            kept, before = np.union1d(np.flatnonzero(x), outside), found
 
     @cached_property
     def indefinite(self) -> bool:
@@ -326,6 +333,8 @@ class LazyGram(Gram):
 
     def _exact_gradient(self, x: Array, c: Array) -> Array:
         """``Kx + c`` in double precision throughout."""
+        if not self._slots:
+            return self.gradient(x, c)
         g = c.copy()
         rows = np.flatnonzero(x)
         step = max(1, _BLOCK_NUMBERS // self._n)
@@ -378,12 +387,13 @@ class LazyGram(Gram):
         if self.kernel.name == "linear" and kkt_gap(x, g, lo, hi) > max(tol, _NEAR):
             x, g = self._start_linear(g, c, lo, hi, tol)
         iterations, indefinite = 0, False
-        largest = int(np.sqrt(0.5 * self.budget / 8.0))
+        largest = max(_FEWEST, int(np.sqrt(0.5 * self.budget / 8.0)))
         # Squares of what was added to the gradient from rows in single precision.
         rounded = float(((x * self.diagonal) ** 2).sum()) if self._slots else 0.0
+        fresh = False
         for _ in range(_ROUNDS):
             gap = float(kkt_gap(x, g, lo, hi))
-            if gap <= tol and _SINGLE * np.sqrt(rounded) > _DRIFT * tol:
+            if _SINGLE * np.sqrt(rounded) > _DRIFT * max(gap, tol):
                 g, rounded = self._exact_gradient(x, c), 0.0
                 continue
             if gap <= tol or iterations >= max_iter:
@@ -401,12 +411,18 @@ class LazyGram(Gram):
             indefinite |= result.indefinite
             change = result.x - start
             moved = np.flatnonzero(change)
-            if moved.size == 0:
-                break
+            if moved.size == 0:  # rounding: of what was added up, or of the numbers themselves
+                if fresh:
+                    break
+                g, rounded, fresh = self._exact_gradient(x, c), 0.0, True
+                continue
+            fresh = False
             x[part] = result.x
             self.add_rows(g, part[moved], change[moved])
             if self._slots:
                 rounded += float(((change * self.diagonal[part]) ** 2).sum())
+        if gap > tol and rounded > 0.0:
+            g = self._exact_gradient(x, c)
         gap = max(float(kkt_gap(x, g, lo, hi)), 0.0)
         return QPResult(x, g, gap, gap <= tol, iterations, indefinite)
 

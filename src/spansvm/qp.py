@@ -77,8 +77,12 @@ class QPResult:
 
 
 def default_max_iter(n: int) -> int:
-    """The iteration limit that is used where the caller gives none."""
-    return max(10_000_000, 100 * n)
+    """The iteration limit that is used where the caller gives none.
+
+    Many times what is needed where the tolerance can be reached at all.  Where rounding keeps it
+    out of reach, small problems, of which there may be many, still end within a second.
+    """
+    return max(min(1000 * (n + 1000), 10_000_000), 100 * n)
 
 
 def solve_qp(
@@ -110,7 +114,7 @@ def solve_qp(
     tol : float, default=1e-3
         Largest KKT gap of a solution.
     max_iter : int, optional
-        Limit on the two-variable steps; ``max(10**7, 100 n)`` by default.
+        Limit on the two-variable steps; by default a million, and more for more variables.
 
     Returns
     -------

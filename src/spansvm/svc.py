@@ -55,8 +55,9 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
     gram_budget : float or str, optional
         Bytes that the Gram matrix of the training rows may take, or a text such as "4 GiB"; half
         of the memory that is available by default.  A matrix that does not fit is held in single
-        precision, and if that does not fit either, computed part by part when it is needed.
-        Linear kernels with many more rows than features need none.
+        precision, and if that does not fit either, computed part by part when it is needed; parts
+        of up to 8 MB are allowed whatever the budget.  Linear kernels with many more rows than
+        features need none.
 
     Attributes
     ----------
