@@ -2,7 +2,9 @@
 
 Ties matter.  Leave-one-out errors are counts, so on a fine grid the best score is shared by many
 candidates, from the middle of a plateau to its rim.  :func:`select` knows three ways to choose
-among them.
+among them.  On a wide grid many of them are one and the same model, too: from some C on nothing
+changes any more, and with a small gamma only C times gamma counts.  Which of these is meant makes
+no difference to predictions, but to whoever trains it again: the one with the smallest weights.
 """
 
 from __future__ import annotations
@@ -30,6 +32,13 @@ _PART, _LEAST_WIDTH, _MOST_WIDTH = 16, 1.0, 2.0
 
 #: Scores that differ by less are equal: means over folds are rounded.
 _EQUAL = 1e-10
+
+#: Models of equal score whose hinge losses differ by less are the same: the solver's usual tolerance
+#: is ten times that.
+_SAME_MODEL = 1e-4
+
+#: Last parts of the names of parameters that bound multipliers: the smaller, the simpler the model.
+_WEIGHTS = frozenset(("C", "class_weight", "positive", "negative", "ceiling"))
 
 #: Rows of the grid are joined to chains until they are as long as this, and cut if longer.
 _CHAIN, _LONGEST_CHAIN = 24, 48
@@ -192,14 +201,34 @@ def select(scores: Array, hinge: Array, candidates: Sequence[Params], ties: str)
     candidates : sequence of dict
     ties : {"plateau", "hinge", "first"}
         The best surroundings on the grid and then the smaller hinge loss; the smaller hinge loss;
-        the first.
+        the first.  Except with "first", the same model with smaller weights comes before it.
     """
-    tied = np.flatnonzero(scores >= np.nanmax(scores) - _EQUAL)
+    tied = every = np.flatnonzero(scores >= np.nanmax(scores) - _EQUAL)
+    if ties == "first":
+        return int(tied[0])
     if ties == "plateau":
         around = neighbourhood_scores(scores, candidates)[tied]
         if not np.isnan(around).any():
             tied = tied[around >= around.max() - _EQUAL]
-    if ties != "first":
-        losses = np.where(np.isnan(hinge[tied]), np.inf, hinge[tied])
-        tied = tied[losses <= losses.min() + _EQUAL]
-    return int(tied[0])
+    losses = np.where(np.isnan(hinge[tied]), np.inf, hinge[tied])
+    chosen = int(tied[np.argmax(losses <= losses.min() + _EQUAL)])
+    return _with_smallest_weights(chosen, every, hinge, candidates)
+
+
+def _with_smallest_weights(
+    chosen: int, tied: np.ndarray, hinge: Array, candidates: Sequence[Params]
+) -> int:
+    """The same model with the smallest weights, among those of equal score.
+
+    Weights are compared by their places on the grid, all together, and only between candidates
+    that agree in all that is not a number.
+    """
+    names, ranks, keys = _lattice(candidates)
+    weights = [name.split("__")[-1] in _WEIGHTS for name in names]
+    distance = np.abs(hinge - hinge[chosen])
+    same = [int(i) for i in tied if distance[i] <= _SAME_MODEL and keys[i] == keys[chosen]]
+
+    def order(i: int) -> tuple[Any, ...]:
+        return ranks[i, weights].sum(), distance[i], i != chosen
+
+    return min(same, key=order, default=chosen)
