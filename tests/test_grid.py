@@ -121,7 +121,7 @@ def test_of_the_same_model_the_smallest_weights_are_chosen(ties, name):
     # From the sixth value on nothing changes any more, except by rounding.
     candidates = [{name: 10.0**k} for k in range(-2, 11)]
     scores = np.array([0.5, 0.6, 0.7, 0.8] + [0.9] * 9)
-    hinge = np.array([0.9, 0.8, 0.7, 0.6, 0.3] + [0.2] * 8) - 1e-6 * np.arange(13)
+    hinge = np.array([0.9, 0.8, 0.7, 0.6, 0.3] + [0.2] * 8) - 1e-7 * np.arange(13)
     assert select(scores, hinge, candidates, ties) == 5
     assert select(scores, hinge, candidates, "first") == 4
     shuffled = np.random.default_rng(0).permutation(13)
@@ -140,8 +140,23 @@ def test_along_a_ridge_the_corner_of_the_grid_is_not_chosen(ties):
     scores = np.round(1 - 0.1 * np.abs(product) - np.minimum(gamma, 1.0), 1)
     hinge = 0.3 + 0.1 * np.abs(product) + gamma
     chosen = candidates[select(scores, hinge, candidates, ties)]
-    assert chosen["C"] == pytest.approx(1e4)
-    assert chosen["gamma"] == pytest.approx(1e-4)
+    assert chosen["C"] == pytest.approx(1e5)
+    assert chosen["gamma"] == pytest.approx(1e-5)
+
+
+def test_the_rim_of_a_long_axis_is_chosen_only_if_nothing_inside_is_as_good():
+    candidates = lattice(5, 9)
+    scores = np.zeros(45)
+    # At the rim all that is known of the surroundings is good.
+    scores[[i for i, c in enumerate(candidates) if c["p1"] == 0]] = 1.0
+    inside = candidates.index({"p0": 2, "p1": 4})
+    hinge = np.linspace(0, 1, 45)
+    assert candidates[select(scores, hinge, candidates, "plateau")]["p1"] == 0
+    scores[inside] = 1.0
+    assert select(scores, hinge, candidates, "plateau") == inside
+    assert select(scores, hinge, candidates, "hinge") == 0
+    short = lattice(4, 3)
+    assert select(np.ones(12), np.linspace(0, 1, 12), short, "plateau") == 0
 
 
 def test_other_models_do_not_give_way_to_smaller_weights():
