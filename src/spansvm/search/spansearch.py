@@ -36,6 +36,7 @@ from .dispatch import run
 from .evaluation import BOUNDS, METHODS, Outcome, Work
 from .grid import TIES, list_candidates, select
 from .progress import SearchProgress
+from .refit import refit_as_judged
 from .results import results_table
 from .scoring import resolve_scorers
 from .selected import SelectedModel
@@ -228,7 +229,7 @@ class SpanSearch(SelectedModel):
         if self.refit is not False:
             started = time.perf_counter()
             best = candidate_estimator(self.estimator, self.best_params_)
-            self.best_estimator_ = best.fit(X, labels, **refit_params)
+            self.best_estimator_ = refit_as_judged(best, X, labels, refit_params, self.gram_budget)
             self.refit_time_ = time.perf_counter() - started
             if hasattr(best, "feature_names_in_"):
                 self.feature_names_in_ = best.feature_names_in_
