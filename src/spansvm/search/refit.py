@@ -9,6 +9,7 @@ problem is seen from the KKT conditions on its own decision values, without trai
 from __future__ import annotations
 
 import warnings
+from copy import copy
 from functools import wraps
 from types import SimpleNamespace
 from typing import Any
@@ -82,15 +83,18 @@ def _check(svc: SVC, X: Any, y: np.ndarray, weight: Any, budget: Any) -> None:
     _, bounds = weigh(model, y, weight, None)
     rows = np.flatnonzero(bounds)
     rows = rows[:: -(-rows.size // _MOST_ROWS)]
-    theirs = _pair_values(svc, take_rows(X, rows))
-    violation = _violation(svc, y, bounds, rows, theirs)
-    if violation <= max(_SUSPICIOUS, _TIMES * svc.tol):
+    part, largest = take_rows(X, rows), max(_SUSPICIOUS, _TIMES * svc.tol)
+    theirs = _pair_values(svc, part)
+    support = np.flatnonzero(bounds)[svc.support_]
+    if _violation(svc, support, y, bounds, rows, theirs) <= largest:
         return
     if budget is not None:
         model.gram_budget = budget
     machines = _train(model, X, y, weight)
-    values = machines.grams().whole.block(rows, machines.support) @ machines.coefficients
-    difference = float(np.abs(values + machines.intercepts - theirs).max())
+    judged = copy(svc)
+    put_solution(judged, machines)
+    ours = _pair_values(judged, part)
+    difference = float(np.abs(ours - theirs).max())
     if difference <= max(_DIFFERENT, _TIMES_DIFFERENT * svc.tol):
         return
     where = f"C={svc.C:g}"
@@ -105,8 +109,7 @@ def _check(svc: SVC, X: Any, y: np.ndarray, weight: Any, budget: Any) -> None:
     elif not keeps_vectors(svc.kernel) and not bounds.all():
         why = "with weights of zero, SVC takes the wrong kernel values"
         remedy = "Use SpanSVC, or leave out the rows of zero weight."
-    converged = all(solution.converged for solution in machines.solutions)
-    if converged:
+    if _violation(judged, machines.support, y, bounds, rows, ours) <= largest:
         put_solution(svc, machines)
         svc.fit_status_ = 0
         svc.n_iter_ = svc._num_iter = np.array(
@@ -114,7 +117,11 @@ def _check(svc: SVC, X: Any, y: np.ndarray, weight: Any, budget: Any) -> None:
         )
         outcome = "best_estimator_ holds the solution that was judged."
     else:
-        outcome = "Our solver stops early as well: best_estimator_ is what LibSVM found."
+        outcome = (
+            "That one does not solve it either, for want of memory or of iterations: "
+            "best_estimator_ is what LibSVM found."
+        )
+        remedy = "Use a smaller C, or raise gram_budget or max_iter."
     warnings.warn(
         f"LibSVM's refit with {where} does not solve the problem ({why}): its decision values "
         f"for the training rows differ by up to {difference:.2g} from those of the model that was "
@@ -140,10 +147,15 @@ def _pair_values(svc: SVC, X: Any) -> Array:
     return values[:, None] if values.ndim == 1 else -values
 
 
-def _violation(svc: SVC, y: np.ndarray, bounds: Array, rows: np.ndarray, values: Array) -> float:
-    """By how much the KKT conditions of some rows fail, in units of the decision value."""
+def _violation(
+    svc: SVC, support: np.ndarray, y: np.ndarray, bounds: Array, rows: np.ndarray, values: Array
+) -> float:
+    """By how much the KKT conditions of some rows fail, in units of the decision value.
+
+    `support` holds the numbers of the support vectors among all rows, and `values` what the model
+    says of `rows`.
+    """
     n_classes = len(svc.classes_)
-    support = np.flatnonzero(bounds)[svc.support_]
     multipliers = np.zeros((n_classes - 1, y.size))
     multipliers[:, support] = np.abs(dense(svc.dual_coef_))
     multipliers, bounds = multipliers[:, rows], bounds[rows]
