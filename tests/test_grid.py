@@ -108,6 +108,65 @@ def test_without_a_grid_the_hinge_loss_decides():
 def test_class_weights_with_one_varying_entry_are_an_axis():
     candidates = [{"class_weight": {0: 1, 1: w}} for w in (1, 2, 4, 8, 16)]
     scores = np.array([0.0, 1.0, 1.0, 1.0, 0.0])
-    assert select(scores, np.zeros(5), candidates, "plateau") == 2
+    assert select(scores, np.linspace(1, 0, 5), candidates, "plateau") == 2
     mixed = [{"class_weight": w} for w in (None, "balanced", {0: 1, 1: 2})]
     assert select(np.ones(3), np.array([3.0, 1.0, 2.0]), mixed, "plateau") == 1
+
+
+@pytest.mark.parametrize("ties", ["plateau", "hinge"])
+@pytest.mark.parametrize(
+    "name", ["C", "svc__C", "weighting__positive", "spansvc__weighting__ceiling"]
+)
+def test_of_the_same_model_the_smallest_weights_are_chosen(ties, name):
+    # From the sixth value on nothing changes any more, except by rounding.
+    candidates = [{name: 10.0**k} for k in range(-2, 11)]
+    scores = np.array([0.5, 0.6, 0.7, 0.8] + [0.9] * 9)
+    hinge = np.array([0.9, 0.8, 0.7, 0.6, 0.3] + [0.2] * 8) - 1e-7 * np.arange(13)
+    assert select(scores, hinge, candidates, ties) == 5
+    assert select(scores, hinge, candidates, "first") == 4
+    shuffled = np.random.default_rng(0).permutation(13)
+    moved = select(scores[shuffled], hinge[shuffled], [candidates[i] for i in shuffled], ties)
+    assert shuffled[moved] == 5
+
+
+@pytest.mark.parametrize("ties", ["plateau", "hinge"])
+def test_along_a_ridge_the_corner_of_the_grid_is_not_chosen(ties):
+    # With a small gamma only C times gamma counts.
+    candidates = list(
+        ParameterGrid({"C": 10.0 ** np.arange(-2, 11), "gamma": 10.0 ** np.arange(-9, 4)})
+    )
+    product = np.array([np.log10(c["C"] * c["gamma"]) for c in candidates])
+    gamma = np.array([c["gamma"] for c in candidates])
+    scores = np.round(1 - 0.1 * np.abs(product) - np.minimum(gamma, 1.0), 1)
+    hinge = 0.3 + 0.1 * np.abs(product) + gamma
+    chosen = candidates[select(scores, hinge, candidates, ties)]
+    assert chosen["C"] == pytest.approx(1e5)
+    assert chosen["gamma"] == pytest.approx(1e-5)
+
+
+def test_the_rim_of_a_long_axis_is_chosen_only_if_nothing_inside_is_as_good():
+    candidates = lattice(5, 9)
+    scores = np.zeros(45)
+    # At the rim all that is known of the surroundings is good.
+    scores[[i for i, c in enumerate(candidates) if c["p1"] == 0]] = 1.0
+    inside = candidates.index({"p0": 2, "p1": 4})
+    hinge = np.linspace(0, 1, 45)
+    assert candidates[select(scores, hinge, candidates, "plateau")]["p1"] == 0
+    scores[inside] = 1.0
+    assert select(scores, hinge, candidates, "plateau") == inside
+    assert select(scores, hinge, candidates, "hinge") == 0
+    short = lattice(4, 3)
+    assert select(np.ones(12), np.linspace(0, 1, 12), short, "plateau") == 0
+
+
+def test_other_models_do_not_give_way_to_smaller_weights():
+    candidates = [{"kernel": k, "C": c} for k in ("rbf", "linear") for c in (1.0, 10.0)]
+    scores, hinge = np.ones(4), np.array([0.3, 0.2, 0.2, 0.4])
+    assert select(scores, hinge, candidates, "hinge") == 1
+    assert select(scores, np.array([0.3, 0.2, 0.21, 0.4]), candidates, "hinge") == 1
+    weights = list(ParameterGrid({"negative": [1, 2, 4], "positive": [1, 2, 4], "C": [1.0]}))
+    hinge = np.where([w["negative"] >= w["positive"] for w in weights], 0.2, 0.5)
+    assert weights[select(np.ones(9), hinge, weights, "hinge")] == {
+        "negative": 1, "positive": 1, "C": 1.0,
+    }  # fmt: skip
+    assert select(np.ones(2), np.full(2, np.nan), [{"C": 2}, {"C": 1}], "plateau") == 0

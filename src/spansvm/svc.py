@@ -11,15 +11,17 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import SVC
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .as_svc import arranged, as_svc
 from .criteria import SolvedModel
 from .dual import warn_indefinite
 from .kernels import resolve_kernel
 from .lazy import parse_budget
 from .machines import Grams, Machines, StoredMachines, train_pairs
-from .pairs import class_pairs, labels, shaped
+from .pairs import labels, shaped
 from .qp import Array
 from .weighting import Weighting, weigh
 
@@ -209,18 +211,9 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
     def _store(self, machines: Machines) -> None:
         """Set the fitted attributes, arranged as LibSVM arranges them."""
         self._machines = machines
-        n_classes, solutions = machines.n_classes, machines.solutions
-        self.support_ = machines.support
-        own = machines.indices[self.support_]
-        self.n_support_ = np.bincount(own, minlength=n_classes).astype(np.int32)
-        self.support_vectors_ = machines.vectors
-        sign = 1.0 if n_classes == 2 else -1.0
-        self.intercept_ = sign * machines.intercepts
-        self.dual_coef_ = np.zeros((n_classes - 1, own.size))
-        for column, (first, second) in enumerate(class_pairs(n_classes)):
-            values = sign * machines.coefficients[:, column]
-            self.dual_coef_[second - 1, own == first] = values[own == first]
-            self.dual_coef_[first, own == second] = values[own == second]
+        solutions = machines.solutions
+        self.support_, self.support_vectors_ = machines.support, machines.vectors
+        self.n_support_, self.dual_coef_, self.intercept_ = arranged(machines)
         self.n_iter_ = np.array([solution.iterations for solution in solutions], dtype=np.int32)
         self.fit_status_ = int(not all(solution.converged for solution in solutions))
         self.shape_fit_ = machines.X.shape
@@ -328,6 +321,22 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
                 f"The model has {len(self.classes_)} classes; the span is defined for two."
             )
         return SolvedModel(self._machines.grams().whole, self._machines.solutions[0])
+
+    def to_svc(self) -> SVC:
+        """The same model as a fitted :class:`sklearn.svm.SVC`, for whoever asks for one.
+
+        It predicts by LibSVM from the support vectors, multipliers and intercepts found here, which
+        LibSVM itself would not always find: it trains with kernel values in single precision, too
+        coarse for a very large `C` with a tiny `gamma`.
+
+        Returns
+        -------
+        SVC
+            With the parameters that both classes have.  A `weighting` is not among them: it is in
+            the solution, but not in what another ``fit`` would do.  There are no probabilities.
+        """
+        check_is_fitted(self)
+        return as_svc(self)
 
     def without_training_rows(self) -> SpanSVC:
         """A copy to be saved: predictions and leave-one-out values, but no more of the rows.

@@ -2,12 +2,14 @@
 
 Ties matter.  Leave-one-out errors are counts, so on a fine grid the best score is shared by many
 candidates, from the middle of a plateau to its rim.  :func:`select` knows three ways to choose
-among them.
+among them.  On a wide grid many of them are one and the same model, too: from some C on nothing
+changes any more, and with a small gamma only C times gamma counts.  Which of these is meant makes
+no difference to predictions, but to whoever trains it again: the one with the smallest weights.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from numbers import Real
 from typing import Any
@@ -30,6 +32,16 @@ _PART, _LEAST_WIDTH, _MOST_WIDTH = 16, 1.0, 2.0
 
 #: Scores that differ by less are equal: means over folds are rounded.
 _EQUAL = 1e-10
+
+#: Models of equal score whose hinge losses differ by less are the same: a hundredth of the solver's
+#: usual tolerance, as other models come as close as a twentieth.
+_SAME_MODEL = 1e-5
+
+#: Axes with fewer values have no rim: it would be most of them.
+_LONG_AXIS = 5
+
+#: Last parts of the names of parameters that bound multipliers: the smaller, the simpler the model.
+_WEIGHTS = frozenset(("C", "class_weight", "positive", "negative", "ceiling"))
 
 #: Rows of the grid are joined to chains until they are as long as this, and cut if longer.
 _CHAIN, _LONGEST_CHAIN = 24, 48
@@ -149,14 +161,9 @@ def _cut(chain: list[int]) -> list[list[int]]:
     return [part.tolist() for part in np.array_split(chain, pieces)] if chain else []
 
 
-def neighbourhood_scores(scores: Array, candidates: Sequence[Params]) -> Array:
-    """Mean score around every candidate that lies on a full grid; NaN for the others.
-
-    The mean is weighted by a Gaussian of the distance in steps; failed candidates (NaN) do not
-    count, and axes that are not numeric are not crossed.
-    """
+def _full_grids(candidates: Sequence[Params]) -> Iterator[np.ndarray]:
+    """For each full grid the indices of its candidates, one dimension for each numeric axis."""
     _, ranks, keys = _lattice(candidates)
-    result = np.full(scores.size, np.nan)
     for key in dict.fromkeys(keys):
         members = np.array([i for i, other in enumerate(keys) if other == key])
         places = [np.unique(column, return_inverse=True)[1] for column in ranks[members].T]
@@ -165,11 +172,21 @@ def neighbourhood_scores(scores: Array, candidates: Sequence[Params]) -> Array:
             continue
         cells = np.full(shape, -1)
         cells[tuple(places)] = members
-        if (cells < 0).any():  # repeated candidates in place of missing ones
-            continue
+        if (cells >= 0).all():  # else repeated candidates are in place of missing ones
+            yield cells
+
+
+def neighbourhood_scores(scores: Array, candidates: Sequence[Params]) -> Array:
+    """Mean score around every candidate that lies on a full grid; NaN for the others.
+
+    The mean is weighted by a Gaussian of the distance in steps; failed candidates (NaN) do not
+    count, and axes that are not numeric are not crossed.
+    """
+    result = np.full(scores.size, np.nan)
+    for cells in _full_grids(candidates):
         known = ~np.isnan(scores[cells])
         total, weight = np.where(known, scores[cells], 0.0), known.astype(float)
-        for axis, length in enumerate(shape):
+        for axis, length in enumerate(cells.shape):
             steps = np.subtract.outer(np.arange(length), np.arange(length))
             width = min(max((length - 1) / _PART, _LEAST_WIDTH), _MOST_WIDTH)
             kernel = np.exp(-0.5 * (steps / width) ** 2)
@@ -177,6 +194,16 @@ def neighbourhood_scores(scores: Array, candidates: Sequence[Params]) -> Array:
             weight = np.moveaxis(np.tensordot(kernel, weight, (1, axis)), 0, axis)
         with np.errstate(invalid="ignore"):
             result[cells] = total / weight
+    return result
+
+
+def _inside(candidates: Sequence[Params]) -> np.ndarray:
+    """Which candidates are not at an end of a long axis of their grid."""
+    result = np.ones(len(candidates), dtype=np.bool_)
+    for cells in _full_grids(candidates):
+        for axis, length in enumerate(cells.shape):
+            if length >= _LONG_AXIS:
+                result[cells.take([0, -1], axis=axis)] = False
     return result
 
 
@@ -191,15 +218,40 @@ def select(scores: Array, hinge: Array, candidates: Sequence[Params], ties: str)
         Mean hinge loss of the left-out predictions.
     candidates : sequence of dict
     ties : {"plateau", "hinge", "first"}
-        The best surroundings on the grid and then the smaller hinge loss; the smaller hinge loss;
-        the first.
+        The best surroundings on the grid, inside it if possible, and then the smaller hinge loss;
+        the smaller hinge loss; the first.  Except with "first", the same model with smaller
+        weights comes before it.
     """
-    tied = np.flatnonzero(scores >= np.nanmax(scores) - _EQUAL)
+    tied = every = np.flatnonzero(scores >= np.nanmax(scores) - _EQUAL)
+    if ties == "first":
+        return int(tied[0])
     if ties == "plateau":
         around = neighbourhood_scores(scores, candidates)[tied]
         if not np.isnan(around).any():
+            # At the rim only half of the surroundings is known, and the better half may be it.
+            inside = _inside(candidates)[tied]
+            if inside.any():
+                tied, around = tied[inside], around[inside]
             tied = tied[around >= around.max() - _EQUAL]
-    if ties != "first":
-        losses = np.where(np.isnan(hinge[tied]), np.inf, hinge[tied])
-        tied = tied[losses <= losses.min() + _EQUAL]
-    return int(tied[0])
+    losses = np.where(np.isnan(hinge[tied]), np.inf, hinge[tied])
+    chosen = int(tied[np.argmax(losses <= losses.min() + _EQUAL)])
+    return _with_smallest_weights(chosen, every, hinge, candidates)
+
+
+def _with_smallest_weights(
+    chosen: int, tied: np.ndarray, hinge: Array, candidates: Sequence[Params]
+) -> int:
+    """The same model with the smallest weights, among those of equal score.
+
+    Weights are compared by their places on the grid, all together, and only between candidates
+    that agree in all that is not a number.
+    """
+    names, ranks, keys = _lattice(candidates)
+    weights = [name.split("__")[-1] in _WEIGHTS for name in names]
+    distance = np.abs(hinge - hinge[chosen])
+    same = [int(i) for i in tied if distance[i] <= _SAME_MODEL and keys[i] == keys[chosen]]
+
+    def order(i: int) -> tuple[Any, ...]:
+        return ranks[i, weights].sum(), distance[i], i != chosen
+
+    return min(same, key=order, default=chosen)

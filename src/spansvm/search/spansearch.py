@@ -36,6 +36,7 @@ from .dispatch import run
 from .evaluation import BOUNDS, METHODS, Outcome, Work
 from .grid import TIES, list_candidates, select
 from .progress import SearchProgress
+from .refit import refit_as_judged
 from .results import results_table
 from .scoring import resolve_scorers
 from .selected import SelectedModel
@@ -77,9 +78,11 @@ class SpanSearch(SelectedModel):
         to select by; or a function from ``cv_results_`` to the index of the selected candidate.
     ties : {"plateau", "hinge", "first"}, default="plateau"
         Which of the candidates that share the best score is selected: the one with the best
-        surroundings on the grid (the middle of a plateau) and then the smaller hinge loss of
-        left-out predictions; the smaller hinge loss; or the first, as GridSearchCV has it.
-        Candidates that are not on a grid have no surroundings: there it is the hinge loss.
+        surroundings on the grid (the middle of a plateau, not the rim of the grid) and then the
+        smaller hinge loss of left-out predictions; the smaller hinge loss; or the first, as
+        GridSearchCV has it.  Candidates that are not on a grid have no surroundings: there it is
+        the hinge loss.  But for "first", of candidates that are the same model (equal score and
+        hinge loss) the one with the smallest weights (`C`, class weights) is taken.
     n_jobs : int, optional
         How many chains of candidates run at a time, in threads unless
         :func:`joblib.parallel_config` says otherwise.  Results do not depend on it.
@@ -101,7 +104,9 @@ class SpanSearch(SelectedModel):
     best_index_, best_params_, best_score_
         The selected candidate.  Not if `refit` is False and there are several scores.
     best_estimator_ : estimator
-        Trained on all rows, of the class that was given.
+        Trained on all rows, of the class that was given.  Where LibSVM's refit of an SVC does not
+        solve the problem (a very large `C`), it holds the solution that was judged, and a warning
+        says so.
     scorer_ : callable or dict
     n_splits_ : int
         Folds; 1 for leave-one-out methods.
@@ -228,7 +233,7 @@ class SpanSearch(SelectedModel):
         if self.refit is not False:
             started = time.perf_counter()
             best = candidate_estimator(self.estimator, self.best_params_)
-            self.best_estimator_ = best.fit(X, labels, **refit_params)
+            self.best_estimator_ = refit_as_judged(best, X, labels, refit_params, self.gram_budget)
             self.refit_time_ = time.perf_counter() - started
             if hasattr(best, "feature_names_in_"):
                 self.feature_names_in_ = best.feature_names_in_

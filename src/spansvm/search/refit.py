@@ -1,0 +1,171 @@
+"""The model that is handed out is the one that was judged.
+
+Candidates are judged by our solver, but an :class:`sklearn.svm.SVC` is trained again by LibSVM,
+whose kernel values are in single precision.  With a very large C and a tiny gamma they are all
+equal to it, and what it finds is another model, often a useless one.  Whether it has solved its
+problem is seen from the KKT conditions on its own decision values, without training anything.
+"""
+
+from __future__ import annotations
+
+import warnings
+from copy import copy
+from functools import wraps
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from sklearn.svm import SVC
+
+from ..as_svc import keeps_vectors, put_solution
+from ..kernels import dense
+from ..machines import Machines
+from ..pairs import class_pairs
+from ..qp import Array
+from ..svc import SpanSVC
+from ..weighting import weigh
+from .composite import FitParams, as_span_svc, take_rows, unwrap
+from .training_sets import TrainingSet
+
+__all__ = ["refit_as_judged"]
+
+#: KKT conditions that fail by more than so many times the tolerance, and by more than this, are
+#: worth a second training.  On ordinary problems LibSVM stays below twice its tolerance; with one
+#: of 1e-8 it is its single precision that decides.
+_TIMES, _SUSPICIOUS = 10.0, 0.01
+
+#: Decision values that differ by less are those of two trainings to the same tolerance: up to
+#: twelve times that on ordinary problems.
+_DIFFERENT, _TIMES_DIFFERENT = 0.1, 20.0
+
+#: Training rows that are looked at; a solution that is wrong is not so on few.
+_MOST_ROWS = 2000
+
+
+def refit_as_judged(
+    estimator: Any, X: Any, y: np.ndarray, arguments: dict[str, Any], budget: Any
+) -> Any:
+    """Fit the estimator, and see to it that its machine is the one that was judged.
+
+    Parameters
+    ----------
+    estimator : SpanSVC, SVC or Pipeline
+    X, y, arguments
+        What its ``fit`` is given.
+    budget : float, str or None
+        Memory for a Gram matrix.
+    """
+    _, _, machine = unwrap(estimator)
+    if not isinstance(machine, SVC):
+        return estimator.fit(X, y, **arguments)
+    given: dict[str, Any] = {}
+    own_fit = machine.fit
+
+    @wraps(own_fit)
+    def fit(X: Any, y: Any, *weight: Any, **options: Any) -> SVC:
+        # What the transformers make of rows in training need not be what they make of them later.
+        given.update(X=X, y=np.asarray(y))
+        given["weight"] = weight[0] if weight else options.get("sample_weight")
+        return own_fit(X, y, *weight, **options)
+
+    machine.fit = fit
+    try:
+        estimator.fit(X, y, **arguments)
+    finally:
+        del machine.fit
+    _check(machine, budget=budget, **given)
+    return estimator
+
+
+def _check(svc: SVC, X: Any, y: np.ndarray, weight: Any, budget: Any) -> None:
+    """Replace the solution of a fitted SVC, and say so, unless it solves its problem."""
+    model = as_span_svc(svc)
+    _, bounds = weigh(model, y, weight, None)
+    rows = np.flatnonzero(bounds)
+    rows = rows[:: -(-rows.size // _MOST_ROWS)]
+    part, largest = take_rows(X, rows), max(_SUSPICIOUS, _TIMES * svc.tol)
+    theirs = _pair_values(svc, part)
+    support = np.flatnonzero(bounds)[svc.support_]
+    if _violation(svc, support, y, bounds, rows, theirs) <= largest:
+        return
+    if budget is not None:
+        model.gram_budget = budget
+    machines = _train(model, X, y, weight)
+    judged = copy(svc)
+    put_solution(judged, machines)
+    ours = _pair_values(judged, part)
+    difference = float(np.abs(ours - theirs).max())
+    if difference <= max(_DIFFERENT, _TIMES_DIFFERENT * svc.tol):
+        return
+    where = f"C={svc.C:g}"
+    if svc.kernel in ("rbf", "poly", "sigmoid"):
+        where += f", gamma={svc._gamma:g}"
+    why, remedy = "its kernel values are in single precision", "Use SpanSVC, or a smaller C."
+    if svc.fit_status_:
+        why, remedy = (
+            f"it stops early with max_iter={svc.max_iter}",
+            "Use SpanSVC, or raise max_iter.",
+        )
+    elif not keeps_vectors(svc.kernel) and not bounds.all():
+        why = "with weights of zero, SVC takes the wrong kernel values"
+        remedy = "Use SpanSVC, or leave out the rows of zero weight."
+    if _violation(judged, machines.support, y, bounds, rows, ours) <= largest:
+        put_solution(svc, machines)
+        svc.fit_status_ = 0
+        svc.n_iter_ = svc._num_iter = np.array(
+            [solution.iterations for solution in machines.solutions], dtype=np.int32
+        )
+        outcome = "best_estimator_ holds the solution that was judged."
+    else:
+        outcome = (
+            "That one does not solve it either, for want of memory or of iterations: "
+            "best_estimator_ is what LibSVM found."
+        )
+        remedy = "Use a smaller C, or raise gram_budget or max_iter."
+    warnings.warn(
+        f"LibSVM's refit with {where} does not solve the problem ({why}): its decision values "
+        f"for the training rows differ by up to {difference:.2g} from those of the model that was "
+        f"judged. {outcome} {remedy}",
+        UserWarning,
+        stacklevel=4,
+    )
+
+
+def _train(model: SpanSVC, X: Any, y: np.ndarray, weight: Any) -> Machines:
+    training_set = TrainingSet(SimpleNamespace(train=X, test=None), y, model)  # type: ignore[arg-type]
+    return training_set.train(model, FitParams(sample_weight=weight), model.tol, None)
+
+
+def _pair_values(svc: SVC, X: Any) -> Array:
+    """Decision value of every pair, positive for its second class."""
+    shape = svc.decision_function_shape
+    svc.decision_function_shape = "ovo"
+    try:
+        values = svc.decision_function(X)
+    finally:
+        svc.decision_function_shape = shape
+    return values[:, None] if values.ndim == 1 else -values
+
+
+def _violation(
+    svc: SVC, support: np.ndarray, y: np.ndarray, bounds: Array, rows: np.ndarray, values: Array
+) -> float:
+    """By how much the KKT conditions of some rows fail, in units of the decision value.
+
+    `support` holds the numbers of the support vectors among all rows, and `values` what the model
+    says of `rows`.
+    """
+    n_classes = len(svc.classes_)
+    multipliers = np.zeros((n_classes - 1, y.size))
+    multipliers[:, support] = np.abs(dense(svc.dual_coef_))
+    multipliers, bounds = multipliers[:, rows], bounds[rows]
+    indices = np.searchsorted(svc.classes_, y[rows])
+    worst = 0.0
+    for column, (first, second) in enumerate(class_pairs(n_classes)):
+        for own, place, sign in ((first, second - 1, -1.0), (second, first, 1.0)):
+            part = indices == own
+            alpha, margin = multipliers[place, part], sign * values[part, column]
+            inside = alpha < bounds[part] * (1.0 - 1e-9)
+            short, over = (1.0 - margin)[inside], (margin - 1.0)[alpha > 0]
+            worst = max(worst, short.max(initial=0.0), over.max(initial=0.0))
+    return float(worst)
