@@ -11,10 +11,9 @@ from sklearn.svm import SVC, LinearSVC
 
 from spansvm import exact_loo
 from spansvm.dual import solve_dual
-from spansvm.following import follow
+from spansvm.following import follow, retrain
 from spansvm.gram import Gram
 from spansvm.kernels import resolve_kernel
-from spansvm.loo import _retrain
 
 X, Y = load_breast_cancer(return_X_y=True)
 X, Y = minmax_scale(X)[:160], Y[:160]
@@ -110,5 +109,5 @@ def test_following_the_solution_is_retraining(C, copies):
     rows = np.flatnonzero(solution.support)
     followed = follow(gram, solution, rows).decision
     assert np.isfinite(followed).all()
-    trained = [_retrain(gram, solution, p)[0] for p in rows]
+    trained = [retrain(gram, solution, p)[0] for p in rows]
     np.testing.assert_allclose(followed, trained, atol=1e-6)

@@ -31,11 +31,8 @@ _TURNS = 1000
 #: Vectors that may have changed their kind.
 _CHANGED = 150
 
-#: Slopes below this, as a fraction of the largest kernel value, are none.
+#: Slopes below this, as a fraction of the largest squared distance, are none.
 _STILL = 1e-11
-
-#: A pivot of the scaled system below this is none.
-_SINGULAR = 1e-10
 
 #: Multipliers closer to a bound than this fraction of the box, or of the largest, may be at it.
 _ROUNDING = 1e-7
@@ -46,7 +43,7 @@ _CHECKED, _ASTRAY = 8, 1e-7
 
 
 @njit(nogil=True, cache=True)
-def remove_all(T, x, r, lo, hi, rows, amounts, counts, start, result, shift):
+def remove_all(T, x, r, lo, hi, rows, amounts, stays, sums, number, result, shift, error):
     """For each p in `rows`, what the model says of it when `amounts` of its multiplier are gone.
 
     Parameters
@@ -58,13 +55,15 @@ def remove_all(T, x, r, lo, hi, rows, amounts, counts, start, result, shift):
         part.
     rows, amounts : ndarray
         Which vectors to drive out, and how much of each: all of it, unless an equal one stays.
-    counts : ndarray of shape (l,)
-        How many instances each vector stands for.
-    start : ndarray of shape (l,)
-        The residuals from which growth is counted.
+    stays : ndarray of bool
+        Whether an equal vector stays, at its bound.
+    sums, number
+        For every vector the sum of its kernel values with all instances, and how many these are.
     result, shift : ndarray, to be filled
         ``r_p`` of the model without p, and by how much the residuals of all others have grown
         in the mean; NaN if the removal was given up.
+    error : ndarray of shape (1,), to be filled
+        How far free vectors are off their margins where paths end, at most.
     """
     n = x.size
     # What moves is the multiplier of a free vector, and the residual of any other.
@@ -78,8 +77,8 @@ def remove_all(T, x, r, lo, hi, rows, amounts, counts, start, result, shift):
     largest = np.abs(x).max()
     for k in range(rows.size):
         result[k], shift[k] = _remove(
-            T, rows[k], amounts[k], state.copy(), least.copy(), most.copy(), lo, hi, x, r,
-            start, counts, largest,
+            T, rows[k], amounts[k], stays[k], state.copy(), least.copy(), most.copy(), lo, hi,
+            x, r, sums, number, largest, error,
         )  # fmt: skip
 
 
@@ -111,14 +110,14 @@ def _row(T, q):
             for b in range(T.free.size):
                 own[b] = T.values[b, q]
             lean = np.dot(T.projected, own)
-            offset = T.offset
             for b in range(T.free.size):
                 lean[b] += T.weights[b]
-                offset -= T.weights[b] * own[b]
             row[:] = np.dot(-lean, T.values)
-            kernel = T.K[q]
+            first = T.free[0]
+            kernel, base = T.K[q], T.K[first]
+            offset = row[first] + kernel[first] - base[first]
             for i in range(row.size):
-                row[i] += kernel[i] + offset
+                row[i] += (kernel[i] - base[i]) - offset
             for b in range(T.free.size):
                 row[T.free[b]] = lean[b]
     return T.rows[T.slot[q]]
@@ -137,7 +136,9 @@ def _rooms(state, slope, least, most, still, room):
 
 
 @njit(nogil=True, cache=True)
-def _remove(T, p, amount, state, least, most, lo, hi, x, r, start, counts, largest):
+def _remove(
+    T, p, amount, stays, state, least, most, lo, hi, x, r, sums, number, largest, error
+):  # fmt: skip
     """Follow one removal; the residual of p at its end, and the mean growth of the others'."""
     n = state.size
     changed = np.empty(_CHANGED, np.int64)  # J, without order
@@ -219,22 +220,28 @@ def _remove(T, p, amount, state, least, most, lo, hi, x, r, start, counts, large
             size += 1
     if own != 0.0:
         return np.nan, np.nan
-    if counts[p] > 1.0:  # an equal one stays, at its bound
+    if stays:
         state[p], least[p] = residual, (0.0 if sign > 0.0 else -np.inf)
-    if not _holds(T, p, amount, state, least, lo, hi, x, r, position, residual):
+    middle = _middle(T, p, stays, state, least, lo, hi, largest, position)
+    value, growth, astray = _read_off(
+        T, p, amount, state, least, lo, hi, x, r, sums, number, position, residual
+    )
+    if not astray <= _ASTRAY * max(1.0, abs(value)):
         return np.nan, np.nan
-    return _read_off(T, p, state, least, lo, hi, start, counts, largest, position, residual)
+    error[0] = max(error[0], astray)
+    return value + middle, growth + middle
 
 
 @njit(nogil=True, cache=True)
-def _holds(T, p, amount, state, least, lo, hi, x, r, position, residual):
-    """Whether free vectors are on their margins where the path ends, by the Gram matrix itself.
+def _read_off(T, p, amount, state, least, lo, hi, x, r, sums, number, position, residual):
+    """The residual of p and the mean growth of the others', from the multipliers at the end.
 
-    Rounding in the inverse of a nearly singular system can lead astray; some of them will tell.
+    By the Gram matrix itself: along the path, rounding in the inverse of a nearly singular system
+    adds up.  Returned with them is how far the free vectors are from being on their margins.
     """
     rows, change = np.empty(x.size, np.int64), np.empty(x.size)
-    moved, free = 0, np.empty(_CHECKED, np.int64)
-    count = 0
+    free = np.empty(_CHECKED, np.int64)
+    moved, count = 0, 0
     for i in range(x.size):
         if i == p:
             now = x[i] - amount
@@ -248,19 +255,24 @@ def _holds(T, p, amount, state, least, lo, hi, x, r, position, residual):
         if now != x[i]:
             rows[moved], change[moved] = i, now - x[i]
             moved += 1
+    own, level = 0.0, sums[p] / number
+    total = 0.0  # of the growth of all, without the intercept; the changes sum to 0
+    for k in range(moved):
+        own += (T.K[p, rows[k]] - level) * change[k]
+        total += (sums[rows[k]] / number - level) * change[k]
     if count == 0:
-        return True
-    # f^p(x_p) less that of each of them, directly and by the tableau.
-    size, error = 0.0, 0.0
-    own = T.K[p]
-    for a in range(count):
-        i = free[a]
-        other, total = T.K[i], r[p] - r[i]
-        for k in range(moved):
-            total += (own[rows[k]] - other[rows[k]]) * change[k]
-        error = max(error, abs(total - residual))
-        size = max(size, abs(total))
-    return error <= _ASTRAY * max(1.0, size)
+        intercept, astray = residual - r[p] - own, 0.0
+    else:
+        least_b, most_b, intercept = np.inf, -np.inf, 0.0
+        for a in range(count):
+            values, needed = T.K[free[a]], -r[free[a]]
+            for k in range(moved):
+                needed -= (values[rows[k]] - level) * change[k]
+            least_b, most_b = min(least_b, needed), max(most_b, needed)
+            intercept += needed / count
+        astray = most_b - least_b
+    growth = (number * total - own) / max(number - 1.0, 1.0)
+    return r[p] + own + intercept, growth + intercept, astray
 
 
 @njit(nogil=True, cache=True)
@@ -279,41 +291,31 @@ def _next(state, least, most, lo, hi, p, sign):
 
 
 @njit(nogil=True, cache=True)
-def _read_off(T, p, state, least, lo, hi, start, counts, largest, position, residual):
-    """The residual of p and the mean growth of the others', with the intercept in its middle."""
-    n = state.size
-    held, below, above = False, np.inf, np.inf
-    for i in range(n):
-        if lo[i] == hi[i] or (i == p and counts[p] <= 1.0):
+def _middle(T, p, stays, state, least, lo, hi, largest, position):
+    """How far the intercept is from the middle of its interval; 0 if a free vector holds it."""
+    below, above = np.inf, np.inf
+    for i in range(state.size):
+        if lo[i] == hi[i] or (i == p and not stays):
             continue
         if i != p and (T.place[i] >= 0) != (position[i] >= 0):
             low, high = state[i] - lo[i], hi[i] - state[i]
-            held |= min(low, high) > _ROUNDING * min(low + high, largest)
-            if low < high:  # a hair off its bound, if that is all
+            if min(low, high) > _ROUNDING * min(low + high, largest):
+                return 0.0
+            if low < high:  # a hair off its bound
                 below = 0.0
             else:
                 above = 0.0
-            state[i] = 0.0  # from here on residuals
         elif least[i] == 0.0:
             below = min(below, state[i])
         else:
             above = min(above, -state[i])
-    middle = 0.0
-    if not held:
-        if np.isinf(below) and not np.isinf(above):
-            middle = above
-        elif np.isinf(above) and not np.isinf(below):
-            middle = -below
-        elif not np.isinf(below):
-            middle = 0.5 * (above - below)
-    total, number = 0.0, 0.0
-    for i in range(n):
-        count = counts[i] - 1.0 if i == p else counts[i]
-        if count > 0.0:
-            growth = residual if i == p else state[i]
-            total += count * (growth + middle - start[i])
-            number += count
-    return residual + middle, total / max(number, 1.0)
+    if np.isinf(below) and np.isinf(above):
+        return 0.0
+    if np.isinf(below):
+        return above
+    if np.isinf(above):
+        return -below
+    return 0.5 * (above - below)
 
 
 @njit(nogil=True, cache=True)
@@ -343,7 +345,7 @@ def _directions(T, changed, p, z):
         for b in range(a + 1, size):
             if abs(A[b, a]) > abs(A[best, a]):
                 best = b
-        if not abs(A[best, a]) > _SINGULAR:
+        if not abs(A[best, a]) > T.singular:
             return False
         if best != a:
             for c in range(size):

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_array
 
-from .qp import Array
+from ._typing import Array
 
 __all__ = [
     "check_both_classes",

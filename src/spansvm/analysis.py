@@ -11,9 +11,9 @@ import numpy.typing as npt
 from sklearn.svm import SVC
 
 from . import criteria
+from ._typing import Array, Mask
 from .criteria import SolvedModel
-from .dual import Mask, read_svc
-from .qp import Array
+from .dual import read_svc
 from .span import box_span_squared
 from .svc import SpanSVC
 

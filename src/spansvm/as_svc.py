@@ -12,9 +12,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.svm import SVC
 
+from ._typing import Array
 from .machines import Machines
 from .pairs import class_pairs
-from .qp import Array
 
 if TYPE_CHECKING:
     from .svc import SpanSVC

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
-from .qp import Array
+from ._typing import Array
 
 __all__ = ["Sigmoid", "fit_sigmoid", "lift_outliers"]
 

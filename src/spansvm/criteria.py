@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ._linalg import one_blas_thread
-from .dual import DualSolution, Mask
+from ._typing import Array, Mask
+from .dual import DualSolution
 from .gram import Gram, as_gram
-from .qp import Array
 from .span import (
     LeaveOneOut,
     box_span_squared,

@@ -13,9 +13,9 @@ from sklearn.model_selection import GridSearchCV, LeaveOneOut, cross_val_predict
 from sklearn.preprocessing import minmax_scale
 from sklearn.svm import SVC
 
+from ._typing import Array
 from .analysis import analyze
 from .loo import exact_loo
-from .qp import Array
 from .search import SpanSearch
 from .svc import SpanSVC
 from .weighting import ClassWeighting

@@ -26,6 +26,7 @@ from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
 from ._hull import Factor
+from ._typing import Array, Mask
 from ._validation import (
     check_both_classes,
     check_labels,
@@ -38,7 +39,6 @@ from .gram import BoundedSums, Gram, as_gram
 from .kernels import dense, resolve_kernel
 from .lazy import gram_of
 from .qp import (
-    Array,
     QPResult,
     check_limits,
     default_max_iter,
@@ -57,8 +57,6 @@ __all__ = [
     "train_dual",
     "warn_indefinite",
 ]
-
-Mask = npt.NDArray[np.bool_]
 
 #: A model whose KKT conditions fail by more than this was fitted on something else.
 _SUSPICIOUS_GAP = 0.1

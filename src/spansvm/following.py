@@ -14,19 +14,26 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
-from ._hull import factorise, limits_of
-from ._linalg import cholesky_inverse, one_blas_thread
+from ._hull import Factor
+from ._linalg import cholesky, cholesky_inverse, one_blas_thread
 from ._removal import remove_all
 from ._typing import Array, Rows
-from .dual import DualSolution, box
+from .dual import DualSolution, box, find_intercept
 from .gram import Gram
 from .lazy import LazyGram, parse_budget
-from .qp import kkt_gap
+from .qp import default_max_iter, kkt_gap
+from .span import removals
 
-__all__ = ["Removals", "follow"]
+__all__ = ["EXACT_TOLERANCE", "Bordered", "Removals", "bordered", "follow", "retrain"]
 
 #: Solutions that meet the KKT conditions less well than this are no vertices to start from.
 _VERTEX = 1e-7
+
+#: Pivots of a scaled system below this are none; nor are those below the rounding of the kernel.
+_SINGULAR, _KERNEL_ROUNDING = 1e-11, 1e-14
+
+#: KKT gap of models that are trained without an instance.
+EXACT_TOLERANCE = 1e-8
 
 #: Multipliers that differ by less than this fraction are equal.
 _ROUNDING = 1e-12
@@ -40,12 +47,13 @@ class Tableau(NamedTuple):
     K : ndarray of shape (l, l)
     free, place : ndarray of int
         The free vectors, and for every vector its place among them, or -1.
-    projected, weights, offset
-        Inverse of the bordered system: without its border, its border, and its corner.
+    projected, weights
+        Of :class:`Bordered`.
     values : ndarray of shape (n, l)
-        Rows of the Gram matrix that belong to the free vectors.
-    scale : float
-        The largest kernel value.
+        Rows of the Gram matrix that belong to the free vectors, less that of the first.
+    scale, singular : float
+        The largest squared distance from the first free vector, and the least pivot, of a system
+        scaled by it, that is one.
     rows, slot, used
         Rows of the tableau that are known, where each is, and how many there are.
     """
@@ -55,12 +63,20 @@ class Tableau(NamedTuple):
     place: np.ndarray
     projected: Array
     weights: Array
-    offset: float
     values: Array
     scale: float
+    singular: float
     rows: Array
     slot: np.ndarray
     used: np.ndarray
+
+
+#: Least pivot of a factor that is good for an inverse, as a fraction of the mean diagonal.
+_WELL_CONDITIONED = 1e-5
+
+#: Least squared distance of a vector from the hull of others that it does not depend on, as a
+#: fraction of the largest squared norm.
+_REGULAR = {np.dtype(np.float64): 1e-11, np.dtype(np.float32): 1e-5}
 
 
 class Removals(NamedTuple):
@@ -72,10 +88,61 @@ class Removals(NamedTuple):
         ``f^p(x_p)``; NaN where the solution could not be followed.
     shift : ndarray
         By how much the removal moves the decision values of the other instances in the mean.
+    error : float
+        How far free vectors are off their margins where paths end, at most.
     """
 
     decision: Array
     shift: Array
+    error: float
+
+
+class Bordered(NamedTuple):
+    """Inverse of the bordered system ``[[K_FF, 1], [1', 0]]`` of independent vectors.
+
+    The point of their hull that is nearest to another one, p, has the weights
+    ``projected @ (k_p - K_0p) + weights``, with ``k_p = K[F, p]`` and the first of them as base 0.
+    Differences of kernel values are exact where the values themselves are nearly equal.
+
+    Attributes
+    ----------
+    projected, weights
+        The inverse without its border, and its border.
+    """
+
+    projected: Array
+    weights: Array
+
+
+def bordered(gram: Gram, free: Rows, known: Factor | None = None) -> Bordered | None:
+    """The inverse for some vectors, from their factor if it is known; None if they depend."""
+    if known is not None and known.matrix.size and np.array_equal(known.kept, free):
+        pivots = np.diagonal(known.matrix) ** 2
+        if known.ridge == 0.0 and pivots.min() >= _WELL_CONDITIONED * known.shift:
+            inverse = known.matrix.copy()
+            cholesky_inverse(inverse)
+            u = inverse.sum(axis=1)
+            weights = u / u.sum()
+            inverse -= np.outer(u, weights)
+            return Bordered(inverse, weights)
+    # Relative to the first vector: what all have in common would swamp the differences.
+    block = gram.block(free, free)
+    apart = block - block[0]
+    G = apart[1:, 1:] - apart[1:, :1]
+    G = 0.5 * (G + G.T)
+    least = _REGULAR[gram.dtype] * float(np.abs(gram.diagonal).max())
+    size = free.size
+    if size > 1:
+        if not cholesky(G) or (np.diagonal(G) ** 2 < least).any():
+            return None
+        cholesky_inverse(G)
+    projected, weights = np.empty((size, size)), np.empty(size)
+    projected[1:, 1:] = G
+    projected[0, 1:] = projected[1:, 0] = -G.sum(axis=0)
+    projected[0, 0] = G.sum()
+    weights[1:] = -G @ apart[1:, 0]
+    weights[0] = 1.0 - weights[1:].sum()
+    return Bordered(projected, weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,53 +165,82 @@ class Vertex:
 
 
 @one_blas_thread
-def follow(gram: Gram, solution: DualSolution, rows: Rows) -> Removals:
-    """Decision values of the support vectors in `rows`, each from the model without it."""
-    lost = Removals(np.full(rows.size, np.nan), np.full(rows.size, np.nan))
+def follow(
+    gram: Gram, solution: DualSolution, rows: Rows, system: Bordered | None = None
+) -> Removals:
+    """Decision values of the support vectors in `rows`, each from the model without it.
+
+    `system` is the inverse for the in-bound vectors, if they are independent and it is known.
+    """
+    lost = Removals(np.full(rows.size, np.nan), np.full(rows.size, np.nan), 0.0)
     if rows.size == 0 or isinstance(gram, LazyGram) or solution.indefinite:
         return lost
     if 8.0 * len(gram) ** 2 > parse_budget(None):
         return lost
-    vertex = _find_vertex(gram, solution)
-    tableau = None if vertex is None else _tableau(gram, vertex.free)
-    if vertex is None or tableau is None:
+    vertex, system = _find_vertex(gram, solution, system)
+    if vertex is None or system is None:
         return lost
-    return _follow(gram, solution, vertex, tableau, rows)
+    return _follow(gram, solution, vertex, _tableau(gram, vertex.free, system), rows)
 
 
 def _follow(
     gram: Gram, solution: DualSolution, vertex: Vertex, tableau: Tableau, rows: Rows
 ) -> Removals:
-    y, twins = solution.y, gram.twins(solution.y)
-    counts, places = solution.present.astype(np.float64), rows
-    amounts = vertex.x[rows]
-    full = amounts != 0.0
+    y, twins, places = solution.y, gram.twins(solution.y), rows
+    amounts, stays = vertex.x[rows], np.zeros(rows.size, dtype=np.bool_)
+    moves = amounts != 0.0
     if twins is not None:
         # The others of its kind take over what they have room for.
-        counts, places = twins.merge(counts), twins.first[rows]
+        places = twins.first[rows]
         room = twins.merge(solution.C)[places] - solution.C[rows]
-        excess = np.abs(vertex.x[places]) - room
-        full = excess >= -_ROUNDING * np.abs(vertex.x[places])  # the others are at their bounds
-        amounts = y[rows] * np.maximum(excess, 0.0)
-    start = solution.decision - y
+        size = np.abs(vertex.x[places])
+        amounts, stays = y[rows] * np.maximum(size - room, 0.0), room > 0.0
+        moves = size - room >= -_ROUNDING * size  # else they are still free
     decision, shift = solution.decision[rows].copy(), np.zeros(rows.size)
-    moving = np.flatnonzero(full)
+    moving = np.flatnonzero(moves)
     _fill_rows(gram, tableau, np.unique(places[moving]))
-    residual, growth = np.empty(moving.size), np.empty(moving.size)
+    residual, growth, error = np.empty(moving.size), np.empty(moving.size), np.zeros(1)
     remove_all(
         tableau, vertex.x, vertex.residual, vertex.lo, vertex.hi, places[moving], amounts[moving],
-        counts, start, residual, growth,
+        stays[moving], gram.sums_over(solution.present), float(solution.n_instances),
+        residual, growth, error,
     )  # fmt: skip
+    # The vertex may be at another end of the interval of the intercept.
+    free = vertex.free[0]
+    growth -= solution.decision[free] - y[free] - vertex.residual[free]
     # ||w||^2 / 2 without an instance is at most the objective with it, and |f| at most this.
-    most = 1.0 + 2.0 * np.sqrt(2.0 * max(solution.objective, 0.0) * tableau.scale)
+    most = 1.0 + 2.0 * np.sqrt(2.0 * max(solution.objective, 0.0) * gram.diagonal.max())
     residual[np.abs(residual + y[rows[moving]]) > 1.01 * most] = np.nan
     decision[moving] = y[rows[moving]] + residual
     shift[moving] = np.where(np.isnan(residual), np.nan, growth)
-    return Removals(decision, shift)
+    return Removals(decision, shift, float(error[0]))
 
 
-def _find_vertex(gram: Gram, solution: DualSolution) -> Vertex | None:
-    """A solution to start from; None if rounding leaves none."""
+def retrain(gram: Gram, solution: DualSolution, p: np.intp) -> tuple[float, float, float]:
+    """``f^p(x_p)`` and the mean shift of the others, by training without p; and the KKT gap.
+
+    It starts from what the span predicts.
+    """
+    y = solution.y
+    (removal,) = removals(gram, solution, 10 * EXACT_TOLERANCE, np.array([p]))
+    x, g, gap = removal.beta, removal.gradient, 0.0
+    lo, hi = box(y, solution.C)
+    lo[p] = hi[p] = 0.0
+    if not removal.exact:
+        x, g = gram.make_feasible(x, g, lo, hi)
+        limit = default_max_iter(y.size)
+        result = gram.solve(x, g, -y, lo, hi, tol=EXACT_TOLERANCE, max_iter=limit)
+        x, g, gap = result.x, result.gradient, result.gap
+    decision = y + g + find_intercept(x, g, lo, hi)
+    others = solution.present.copy()
+    others[p] = False
+    return float(decision[p]), float((decision - solution.decision)[others].mean()), gap
+
+
+def _find_vertex(
+    gram: Gram, solution: DualSolution, system: Bordered | None
+) -> tuple[Vertex | None, Bordered | None]:
+    """A solution to start from, with its inverse; None if rounding leaves none."""
     y, twins = solution.y, gram.twins(solution.y)
     x, C = solution.beta, solution.C
     if twins is not None:
@@ -153,12 +249,11 @@ def _find_vertex(gram: Gram, solution: DualSolution) -> Vertex | None:
     residual = solution.decision - y
     free = np.flatnonzero((x > lo) & (x < hi))
     if free.size == 0:
-        return _adopt(x, lo, hi, residual)
-    factor = factorise(gram.values, free, limits_of(gram.dtype))
-    if factor.matrix.size == 0:
-        return None
-    if factor.ridge == 0.0 and factor.kept.size == free.size:
-        return Vertex(x, lo, hi, residual, free)
+        vertex = _adopt(x, lo, hi, residual)
+        return vertex, bordered(gram, vertex.free)
+    system = system or bordered(gram, free, solution.factor)
+    if system is not None:
+        return Vertex(x, lo, hi, residual, free), system
     return _purify(gram, y, x, lo, hi, free)
 
 
@@ -170,23 +265,26 @@ def _adopt(x: Array, lo: Array, hi: Array, residual: Array) -> Vertex:
     return Vertex(x, lo, hi, residual - residual[first], np.array([first]))
 
 
-def _purify(gram: Gram, y: Array, x: Array, lo: Array, hi: Array, free: Rows) -> Vertex | None:
+def _purify(
+    gram: Gram, y: Array, x: Array, lo: Array, hi: Array, free: Rows
+) -> tuple[Vertex | None, Bordered | None]:
     """Move multipliers among dependent vectors until the free ones are independent."""
     block = gram.block(free, free)
-    shift = float(np.abs(np.diagonal(block)).mean()) or 1.0
-    block += shift
-    regular = limits_of(gram.dtype)[1] * shift
-    _, order, rank, _ = linalg.lapack.dpstrf(block, tol=regular, lower=1)
+    # The first is in the basis; the others are looked at relative to it.
+    apart = block - block[0]
+    G = apart[1:, 1:] - apart[1:, :1]
+    G = 0.5 * (G + G.T)
+    least = _REGULAR[gram.dtype] * float(np.abs(gram.diagonal).max())
+    _, order, rank, _ = linalg.lapack.dpstrf(G, tol=least, lower=1)
     order -= 1
-    basis, others = order[:rank].copy(), order[rank:]
-    inner = block[np.ix_(basis, basis)]
-    both = np.column_stack((block[np.ix_(basis, others)], np.ones(rank)))
-    try:
-        solved = linalg.cho_solve(linalg.cho_factor(inner, lower=True), both)
-    except linalg.LinAlgError:
-        return None
-    weights, u = solved[:, :-1], solved[:, -1]
-    weights += np.outer(u / u.sum(), 1.0 - weights.sum(axis=0))
+    chosen, others = order[:rank], order[rank:] + 1
+    if rank:
+        factor = linalg.cho_factor(G[np.ix_(chosen, chosen)], lower=True)
+        rest = linalg.cho_solve(factor, G[np.ix_(chosen, others - 1)])
+    else:
+        rest = np.zeros((0, others.size))
+    basis = np.concatenate(([0], chosen + 1))
+    weights = np.vstack((1.0 - rest.sum(axis=0), rest))
     value, low, high = x[free].copy(), lo[free], hi[free]
     for column, other in enumerate(others):
         own = weights[:, column]
@@ -218,57 +316,50 @@ def _purify(gram: Gram, y: Array, x: Array, lo: Array, hi: Array, free: Rows) ->
     return _settle(gram, y, moved, lo, hi)
 
 
-def _settle(gram: Gram, y: Array, x: Array, lo: Array, hi: Array) -> Vertex | None:
+def _settle(
+    gram: Gram, y: Array, x: Array, lo: Array, hi: Array
+) -> tuple[Vertex | None, Bordered | None]:
     """Take off what rounding left; None if the point is no solution."""
     free = np.flatnonzero((x > lo) & (x < hi))
     g = gram.gradient(x, -y)
     if free.size == 0:
-        residual = g - g.mean()
-        return _adopt(x, lo, hi, residual) if kkt_gap(x, g, lo, hi) <= _VERTEX else None
-    factor = factorise(gram.values, free, limits_of(gram.dtype))
-    if factor.matrix.size == 0 or factor.ridge > 0.0 or factor.kept.size < free.size:
-        return None
-    inverse, weights, _ = _bordered(factor.matrix)
+        if kkt_gap(x, g, lo, hi) > _VERTEX:
+            return None, None
+        vertex = _adopt(x, lo, hi, g)
+        return vertex, bordered(gram, vertex.free)
+    system = bordered(gram, free)
+    if system is None:
+        return None, None
     x = x.copy()
     for _ in range(2):
-        step = -inverse @ g[free] - weights * x.sum()
+        step = -system.projected @ g[free] - system.weights * x.sum()
         x[free] += step
         gram.add_rows(g, free, step)
-    if not ((x[free] > lo[free]) & (x[free] < hi[free])).all():
-        return None
-    if kkt_gap(x, g, lo, hi) > _VERTEX:
-        return None
+    inside = (x[free] > lo[free]) & (x[free] < hi[free])
+    if not inside.all() or kkt_gap(x, g, lo, hi) > _VERTEX:
+        return None, None
     residual = g - float(g[free].mean())
     residual[free] = 0.0
-    return Vertex(x, lo, hi, residual, free)
+    return Vertex(x, lo, hi, residual, free), system
 
 
-def _bordered(factor: Array) -> tuple[Array, Array, float]:
-    """Inverse of the bordered system from the factor of its shifted block: P, u / s, 1 / s."""
-    inverse = factor.copy()
-    cholesky_inverse(inverse)
-    u = inverse.sum(axis=1)
-    s = float(u.sum())
-    return inverse - np.outer(u, u) / s, u / s, 1.0 / s
-
-
-def _tableau(gram: Gram, free: Rows) -> Tableau | None:
+def _tableau(gram: Gram, free: Rows, system: Bordered) -> Tableau:
     n = len(gram)
-    factor = factorise(gram.values, free, limits_of(gram.dtype))
-    if factor.matrix.size == 0:
-        return None
-    projected, weights, corner = _bordered(factor.matrix)
+    values = gram.whole_rows(free)
+    apart = gram.diagonal - values[0] - (values[0] - gram.diagonal[free[0]])
+    scale = max(float(apart.max()), float(np.finfo(np.float64).tiny))
+    values -= values[0].copy()
     place = np.full(n, -1, dtype=np.intp)
     place[free] = np.arange(free.size)
     return Tableau(
         K=gram.values,
         free=free,
         place=place,
-        projected=projected,
-        weights=weights,
-        offset=corner - factor.shift,
-        values=gram.whole_rows(free),
-        scale=max(float(np.abs(gram.diagonal).max()), float(np.finfo(np.float64).tiny)),
+        projected=system.projected,
+        weights=system.weights,
+        values=values,
+        scale=scale,
+        singular=max(_SINGULAR, _KERNEL_ROUNDING * float(np.abs(gram.diagonal).max()) / scale),
         rows=np.empty((n, n)),
         slot=np.full(n, -1, dtype=np.intp),
         used=np.zeros(1, dtype=np.intp),
@@ -280,12 +371,12 @@ def _fill_rows(gram: Gram, tableau: Tableau, wanted: Rows) -> None:
     wanted = wanted[tableau.place[wanted] < 0]
     if wanted.size == 0:
         return
-    own = tableau.values[:, wanted]
-    lean = tableau.projected @ own + tableau.weights[:, None]
+    base = tableau.free[0]
+    lean = tableau.projected @ tableau.values[:, wanted] + tableau.weights[:, None]
     rows = tableau.rows[: wanted.size]
     np.matmul(lean.T, tableau.values, out=rows)
-    np.subtract(gram.whole_rows(wanted), rows, out=rows)
-    rows += (tableau.offset - tableau.weights @ own)[:, None]
+    np.subtract(gram.whole_rows(wanted) - gram.whole_rows(np.array([base])), rows, out=rows)
+    rows -= rows[:, [base]]
     rows[:, tableau.free] = lean.T
     tableau.slot[wanted] = np.arange(wanted.size)
     tableau.used[0] = wanted.size

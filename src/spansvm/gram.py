@@ -15,8 +15,9 @@ from scipy import linalg
 
 from ._descent import move_bounds
 from ._hull import Factor, hull_distances
-from ._linalg import add_rows, symmetric_view
-from .qp import Array, QPResult, gradient, make_feasible, refine, solve_qp
+from ._linalg import add_rows, one_blas_thread, symmetric_view
+from ._typing import Array, Mask, Rows
+from .qp import QPResult, gradient, make_feasible, refine, solve_qp
 from .twins import Twins, equal_points, first_equal
 
 __all__ = [
@@ -24,13 +25,11 @@ __all__ = [
     "BoundedSums",
     "Box",
     "Gram",
-    "Rows",
     "as_gram",
     "ball_weights",
     "is_indefinite",
 ]
 
-Rows = npt.NDArray[np.intp]
 Box = tuple[Array, Array]
 
 #: What bounded vectors add to the gradient; see :func:`spansvm._descent.move_bounds`.
@@ -78,6 +77,17 @@ class Gram:
         Found from the entries, unless somebody who knows the rows themselves has set it.
         """
         return equal_points(self.values)
+
+    def sums_over(self, mask: Mask) -> Array:
+        """For every point the sum of its kernel values with those of `mask`; the last is kept."""
+        known = getattr(self, "_sums", None)
+        if known is None or not np.array_equal(known[0], mask):
+            self._sums = known = (mask.copy(), self._sum_over(mask))
+        return known[1]
+
+    def _sum_over(self, mask: Mask) -> Array:
+        with one_blas_thread:
+            return (self.values @ mask.astype(self.dtype)).astype(np.float64)
 
     def twins(self, y: Array) -> Twins | None:
         """Equal points with equal labels; None if there are none.  The last answer is kept."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
-from .qp import Array
+from ._typing import Array
 
 __all__ = ["interior_point"]
 

@@ -20,10 +20,11 @@ from scipy import sparse
 
 from ._hull import Factor, hull_distances
 from ._linalg import add_rows, one_blas_thread
-from .gram import BALL_TOLERANCE, BoundedSums, Box, Gram, Rows, ball_weights, is_indefinite
+from ._typing import Array, Mask, Rows
+from .gram import BALL_TOLERANCE, BoundedSums, Box, Gram, ball_weights, is_indefinite
 from .interior import interior_point
 from .kernels import Kernel, dense
-from .qp import Array, QPResult, kkt_gap, refine
+from .qp import QPResult, kkt_gap, refine
 from .twins import equal_rows
 
 __all__ = ["LazyGram", "gram_of", "parse_budget"]
@@ -241,6 +242,15 @@ class LazyGram(Gram):
         """Whether the matrix of up to a thousand of the points is not positive semidefinite."""
         rows = np.unique(np.linspace(0, self._n - 1, _LOOKED_AT).astype(np.intp))
         return is_indefinite(self.block(rows, rows), self.dtype)
+
+    def _sum_over(self, mask: Mask) -> Array:
+        """The sums; estimated from some of the points, as all values would take long."""
+        rows = np.flatnonzero(mask)
+        if self.kernel.name != "linear":
+            rows = rows[:: -(-rows.size // _LOOKED_AT)]
+        sums = np.zeros(self._n)
+        self.add_rows(sums, rows, np.full(rows.size, np.count_nonzero(mask) / max(rows.size, 1)))
+        return sums
 
     def subset(self, rows: np.ndarray) -> Gram:
         """The Gram matrix of some of the points; this one, if it is all of them."""

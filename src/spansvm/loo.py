@@ -17,27 +17,22 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from ._linalg import one_blas_thread
+from ._typing import Array
 from ._validation import check_rows, encode_labels, n_rows
 from .dual import (
     DualSolution,
-    box,
-    find_intercept,
     solve_dual,
     warn_indefinite,
 )
-from .following import follow
+from .following import EXACT_TOLERANCE, follow, retrain
 from .gram import Gram, as_gram
 from .kernels import resolve_kernel
 from .lazy import gram_of
-from .qp import Array, default_max_iter
-from .span import removals
+from .left_out import LeftOut, accuracy_of, alone_in_class, rounded
 from .svc import SpanSVC
 from .weighting import weigh
 
-__all__ = ["EXACT_TOLERANCE", "exact_loo", "exact_loo_decision"]
-
-#: KKT gap of the models: leave-one-out values are reported as exact, so they are tight.
-EXACT_TOLERANCE = 1e-8
+__all__ = ["exact_left_out", "exact_loo", "exact_loo_decision"]
 
 #: Models that miss the KKT conditions by more than this are reported.
 _LOOSE = 1e-5
@@ -104,7 +99,6 @@ def exact_loo(
     return exact_loo_decision(gram, solution)
 
 
-@one_blas_thread
 def exact_loo_decision(K: Gram | npt.ArrayLike, solution: DualSolution) -> Array:
     """Exact leave-one-out decision values of a model trained on the Gram matrix `K`.
 
@@ -117,19 +111,21 @@ def exact_loo_decision(K: Gram | npt.ArrayLike, solution: DualSolution) -> Array
         If models meet the KKT conditions to no better than 1e-5, because rounding or the
         iteration limit ended their training.
     """
-    gram = as_gram(K)
-    y = solution.y
-    decision = solution.decision.copy()
+    return exact_left_out(as_gram(K), solution).decision
+
+
+@one_blas_thread
+def exact_left_out(gram: Gram, solution: DualSolution) -> LeftOut:
+    """:func:`exact_loo_decision` with what makes the values comparable between instances."""
     rows = np.flatnonzero(solution.support)
-    for sign in (-1.0, 1.0):
-        own = np.flatnonzero(solution.present & (y == sign))
-        if own.size == 1:
-            decision[own] = -sign
-            rows = rows[rows != own[0]]
-    decision[rows] = follow(gram, solution, rows).decision
+    removals = follow(gram, solution, rows)
+    decision, shift = solution.decision.copy(), np.zeros(solution.y.size)
+    decision[rows], shift[rows] = removals.decision, removals.shift
+    alone = alone_in_class(solution)
+    decision[alone], shift[alone] = -solution.y[alone], 0.0
     gaps = [solution.gap]
-    for p in rows[np.isnan(decision[rows])]:
-        decision[p], gap = _retrain(gram, solution, p)
+    for p in np.flatnonzero(np.isnan(decision)):
+        decision[p], shift[p], gap = retrain(gram, solution, p)
         gaps.append(gap)
     loose = sum(gap > _LOOSE for gap in gaps)
     if loose:
@@ -137,21 +133,7 @@ def exact_loo_decision(K: Gram | npt.ArrayLike, solution: DualSolution) -> Array
             f"{loose} of {len(gaps)} leave-one-out models meet the KKT conditions only to "
             f"{max(gaps):.2g}: scale the features, or reduce C.",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
-    return decision
-
-
-def _retrain(gram: Gram, solution: DualSolution, p: int) -> tuple[float, float]:
-    """``f^p(x_p)`` by training without p, from what the span predicts; and the KKT gap."""
-    y = solution.y
-    (removal,) = removals(gram, solution, 10 * EXACT_TOLERANCE, np.array([p]))
-    x, g, gap = removal.beta, removal.gradient, 0.0
-    lo, hi = box(y, solution.C)
-    lo[p] = hi[p] = 0.0
-    if not removal.exact:
-        x, g = gram.make_feasible(x, g, lo, hi)
-        limit = default_max_iter(y.size)
-        result = gram.solve(x, g, -y, lo, hi, tol=EXACT_TOLERANCE, max_iter=limit)
-        x, g, gap = result.x, result.gradient, result.gap
-    return float(y[p] + g[p] + find_intercept(x, g, lo, hi)), gap
+    accuracy = max(accuracy_of(gram, solution), 10.0 * removals.error)
+    return LeftOut(decision, rounded(decision - shift, accuracy), rows.size)

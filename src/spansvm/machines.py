@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import repeat
@@ -11,14 +11,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ._typing import Array
 from .calibration import Sigmoid, fit_sigmoid, lift_outliers
 from .dual import DualSolution, solve_dual
 from .gram import Gram
 from .kernels import Kernel, dense
 from .lazy import gram_of
+from .left_out import LeftOut, left_out
 from .pairs import class_pairs, probabilities
 from .path import solve_from
-from .qp import Array
 from .span import LeaveOneOut, span_leave_one_out
 
 __all__ = ["Grams", "Machines", "StoredMachines", "train_pairs"]
@@ -186,40 +187,66 @@ class Machines:
         return self._grams or Grams(self.kernel, self.X, self.indices, self._budget)
 
     @cached_property
-    def leave_one_out(self) -> Array:
-        """Values of all pairs for every training row, from machines that did not see it."""
-        known: Iterator[tuple[DualSolution, LeaveOneOut] | None]
-        known = repeat(None) if self._before is None else iter(self._before)
-        self._spans: list[LeaveOneOut] = []
-
-        def estimate(gram: Gram, solution: DualSolution) -> Array:
-            self._spans.append(span_leave_one_out(gram, solution, next(known)))
-            return self._spans[-1].decision
-
-        values = self.left_out(estimate)
+    def spans(self) -> list[LeaveOneOut]:
+        """What the span says of the training rows of each pair (Theorem 2)."""
+        known: Iterable[tuple[DualSolution, LeaveOneOut] | None] = self._before or repeat(None)
+        grams = self.grams().of_pairs
+        spans = [
+            span_leave_one_out(gram, solution, before)
+            for gram, solution, before in zip(grams, self.solutions, known, strict=False)
+        ]
         self._before = None
-        return values
+        return spans
 
     def follow(self, before: Machines) -> None:
         """Take over spans of other machines on the same Gram matrix, where they are the same."""
-        self._before = list(zip(before.solutions, before._spans, strict=True))
+        self._before = list(zip(before.solutions, before.spans, strict=True))
 
-    def left_out(self, estimate: Callable[[Gram, DualSolution], Array]) -> Array:
-        """Values of all pairs for every training row, from machines that did not see it.
+    @cached_property
+    def rule(self) -> Array:
+        """Values of all pairs for every left-out training row, by the span: to be counted."""
+        return self.of_all_rows([span.decision for span in self.spans])
 
-        A pair that has the row in its training set gives the value that `estimate` says, the
-        others their plain one.
+    @cached_property
+    def _left_out(self) -> list[LeftOut]:
+        grams = self.grams().of_pairs
+        return [left_out(*each) for each in zip(grams, self.solutions, self.spans, strict=True)]
+
+    @cached_property
+    def values(self) -> Array:
+        """The same where the span is doubtful followed exactly: to be used as values."""
+        return self.of_all_rows([pair.decision for pair in self._left_out])
+
+    @cached_property
+    def ranking(self) -> Array:
+        """For two classes, these values made comparable between rows: to be ranked."""
+        return self._left_out[0].ranking
+
+    @cached_property
+    def leave_one_out(self) -> Array:
+        """These values, but for rows of which the rule says the other class: as it says."""
+        return np.where((self.values > 0.0) == (self.rule > 0.0), self.values, self.rule)
+
+    def of_all_rows(self, of_pairs: Sequence[Array]) -> Array:
+        """Values of all pairs for all training rows, from those for the rows of each pair.
+
+        Rows of other classes were not seen by a pair: they have its plain value.
         """
-        grams = self.grams()
-        values = np.empty((self.indices.size, len(self.solutions)))
-        for column, ((_, rows), solution) in enumerate(
-            zip(self.pairs, self.solutions, strict=True)
-        ):
-            values[rows, column] = estimate(grams.of_pairs[column], solution)
+        values = self._plain.copy()
+        for column, ((_, rows), own) in enumerate(zip(self.pairs, of_pairs, strict=True)):
+            values[rows, column] = own
+        return values
+
+    @cached_property
+    def _plain(self) -> Array:
+        """Values of each pair for the rows that do not belong to it."""
+        values = np.zeros((self.indices.size, len(self.solutions)))
+        for column, (_, rows) in enumerate(self.pairs):
             if not rows.all():
                 support = self.coefficients[:, column] != 0
-                kernel_values = grams.whole.block(np.flatnonzero(~rows), self.support[support])
-                values[~rows, column] = (
+                others = np.flatnonzero(~rows)
+                kernel_values = self.grams().whole.block(others, self.support[support])
+                values[others, column] = (
                     kernel_values @ self.coefficients[support, column] + self.intercepts[column]
                 )
         return values
@@ -247,7 +274,7 @@ class Machines:
             positive = self.indices[used] == second
             sign = np.where(positive, 1.0, -1.0)
             plain = self.solutions[column].decision[used[rows]]
-            margins = lift_outliers(sign * self.leave_one_out[used, column], sign * plain)
+            margins = lift_outliers(sign * self.values[used, column], sign * plain)
             result.append(fit_sigmoid(sign * margins, positive, prior))
         return result
 
@@ -270,6 +297,7 @@ class StoredMachines(Machines):
         self.indices, self.bounds = machines.indices, machines.bounds
         self.support, self.vectors = machines.support, machines.vectors
         self.coefficients, self.intercepts = machines.coefficients, machines.intercepts
+        self.rule, self.values, self.ranking = machines.rule, machines.values, machines.ranking
         self.leave_one_out, self.sigmoids = machines.leave_one_out, machines.sigmoids
 
     def grams(self) -> Grams:

@@ -11,9 +11,18 @@ from itertools import combinations
 
 import numpy as np
 
-from .qp import Array
+from ._typing import Array, Mask
 
-__all__ = ["class_pairs", "couple", "labels", "one_vs_rest", "probabilities", "shaped", "votes"]
+__all__ = [
+    "class_pairs",
+    "couple",
+    "errors",
+    "labels",
+    "one_vs_rest",
+    "probabilities",
+    "shaped",
+    "votes",
+]
 
 #: Pairwise probabilities are kept this far from 0 and 1, as in LibSVM.
 _LEAST_PROBABILITY = 1e-7
@@ -39,6 +48,16 @@ def labels(values: Array, classes: np.ndarray, break_ties: bool) -> np.ndarray:
     """The class that wins most of its pairs; of several, the first, or by value."""
     counted = one_vs_rest if break_ties and classes.size > 2 else votes
     return classes[np.argmax(counted(values, classes.size), axis=1)]
+
+
+def errors(values: Array, indices: np.ndarray, n_classes: int, break_ties: bool = False) -> Mask:
+    """Which rows are not given to their own class.
+
+    Of two classes a value of exactly 0 is an error, whichever the class (``theta(0) = 1``).
+    """
+    if n_classes == 2:
+        return np.where(indices == 1, values[:, 0], -values[:, 0]) <= 0.0
+    return labels(values, np.arange(n_classes), break_ties) != indices
 
 
 def probabilities(pairwise: Array, n_classes: int) -> Array:

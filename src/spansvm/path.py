@@ -8,9 +8,10 @@ all of a class move by one factor, from the sum of their rows, which is carried 
 
 from __future__ import annotations
 
+from ._typing import Array
 from .dual import DualSolution, box, from_qp
 from .gram import Gram
-from .qp import Array, default_max_iter
+from .qp import default_max_iter
 
 __all__ = ["solve_from"]
 

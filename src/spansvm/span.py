@@ -21,14 +21,16 @@ from scipy import linalg
 
 from ._hull import AffineHull, positive, regularised_inverse
 from ._linalg import one_blas_thread
-from .dual import DualSolution, Mask, box, warn_indefinite
+from ._typing import Array, Mask
+from .dual import DualSolution, box, warn_indefinite
 from .gram import Gram
-from .qp import Array, solve_qp
+from .qp import solve_qp
 
 __all__ = [
     "LeaveOneOut",
     "Removal",
     "box_span_squared",
+    "entering",
     "opper_winther_shift",
     "removals",
     "span_exists",
@@ -128,7 +130,7 @@ def _take_over(
     apart = inside[0] if inside.size else -1
     for sign in (-1.0, 1.0):
         own = rows[y[rows] == sign]
-        e = _entering(solution.alpha, solution.C, y, f, sign, apart)
+        e = entering(solution, sign, apart)
         if own.size == 0 or e < 0:
             continue
         between = gram.block(np.array([e]), own)[0]
@@ -137,13 +139,18 @@ def _take_over(
         decision[own] = f[own] + y[e] - f[e] - sign * solution.alpha[own] * squared[own]
 
 
-@njit(nogil=True, cache=True)
-def _entering(alpha, C, y, decision, sign, apart):
+def entering(solution: DualSolution, sign: float, apart: int = -1) -> int:
     """The vector that takes over what a removed vector of label `sign` gave to the sum.
 
     Its signed multiplier must be free to move by `sign`; of those vectors it is the one
-    that violates, or is closest to violating, its margin in that direction.
+    that violates, or is closest to violating, its margin in that direction.  `apart` is one
+    that cannot; -1 is returned if none can.
     """
+    return int(_entering(solution.alpha, solution.C, solution.y, solution.decision, sign, apart))
+
+
+@njit(nogil=True, cache=True)
+def _entering(alpha, C, y, decision, sign, apart):
     best, index = -np.inf, -1
     for i in range(y.size):
         movable = alpha[i] < C[i] if y[i] == sign else alpha[i] > 0.0

@@ -15,6 +15,7 @@ from sklearn.svm import SVC
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ._typing import Array
 from .as_svc import arranged, as_svc
 from .criteria import SolvedModel
 from .dual import warn_indefinite
@@ -22,7 +23,6 @@ from .kernels import resolve_kernel
 from .lazy import parse_budget
 from .machines import Grams, Machines, StoredMachines, train_pairs
 from .pairs import labels, shaped
-from .qp import Array
 from .weighting import Weighting, weigh
 
 __all__ = ["SpanSVC"]
@@ -274,7 +274,11 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
 
     @property
     def loo_decision_function_(self) -> Array:
-        """What the span predicts ``decision_function`` to say of each row, had it been left out."""
+        """What ``decision_function`` would say of each row, had it been left out.
+
+        Predicted by the span, and followed exactly where that is doubtful, unless it changes
+        the sign: signs are those of the span-rule.
+        """
         check_is_fitted(self)
         return self._shaped(self._machines.leave_one_out)
 
@@ -282,7 +286,7 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
     def loo_predict_(self) -> np.ndarray:
         """What the span predicts ``predict`` to say of each row, had it been left out."""
         check_is_fitted(self)
-        return self._labels(self._machines.leave_one_out)
+        return self._labels(self._machines.rule)
 
     @property
     def training_labels_(self) -> np.ndarray:
@@ -307,11 +311,10 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
 
         Instances of zero weight are not counted.
         """
-        wrong = self.loo_predict_ != self.training_labels_
-        if len(self.classes_) == 2:
-            # The rule counts a value of exactly 0 as an error, whichever the class.
-            wrong |= self._machines.leave_one_out[:, 0] == 0.0
-        return float(wrong[self._machines.bounds > 0].mean())
+        check_is_fitted(self)
+        machines = self._machines
+        wrong = errors(machines.rule, machines.indices, machines.n_classes, self.break_ties)
+        return float(wrong[machines.bounds > 0].mean())
 
     def solved_model(self) -> SolvedModel:
         """The dual solution on its Gram matrix, for two classes: what the estimates are made of."""

@@ -45,7 +45,9 @@ class Twins:
 
     def merge(self, values: Array) -> Array:
         """Sums over each set, at its first row; 0 at the others."""
-        return np.bincount(self.first, weights=values, minlength=values.size)
+        sums = np.zeros(values.size)
+        np.add.at(sums, self.first, values)
+        return sums
 
     def share(self, alpha: Array, C: Array) -> Array:
         """Multipliers of the sets, at their first rows, divided in proportion to the bounds."""

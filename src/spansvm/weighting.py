@@ -21,9 +21,9 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils.class_weight import compute_class_weight
 
+from ._typing import Array
 from ._validation import check_weights
 from .dual import instance_bounds
-from .qp import Array
 
 __all__ = ["ClassWeighting", "SigmoidWeighting", "Weighting", "check_scores", "weigh"]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..qp import Array
+from .._typing import Array
 from .descriptions import DESCRIPTIONS, Description
 from .feature_names import feature_names
 from .files import DataSetError, PublishedFile, find, read_content

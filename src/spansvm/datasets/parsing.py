@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from ..qp import Array
+from .._typing import Array
 from .feature_names import BANK_BOOLEANS, BANK_NUMBERS
 from .readers import read_columns, read_ida, read_idx, read_libsvm, read_table
 

@@ -17,7 +17,7 @@ from itertools import product
 import numpy as np
 from sklearn.datasets import load_svmlight_file
 
-from ..qp import Array
+from .._typing import Array
 
 __all__ = ["read_columns", "read_ida", "read_idx", "read_libsvm", "read_table"]
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import NotFittedError
 
-from ..qp import Array
+from .._typing import Array
 from ._figures import COLOURS, axes_and_figure, is_number, short
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from ..qp import Array
+from .._typing import Array
 from .paper import printed
 from .problems import Key
 from .results import Results

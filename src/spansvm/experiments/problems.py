@@ -12,9 +12,9 @@ from itertools import product
 
 import numpy as np
 
+from .._typing import Array
 from ..datasets import DataSet, describe, load, ringnorm
 from ..kernels import Kernel, resolve_kernel
-from ..qp import Array
 from ..weighting import ClassWeighting, SigmoidWeighting, Weighting
 
 __all__ = [

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .._typing import Array
 from ..datasets import names
-from ..qp import Array
 from .problems import GRIDS, WITH_SCORES, Candidate, Key, candidate_name
 from .store import ESTIMATES, Store
 from .trials import n_folds

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import Array
 from ..datasets import describe
-from ..qp import Array
 from ..search.grid import select
 from .confirmation import LIBSVM, close_candidates
 from .paper import printed

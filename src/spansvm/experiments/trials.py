@@ -19,11 +19,11 @@ import numpy as np
 from sklearn.model_selection import LeaveOneGroupOut, StratifiedKFold
 
 from .._linalg import add_rows, one_blas_thread
+from .._typing import Array
 from ..criteria import CRITERIA, SolvedModel, span_bound
 from ..dual import DualSolution, solve_dual
 from ..gram import Gram
 from ..path import solve_from
-from ..qp import Array
 from ..search.grid import chains
 from .problems import Key, Problem, candidate_name
 from .store import ESTIMATES, Store

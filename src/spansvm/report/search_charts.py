@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..qp import Array
+from .._typing import Array
 from .plain import number
 from .searched import SearchedAxis, SearchedCandidates
 from .svg import PALETTE, Drawing, Frame, Markup, Scale, thin

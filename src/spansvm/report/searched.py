@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import Array
 from ..display.search import _Axis
-from ..qp import Array
 from ..search.evaluation import BOUNDS
 from .naming import name_parameters
 from .plain import MINUS, plain, words

@@ -9,7 +9,8 @@ import numpy.typing as npt
 from scipy.stats import binomtest
 from sklearn.metrics import brier_score_loss, roc_auc_score, roc_curve
 
-from ..qp import Array
+from .._typing import Array
+from ..pairs import errors
 from ..svc import SpanSVC
 from .plain import cut
 
@@ -118,8 +119,8 @@ def describe_leave_one_out(model: SpanSVC) -> LeaveOneOutFigures:
     own = np.searchsorted(names, model.training_labels_)[counted]
     said = np.searchsorted(names, model.loo_predict_)[counted]
     margins = margins[counted]
-    # As loo_error_ counts: a value of exactly 0 is an error of two classes.
-    wrong = margins <= 0 if names.size == 2 else said != own
+    machines = model._machines
+    wrong = errors(machines.rule[counted], own, names.size, model.break_ties)
     sizes = np.bincount(own, minlength=names.size)
     confusion = np.zeros((names.size, names.size), dtype=int)
     np.add.at(confusion, (own, said), 1)
@@ -150,7 +151,7 @@ def describe_leave_one_out(model: SpanSVC) -> LeaveOneOutFigures:
 def left_out_probabilities(model: SpanSVC) -> Array:
     """Calibrated probabilities of every training row, from its leave-one-out values."""
     machines = model._machines
-    return machines.probabilities(machines.leave_one_out)
+    return machines.probabilities(machines.values)
 
 
 def _histogram(margins: Array, own: npt.NDArray[np.intp], n_classes: int) -> Margins:
@@ -183,10 +184,8 @@ def _operations(
     result = []
     for index in [1] if names.size == 2 else range(names.size):
         positive = own == index
-        if names.size == 2:
-            values = model.loo_decision_function_[counted]
-        else:
-            values = probabilities[:, index]
+        two = names.size == 2
+        values = model._machines.ranking[counted] if two else probabilities[:, index]
         false_positive, true_positive, _ = roc_curve(positive, values)
         few = np.linspace(0, false_positive.size - 1, min(false_positive.size, _CURVE_POINTS))
         kept = np.unique(few.round().astype(int))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..qp import Array
+from .._typing import Array
 from ..svc import SpanSVC
 from .plain import cut, plain
 from .selected import left_out_probabilities

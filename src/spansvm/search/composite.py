@@ -21,8 +21,8 @@ from sklearn.svm import SVC
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import process_routing
 
+from .._typing import Array
 from .._validation import n_rows
-from ..qp import Array
 from ..svc import SpanSVC
 
 __all__ = [

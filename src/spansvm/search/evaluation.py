@@ -16,12 +16,13 @@ from typing import Any
 import numpy as np
 
 from ..criteria import CRITERIA, SolvedModel
-from ..loo import EXACT_TOLERANCE, exact_loo_decision
+from ..following import EXACT_TOLERANCE
+from ..loo import exact_left_out
 from ..machines import Machines
-from ..pairs import labels
+from ..pairs import errors, labels
 from ..svc import SpanSVC
 from .composite import Candidates, FitParams, has_rows, take_rows
-from .left_out import LeftOut, hinge_loss
+from .left_out import LeftOut, Values, hinge_loss
 from .training_sets import Split, TrainingSet, cache_of
 
 __all__ = ["BOUNDS", "METHODS", "Chain", "Outcome", "Work", "evaluate"]
@@ -200,22 +201,18 @@ class _Judge:
         self, machines: Machines, training_set: TrainingSet, machine: SpanSVC
     ) -> dict[str, Any]:
         """Judge by leave-one-out values, or by a bound."""
-        if self.work.method == "loo":
-            values = machines.left_out(exact_loo_decision)
-        else:
-            values = machines.leave_one_out
         counted = self.counted
-        if not counted.all():
-            values = values[counted]
-        indices = machines.indices[counted]
-        if machines.n_classes == 2:
-            wrong = (values[:, 0] > 0.0) != (indices == 1)
-            wrong |= values[:, 0] == 0.0
+        if self.work.method == "loo":
+            grams = machines.grams().of_pairs
+            pairs = [exact_left_out(*each) for each in zip(grams, machines.solutions, strict=True)]
+            values = Values.exact(machines, pairs, counted)
         else:
-            wrong = labels(values, training_set.classes, machine.break_ties) != self.y[counted]
+            values = Values.left_out(machines, counted)
+        indices, n_classes = machines.indices[counted], machines.n_classes
+        wrong = errors(values.counted, indices, n_classes, machine.break_ties)
         judged: dict[str, Any] = {
             "loo_error": float(wrong.mean()),
-            "hinge": hinge_loss(values, indices, machines.n_classes),
+            "hinge": hinge_loss(values.counted, indices, n_classes),
         }
         if self.work.method in BOUNDS:
             return {**judged, "scores": {"score": 1.0 - self._bound(machines)}}
@@ -252,12 +249,12 @@ class _Judge:
         known = np.isin(self.y[test], classes)
         indices = np.searchsorted(classes, self.y[test][known])
         hinge = hinge_loss(values[known], indices, machines.n_classes)
-        left_out = LeftOut(values, machines, classes, machine)
         if self.work.scorers is None:
             weight = self.work.score_params.get("score", {}).get("sample_weight")
             weight = None if weight is None else np.asarray(weight)[test]
             right = labels(values, classes, machine.break_ties) == self.y[test]
             return {"hinge": hinge, "scores": {"score": float(np.average(right, weights=weight))}}
+        left_out = LeftOut(Values.tested(values), machines, classes, machine)
         return {"hinge": hinge, **self._score(left_out, test)}
 
     def _score(self, left_out: LeftOut, rows: np.ndarray) -> dict[str, Any]:
@@ -273,7 +270,7 @@ class _Judge:
                 for key, value in self.work.score_params.get(name, {}).items()
             }
             try:
-                value = scorer(left_out, X, y, **params)
+                value = scorer(left_out.given_to(scorer), X, y, **params)
                 scores |= value if isinstance(value, dict) else {name: float(value)}
             except Exception as exception:
                 failure = _failure(exception)

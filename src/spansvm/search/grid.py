@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import ParameterGrid
 
-from ..qp import Array
+from .._typing import Array
 
 __all__ = ["TIES", "chains", "list_candidates", "select"]
 

@@ -2,54 +2,115 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from .._typing import Array, Mask
 from .._validation import n_rows
+from ..left_out import LeftOut as LeftOutPair
 from ..machines import Machines
 from ..pairs import class_pairs, labels, shaped
-from ..qp import Array
 from ..svc import SpanSVC
 
-__all__ = ["LeftOut", "hinge_loss"]
+__all__ = ["LeftOut", "Values", "hinge_loss"]
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """Values of all pairs for rows that the machines did not see, each for its purpose.
+
+    Attributes
+    ----------
+    counted : ndarray of shape (n, n_pairs)
+        To predict labels from.
+    decision, calibrated, ranking : callable without arguments
+        To be decision values, to make probabilities of, and, for two classes, to be ranked;
+        functions, as they may take longer and are not always needed.
+    """
+
+    counted: Array
+    decision: Callable[[], Array]
+    calibrated: Callable[[], Array]
+    ranking: Callable[[], Array]
+
+    @classmethod
+    def left_out(cls, machines: Machines, rows: Mask) -> Values:
+        """Of the training rows, each left out."""
+        return cls(
+            machines.rule[rows],
+            lambda: machines.leave_one_out[rows],
+            lambda: machines.values[rows],
+            lambda: machines.ranking[rows, None],
+        )
+
+    @classmethod
+    def exact(cls, machines: Machines, pairs: Sequence[LeftOutPair], rows: Mask) -> Values:
+        """The same, all of them followed exactly."""
+        values = machines.of_all_rows([pair.decision for pair in pairs])[rows]
+        return cls(values, lambda: values, lambda: values, lambda: pairs[0].ranking[rows, None])
+
+    @classmethod
+    def tested(cls, values: Array) -> Values:
+        """Of test rows: one model says all of them, so they can be ranked as they are."""
+        return cls(values, lambda: values, lambda: values, lambda: values)
 
 
 class LeftOut(ClassifierMixin, BaseEstimator):
     """Predictions for rows that the machines did not see, in the shape of a classifier.
 
     This is what scorers are given.  It predicts these rows and no others, whatever it is
-    asked.
+    asked.  `ranks` is for scorers that rank decision values.
     """
 
     def __init__(
-        self, values: Array, machines: Machines, classes: np.ndarray, settings: SpanSVC
+        self,
+        values: Values,
+        machines: Machines,
+        classes: np.ndarray,
+        settings: SpanSVC,
+        ranks: bool = False,
     ) -> None:
         self.values, self.machines, self.settings = values, machines, settings
         self.classes = self.classes_ = classes
+        self.ranks = ranks
+
+    def given_to(self, scorer: Any) -> LeftOut:
+        """These predictions as the scorer needs them."""
+        methods = getattr(scorer, "_response_method", None)
+        methods = [methods] if isinstance(methods, str) else list(methods or ())
+        return LeftOut(
+            self.values, self.machines, self.classes, self.settings, "decision_function" in methods
+        )
 
     def _check(self, X: Any) -> None:
-        if n_rows(X) != self.values.shape[0]:
+        n = self.values.counted.shape[0]
+        if n_rows(X) != n:
             raise ValueError(
-                f"Left-out predictions are for {self.values.shape[0]} rows, but a scorer asked "
+                f"Left-out predictions are for {n} rows, but a scorer asked "
                 f"for {n_rows(X)}. Scorers of a search must predict the rows that they are given."
             )
 
     def decision_function(self, X: Any) -> Array:
         """Decision values of the rows."""
         self._check(X)
-        return shaped(self.values, self.classes.size, self.settings.decision_function_shape)
+        if self.ranks and self.classes.size == 2:
+            return self.values.ranking()[:, 0]
+        values = self.values.decision()
+        return shaped(values, self.classes.size, self.settings.decision_function_shape)
 
     def predict(self, X: Any) -> np.ndarray:
         """Labels of the rows."""
         self._check(X)
-        return labels(self.values, self.classes, self.settings.break_ties)
+        return labels(self.values.counted, self.classes, self.settings.break_ties)
 
     def predict_proba(self, X: Any) -> Array:
         """Probabilities of the classes, by sigmoids fitted on leave-one-out values."""
         self._check(X)
-        return self.machines.probabilities(self.values)
+        return self.machines.probabilities(self.values.calibrated())
 
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of :meth:`predict_proba`."""

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 from sklearn.svm import SVC
 
+from .._typing import Array
 from ..as_svc import keeps_vectors, put_solution
 from ..kernels import dense
 from ..machines import Machines
 from ..pairs import class_pairs
-from ..qp import Array
 from ..svc import SpanSVC
 from ..weighting import weigh
 from .composite import FitParams, as_span_svc, take_rows, unwrap

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from ..qp import Array
+from .._typing import Array
 from .evaluation import Outcome
 
 __all__ = ["results_table"]

@@ -12,12 +12,12 @@ from weakref import WeakValueDictionary
 import numpy as np
 from sklearn.utils import get_tags
 
+from .._typing import Array
 from .._validation import check_rows
 from ..dual import DualSolution
 from ..kernels import dense, resolve_kernel
 from ..lazy import LazyGram
 from ..machines import Grams, Machines, train_pairs
-from ..qp import Array
 from ..svc import SpanSVC
 from ..weighting import weigh
 from .composite import FitParams, fit_transformers, take_rows, transform, unwrap
