@@ -21,7 +21,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ._linalg import FAST_MATH, add_row
+from ._linalg import FAST_MATH, add_row, add_rows
 
 __all__ = ["remove_all"]
 
@@ -91,8 +91,12 @@ def _sides(x, lo, hi):
 
 
 @njit(nogil=True, cache=True)
-def _row(T, q):
-    """A row of the tableau, computed when it is first asked for."""
+def _slot(T, q):
+    """Where a row of the tableau is; it is computed when it is first asked for.
+
+    Entries of free vectors have the other sign: along a path multipliers of free vectors and
+    residuals of all others then change by sums of rows.
+    """
     if T.slot[q] < 0:
         slot = T.used[0]
         T.used[0] += 1
@@ -104,7 +108,7 @@ def _row(T, q):
             for i in range(row.size):
                 row[i] += T.weights[a]
             for b in range(T.free.size):
-                row[T.free[b]] = -T.projected[a, b]
+                row[T.free[b]] = T.projected[a, b]
         else:
             own = np.empty(T.free.size)
             for b in range(T.free.size):
@@ -119,8 +123,8 @@ def _row(T, q):
             for i in range(row.size):
                 row[i] += (kernel[i] - base[i]) - offset
             for b in range(T.free.size):
-                row[T.free[b]] = lean[b]
-    return T.rows[T.slot[q]]
+                row[T.free[b]] = -lean[b]
+    return T.slot[q]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST_MATH)
@@ -151,6 +155,7 @@ def _remove(
     least[p], most[p] = -np.inf, np.inf
     n_free = T.free.size - driven_free
     slope, room, still = np.empty(n), np.empty(n), np.empty(n)
+    slots, weights = np.empty(_CHANGED + 1, np.int64), np.empty(_CHANGED + 1)
     own = amount
     sign = -1.0 if hi[p] > 0.0 else 1.0
     for i in range(n):
@@ -170,15 +175,15 @@ def _remove(
             z = np.empty(size)
             if not _directions(T, changed[:size], p, z):
                 return np.nan, np.nan
-            slope[:] = 0.0
-            if not driven_free:
-                add_row(slope, sign, _row(T, p))
             for a in range(size):
-                add_row(slope, sign * z[a], _row(T, changed[a]))
+                slots[a], weights[a] = _slot(T, changed[a]), sign * z[a]
+            used = size
+            if not driven_free:
+                slots[size], weights[size] = _slot(T, p), sign
+                used += 1
+            slope[:] = 0.0
+            add_rows(slope, T.rows, slots[:used], weights[:used])
             along = sign * z[position[p]] if driven_free else slope[p]
-            for i in range(n):
-                if T.place[i] >= 0:
-                    slope[i] = -slope[i]
             for a in range(size):
                 slope[changed[a]] = sign * z[a]
             slope[p] = 0.0
@@ -334,9 +339,11 @@ def _directions(T, changed, p, z):
     for a in range(size):
         unit[a] = root if T.place[changed[a]] >= 0 else 1.0 / root
     for a in range(size):
-        row = _row(T, changed[a])
+        row = T.rows[_slot(T, changed[a])]
         for b in range(size):
-            A[a, b] = row[changed[b]] * unit[a] * unit[b]
+            A[a, b] = (
+                row[changed[b]] * unit[a] * (-unit[b] if T.place[changed[b]] >= 0 else unit[b])
+            )
         z[a] = -row[p] * unit[a]
         if driven_free:
             z[a] = -unit[a] if changed[a] == p else 0.0

@@ -15,7 +15,7 @@ import numpy as np
 from scipy import linalg
 
 from ._hull import Factor
-from ._linalg import cholesky, cholesky_inverse, one_blas_thread
+from ._linalg import cholesky, lower_inverse, one_blas_thread
 from ._removal import remove_all
 from ._typing import Array, Rows
 from .dual import DualSolution, box, find_intercept
@@ -119,8 +119,7 @@ def bordered(gram: Gram, free: Rows, known: Factor | None = None) -> Bordered | 
     if known is not None and known.matrix.size and np.array_equal(known.kept, free):
         pivots = np.diagonal(known.matrix) ** 2
         if known.ridge == 0.0 and pivots.min() >= _WELL_CONDITIONED * known.shift:
-            inverse = known.matrix.copy()
-            cholesky_inverse(inverse)
+            inverse = _inverse(known.matrix.copy())
             u = inverse.sum(axis=1)
             weights = u / u.sum()
             inverse -= np.outer(u, weights)
@@ -135,7 +134,7 @@ def bordered(gram: Gram, free: Rows, known: Factor | None = None) -> Bordered | 
     if size > 1:
         if not cholesky(G) or (np.diagonal(G) ** 2 < least).any():
             return None
-        cholesky_inverse(G)
+        G = _inverse(G)
     projected, weights = np.empty((size, size)), np.empty(size)
     projected[1:, 1:] = G
     projected[0, 1:] = projected[1:, 0] = -G.sum(axis=0)
@@ -143,6 +142,13 @@ def bordered(gram: Gram, free: Rows, known: Factor | None = None) -> Bordered | 
     weights[1:] = -G @ apart[1:, 0]
     weights[0] = 1.0 - weights[1:].sum()
     return Bordered(projected, weights)
+
+
+def _inverse(factor: Array) -> Array:
+    """The inverse of a matrix from its Cholesky factor, which is overwritten."""
+    lower_inverse(factor)
+    triangle = np.tril(factor)
+    return triangle.T @ triangle
 
 
 @dataclass(frozen=True, eq=False)
@@ -377,6 +383,6 @@ def _fill_rows(gram: Gram, tableau: Tableau, wanted: Rows) -> None:
     np.matmul(lean.T, tableau.values, out=rows)
     np.subtract(gram.whole_rows(wanted) - gram.whole_rows(np.array([base])), rows, out=rows)
     rows -= rows[:, [base]]
-    rows[:, tableau.free] = lean.T
+    rows[:, tableau.free] = -lean.T
     tableau.slot[wanted] = np.arange(wanted.size)
     tableau.used[0] = wanted.size

@@ -38,7 +38,7 @@ from .span import LeaveOneOut, entering, span_leave_one_out
 __all__ = ["LeftOut", "accuracy_of", "alone_in_class", "left_out", "rounded"]
 
 #: Mean doubt, in either class, that is left with a hundred instances: a fraction of the spread of
-#: the decision values.  Errors of many instances cancel: it may grow as the root of their number.
+#: the decision values.  Errors of many instances cancel: it may grow with their number (measured).
 _DOUBT, _HUNDRED = 0.01, 100.0
 
 #: Decision values that vary by less than this fraction of what goes into them do not vary.
@@ -139,7 +139,7 @@ def rounded(values: Array, accuracy: float) -> Array:
 
 def _doubtful(solution: DualSolution, doubt: Array) -> Rows:
     """The rows to follow: without them the mean doubt of either class is small."""
-    rows, allowed = [], _DOUBT * np.sqrt(max(solution.n_instances, _HUNDRED) / _HUNDRED)
+    rows, allowed = [], _DOUBT * max(solution.n_instances / _HUNDRED, 1.0)
     for sign in (-1.0, 1.0):
         own = np.flatnonzero(solution.present & (solution.y == sign))
         order = own[np.argsort(doubt[own], kind="stable")]

@@ -87,8 +87,10 @@ def span_leave_one_out(
     squared = np.zeros(solution.y.size)
     # Of equal points the first stands for all, as in training; each is in the hull of the others.
     twins = gram.twins(solution.y)
-    points = inside if twins is None else twins.first[inside]
-    hull, count = np.unique(points, return_counts=True)
+    hull = points = inside
+    if twins is not None:
+        points = twins.first[inside]
+        hull, count = np.unique(points, return_counts=True)
     if before is not None and inside.size > 1 and _same_hull(solution, before[0]):
         squared[solution.support] = before[1].span_squared[solution.support]
     elif inside.size:
@@ -96,9 +98,10 @@ def span_leave_one_out(
             if not solution.indefinite:  # else it has been said
                 warn_indefinite(stacklevel=2)
             AffineHull(gram, hull).distances(bounded, gram.diagonal, squared)
-        repeated = (count > 1)[np.searchsorted(hull, points)]
-        squared[inside] = np.where(repeated, 0.0, squared[points])
-        squared[~solution.support] = 0.0
+        if twins is not None:
+            repeated = (count > 1)[np.searchsorted(hull, points)]
+            squared[inside] = np.where(repeated, 0.0, squared[points])
+            squared[~solution.support] = 0.0
     decision = solution.decision - solution.y * solution.alpha * squared
     if hull.size < 2 and inside.size < 2:
         _take_over(gram, solution, inside, inside if inside.size else bounded, squared, decision)

@@ -22,7 +22,7 @@ from .dual import warn_indefinite
 from .kernels import resolve_kernel
 from .lazy import parse_budget
 from .machines import Grams, Machines, StoredMachines, train_pairs
-from .pairs import labels, shaped
+from .pairs import errors, labels, shaped
 from .weighting import Weighting, weigh
 
 __all__ = ["SpanSVC"]
