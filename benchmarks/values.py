@@ -1,4 +1,4 @@
-"""``python -m benchmarks.values``: are left-out values right as values?
+"""``python -m benchmarks.values``: left-out values against exact leave-one-out.
 
 The span-rule (Corollary 1) and what searches use for scores of values (`left_out`) against exact
 leave-one-out, on 200 rows: noise with 5, 20 and 50 % positives, and real data.  Two grids: the
@@ -6,8 +6,9 @@ paper's class weights (9 x 9 of its 33 x 33, gamma = 1/d), and C x gamma with sm
 gamma (6 x 6), where in-bound vectors are few.  For each score the mean and the largest difference
 over the models of the grid, and how long each takes.
 
-A second table, ``ranking.csv``: pooled left-out values against the area under the ROC curve of the
-model itself on thousands of test rows, plain and as they are ranked.
+Two more tables: ``ranking.csv``, the area under the ROC curve of pooled left-out values less that
+of the model itself on thousands of test rows, for plain values and for those that are ranked;
+and ``noise.csv``, the best scores that searches on noise promise.
 """
 
 from __future__ import annotations

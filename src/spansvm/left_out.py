@@ -41,8 +41,9 @@ __all__ = ["LeftOut", "accuracy_of", "alone_in_class", "left_out", "rounded"]
 #: the decision values.  Errors of many instances cancel: it may grow with their number (measured).
 _DOUBT, _HUNDRED = 0.01, 100.0
 
-#: Decision values that vary by less than this fraction of what goes into them do not vary.
-_CANCELLED = 1e-8
+#: Decision values that vary by less than this fraction of what goes into them, and by less than
+#: this, do not vary.
+_CANCELLED, _SMALL = 1e-6, 1e-2
 
 #: Multipliers that differ by less than this fraction are equal.
 _EQUAL = 1e-9
@@ -123,7 +124,7 @@ def accuracy_of(gram: Gram, solution: DualSolution) -> float:
     first = np.flatnonzero(solution.present)[:1]
     apart = gram.diagonal + gram.diagonal[first] - 2.0 * gram.whole_rows(first)[0]
     constant = _CANCELLED * float(solution.alpha.sum()) * float(apart.max())
-    if float(solution.decision[solution.present].std()) > constant:
+    if float(solution.decision[solution.present].std()) > min(constant, _SMALL):
         constant = 0.0
     return max(_ABOVE_ROUNDING * level, _ABOVE_GAP * solution.gap, constant)
 
