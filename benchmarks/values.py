@@ -23,7 +23,7 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 from spansvm import SpanSearch
-from spansvm.calibration import fit_sigmoid, lift_outliers
+from spansvm.calibration import fit_sigmoid, limit_outliers
 from spansvm.dual import DualSolution, solve_dual
 from spansvm.gram import Gram
 from spansvm.kernels import resolve_kernel
@@ -77,8 +77,8 @@ def models(grid: str, X: np.ndarray, y: np.ndarray) -> Iterator[tuple[Gram, Dual
 
 def scores(y: np.ndarray, decision: np.ndarray, ranking: np.ndarray, plain: np.ndarray) -> list:
     """Area under the curve, average precision, log loss, accuracy."""
-    sigmoid = fit_sigmoid(y * lift_outliers(y * decision, y * plain), y > 0)
-    probability = np.clip(sigmoid(decision), 1e-7, 1 - 1e-7)
+    sigmoid = fit_sigmoid(limit_outliers(ranking, plain, y > 0), y > 0, prior=0.5)
+    probability = np.clip(sigmoid(ranking), 1e-7, 1 - 1e-7)
     return [
         roc_auc_score(y, ranking),
         average_precision_score(y, ranking),

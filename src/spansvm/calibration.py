@@ -13,7 +13,10 @@ from scipy.special import expit
 
 from ._typing import Array
 
-__all__ = ["Sigmoid", "fit_sigmoid", "lift_outliers"]
+__all__ = ["Sigmoid", "fit_sigmoid", "limit_outliers"]
+
+#: Decision values vary if their standard deviation is this fraction of the margin.
+_VARIES = 0.1
 
 _STEPS = 100
 _HALVINGS = 40
@@ -89,16 +92,21 @@ def fit_sigmoid(values: Array, positive: np.ndarray, prior: float = 1.0) -> Sigm
     return Sigmoid(slope / scale, offset - slope * centre / scale)
 
 
-def lift_outliers(margins: Array, plain: Array) -> Array:
-    """Leave-one-out margins to fit a sigmoid on, without those that cannot be true.
+def limit_outliers(values: Array, plain: Array, positive: np.ndarray) -> Array:
+    """Leave-one-out values to fit a sigmoid on, without margins far below all others.
 
-    With few in-bound vectors and large weights the span puts some of them far lower than
-    retraining does, and a few such values flatten the whole sigmoid.  Margins are lifted to the
-    least of -1, the smallest margin of the model itself (`plain`), and the lower fence of their
-    quartiles.
+    A few of these flatten the whole sigmoid.  Margins are lifted to the least of -1, the smallest
+    margin of the model itself, whose values are `plain`, and the lower fence of their quartiles;
+    as far above 0, or above the upper quartile, they are cut off.  Where the values of the model
+    hardly vary there are no outliers: limits that depend on the label would pass it on.
     """
+    if float(plain.std()) < _VARIES:
+        return values
+    sign = np.where(positive, 1.0, -1.0)
+    margins = sign * values
     low, high = np.quantile(margins, [0.25, 0.75])
-    return np.maximum(margins, min(-1.0, float(plain.min()), low - 1.5 * (high - low)))
+    least = min(-1.0, float((sign * plain).min()), low - 1.5 * (high - low))
+    return sign * np.clip(margins, least, max(-least, float(high)))
 
 
 def _loss(f: Array, target: Array, slope: float, offset: float) -> float:

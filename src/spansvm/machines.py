@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._typing import Array
-from .calibration import Sigmoid, fit_sigmoid, lift_outliers
+from .calibration import Sigmoid, fit_sigmoid, limit_outliers
 from .dual import DualSolution, solve_dual
 from .gram import Gram
 from .kernels import Kernel, dense
@@ -213,19 +213,23 @@ class Machines:
         return [left_out(*each) for each in zip(grams, self.solutions, self.spans, strict=True)]
 
     @cached_property
-    def values(self) -> Array:
-        """The same where the span is doubtful followed exactly: to be used as values."""
-        return self.of_all_rows([pair.decision for pair in self._left_out])
+    def comparable(self) -> Array:
+        """Values of left-out rows as the machines themselves would say them of new rows.
 
-    @cached_property
-    def ranking(self) -> Array:
-        """For two classes, these values made comparable between rows: to be ranked."""
-        return self._left_out[0].ranking
+        To be ranked, and to make probabilities of: followed exactly where the span is doubtful,
+        and without the shift that the removal gives to all rows.
+        """
+        return self.of_all_rows([pair.ranking for pair in self._left_out])
 
     @cached_property
     def leave_one_out(self) -> Array:
-        """These values, but for rows of which the rule says the other class: as it says."""
-        return np.where((self.values > 0.0) == (self.rule > 0.0), self.values, self.rule)
+        """Values of left-out rows from the machines without them.
+
+        Followed exactly where the span is doubtful, but for rows of which the rule says the
+        other class: as it says.
+        """
+        values = self.of_all_rows([pair.decision for pair in self._left_out])
+        return np.where((values > 0.0) == (self.rule > 0.0), values, self.rule)
 
     def of_all_rows(self, of_pairs: Sequence[Array]) -> Array:
         """Values of all pairs for all training rows, from those for the rows of each pair.
@@ -272,10 +276,9 @@ class Machines:
         for column, ((_, second), rows) in enumerate(self.pairs):
             used = rows & (self.bounds > 0)
             positive = self.indices[used] == second
-            sign = np.where(positive, 1.0, -1.0)
             plain = self.solutions[column].decision[used[rows]]
-            margins = lift_outliers(sign * self.values[used, column], sign * plain)
-            result.append(fit_sigmoid(sign * margins, positive, prior))
+            values = limit_outliers(self.comparable[used, column], plain, positive)
+            result.append(fit_sigmoid(values, positive, prior))
         return result
 
     def probabilities(self, values: Array) -> Array:
@@ -297,7 +300,7 @@ class StoredMachines(Machines):
         self.indices, self.bounds = machines.indices, machines.bounds
         self.support, self.vectors = machines.support, machines.vectors
         self.coefficients, self.intercepts = machines.coefficients, machines.intercepts
-        self.rule, self.values, self.ranking = machines.rule, machines.values, machines.ranking
+        self.rule, self.comparable = machines.rule, machines.comparable
         self.leave_one_out, self.sigmoids = machines.leave_one_out, machines.sigmoids
 
     def grams(self) -> Grams:

@@ -151,7 +151,7 @@ def describe_leave_one_out(model: SpanSVC) -> LeaveOneOutFigures:
 def left_out_probabilities(model: SpanSVC) -> Array:
     """Calibrated probabilities of every training row, from its leave-one-out values."""
     machines = model._machines
-    return machines.probabilities(machines.values)
+    return machines.probabilities(machines.comparable)
 
 
 def _histogram(margins: Array, own: npt.NDArray[np.intp], n_classes: int) -> Margins:
@@ -185,7 +185,7 @@ def _operations(
     for index in [1] if names.size == 2 else range(names.size):
         positive = own == index
         two = names.size == 2
-        values = model._machines.ranking[counted] if two else probabilities[:, index]
+        values = model._machines.comparable[counted, 0] if two else probabilities[:, index]
         false_positive, true_positive, _ = roc_curve(positive, values)
         few = np.linspace(0, false_positive.size - 1, min(false_positive.size, _CURVE_POINTS))
         kept = np.unique(few.round().astype(int))

@@ -27,15 +27,14 @@ class Values:
     ----------
     counted : ndarray of shape (n, n_pairs)
         To predict labels from.
-    decision, calibrated, ranking : callable without arguments
-        To be decision values, to make probabilities of, and, for two classes, to be ranked;
-        functions, as they may take longer and are not always needed.
+    decision, comparable : callable without arguments
+        To be decision values; and to be ranked, or made probabilities of.  Functions, as they
+        may take longer and are not always needed.
     """
 
     counted: Array
     decision: Callable[[], Array]
-    calibrated: Callable[[], Array]
-    ranking: Callable[[], Array]
+    comparable: Callable[[], Array]
 
     @classmethod
     def left_out(cls, machines: Machines, rows: Mask) -> Values:
@@ -43,20 +42,20 @@ class Values:
         return cls(
             machines.rule[rows],
             lambda: machines.leave_one_out[rows],
-            lambda: machines.values[rows],
-            lambda: machines.ranking[rows, None],
+            lambda: machines.comparable[rows],
         )
 
     @classmethod
     def exact(cls, machines: Machines, pairs: Sequence[LeftOutPair], rows: Mask) -> Values:
         """The same, all of them followed exactly."""
         values = machines.of_all_rows([pair.decision for pair in pairs])[rows]
-        return cls(values, lambda: values, lambda: values, lambda: pairs[0].ranking[rows, None])
+        comparable = machines.of_all_rows([pair.ranking for pair in pairs])[rows]
+        return cls(values, lambda: values, lambda: comparable)
 
     @classmethod
     def tested(cls, values: Array) -> Values:
-        """Of test rows: one model says all of them, so they can be ranked as they are."""
-        return cls(values, lambda: values, lambda: values, lambda: values)
+        """Of test rows: one model says all of them, so they are comparable as they are."""
+        return cls(values, lambda: values, lambda: values)
 
 
 class LeftOut(ClassifierMixin, BaseEstimator):
@@ -98,7 +97,7 @@ class LeftOut(ClassifierMixin, BaseEstimator):
         """Decision values of the rows."""
         self._check(X)
         if self.ranks and self.classes.size == 2:
-            return self.values.ranking()[:, 0]
+            return self.values.comparable()[:, 0]
         values = self.values.decision()
         return shaped(values, self.classes.size, self.settings.decision_function_shape)
 
@@ -110,7 +109,7 @@ class LeftOut(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> Array:
         """Probabilities of the classes, by sigmoids fitted on leave-one-out values."""
         self._check(X)
-        return self.machines.probabilities(self.values.calibrated())
+        return self.machines.probabilities(self.values.comparable())
 
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of :meth:`predict_proba`."""
