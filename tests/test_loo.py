@@ -14,6 +14,8 @@ from spansvm.dual import solve_dual
 from spansvm.following import follow, retrain
 from spansvm.gram import Gram
 from spansvm.kernels import resolve_kernel
+from spansvm.lazy import gram_of
+from spansvm.loo import exact_loo_decision
 
 X, Y = load_breast_cancer(return_X_y=True)
 X, Y = minmax_scale(X)[:160], Y[:160]
@@ -111,3 +113,76 @@ def test_following_the_solution_is_retraining(C, copies):
     assert np.isfinite(followed).all()
     trained = [retrain(gram, solution, p)[0] for p in rows]
     np.testing.assert_allclose(followed, trained, atol=1e-6)
+
+
+def adversarial(seed):
+    """Small problems with what makes removals hard: copies, few dimensions, weights far apart."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(4, 50)), int(rng.integers(1, 6))
+    y = np.where(rng.random(n) < rng.uniform(0.1, 0.9), 1.0, -1.0)
+    y[:2] = 1.0, -1.0
+    Z = rng.standard_normal((n, d)) + y[:, None] * rng.uniform(0.0, 1.5)
+    if seed % 4 == 0:
+        Z = np.round(Z)
+    elif seed % 4 == 1:
+        Z = np.repeat(Z[: (n + 2) // 3], 3, axis=0)[:n]
+    elif seed % 4 == 2:
+        Z = Z.astype(np.float32).astype(float)
+    name = ("rbf", "linear", "poly")[seed % 3]
+    gamma = 10 ** rng.uniform(-4, 1) if name == "rbf" else 1.0
+    C = np.full(n, 10.0 ** rng.uniform(-3, 3))
+    kind = int(rng.integers(5))
+    if kind == 1:
+        C = np.where(y > 0, C, 10 ** rng.uniform(-3, 3))
+    elif kind == 2:
+        C = C * 2 ** rng.uniform(-4, 4, n)
+    elif kind == 3:
+        C = C * 2.0 ** rng.integers(-2, 3, n)
+    elif kind == 4:
+        C[2:] *= rng.random(n - 2) < 0.7
+    kernel = resolve_kernel(name, Z, gamma=gamma, degree=2, coef0=1.0)
+    return gram_of(kernel, Z, whole=True), y, C
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_removals_are_retraining_whatever_is_left(block):
+    """Twins of either label, dependent vectors, no in-bound vector left: also the middle of b."""
+    rows_checked = unheld = 0
+    for seed in range(100 * block, 100 * block + 100):
+        gram, y, C = adversarial(seed)
+        solution = solve_dual(gram, y, C, tol=1e-9)
+        values = exact_loo_decision(gram, solution)
+        for p in np.flatnonzero(solution.support)[::3]:
+            without = C.copy()
+            without[p] = 0.0
+            if np.unique(y[without > 0]).size < 2:
+                assert values[p] == -y[p]
+                continue
+            model = solve_dual(gram, y, without, tol=1e-9)
+            level = 1e-6 + 1e-11 * np.abs(solution.beta).sum() * gram.diagonal.max()
+            slack = (level + 100 * model.gap) * max(1.0, abs(model.decision[p]))
+            assert values[p] == pytest.approx(model.decision[p], abs=slack), (seed, p)
+            rows_checked += 1
+            unheld += not model.in_bound.any()
+    assert rows_checked > 200
+    assert unheld > 5
+
+
+def test_twins_with_other_labels_and_unequal_weights():
+    """The only free vector is one of the twins: once -4.6e13, where retraining has about -1."""
+    Z = np.array([[0.0], [0.0], [1.0], [1.0], [0.3]])
+    y = np.array([1.0, -1.0, 1.0, -1.0, -1.0])
+    for kernel in ("linear", "rbf"):
+        gram = gram_of(resolve_kernel(kernel, Z, gamma=1.0), Z, whole=True)
+        for C in (
+            [1.0, 0.5, 2.0, 0.3, 0.7],
+            [0.1, 3.0, 0.2, 1.0, 1.5],
+            [1e-3, 2e-3, 1.0, 1.0, 0.1],
+        ):
+            solution = solve_dual(gram, y, C, tol=1e-9)
+            values = exact_loo_decision(gram, solution)
+            for p in np.flatnonzero(solution.support):
+                without = np.array(C)
+                without[p] = 0.0
+                expected = solve_dual(gram, y, without, tol=1e-9).decision[p]
+                assert values[p] == pytest.approx(expected, abs=1e-6)

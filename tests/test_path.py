@@ -1,9 +1,13 @@
+from dataclasses import replace
+
 import numpy as np
+import pytest
 
 from spansvm.dual import solve_dual
 from spansvm.gram import Gram
 from spansvm.kernels import Kernel
 from spansvm.path import solve_from
+from spansvm.span import span_leave_one_out
 
 
 def test_a_long_path_that_goes_up_and_up_again_stays_finite_and_right():
@@ -35,3 +39,37 @@ def test_a_path_to_equal_weights_of_balanced_classes_leaves_no_vector_inside():
         assert cold.bounded.all()
         assert before.bounded.all()
         assert abs(before.intercept - cold.intercept) < 1e-6
+
+
+@pytest.mark.parametrize("gamma", [0.003, 0.1, 3.0])
+def test_solutions_are_finished_and_do_not_depend_on_where_they_started(gamma):
+    rng = np.random.default_rng(1)
+    y = np.where(rng.random(150) < 0.4, 1.0, -1.0)
+    X = rng.normal(size=(150, 4)) + 0.5 * y[:, None]
+    gram = Gram(Kernel("rbf", gamma=gamma)(X))
+    warm = solve_dual(gram, y, np.full(150, 0.01))
+    for C in (0.1, 1.0, 30.0, 1000.0, 3.0, 0.03):
+        warm = solve_from(gram, warm, np.full(150, C), tol=1e-3)
+        cold = solve_dual(gram, y, np.full(150, C))
+        assert max(warm.gap, cold.gap) < 1e-8
+        np.testing.assert_allclose(warm.decision, cold.decision, atol=1e-7)
+        tight = solve_dual(gram, y, np.full(150, C), tol=1e-9)
+        np.testing.assert_allclose(cold.decision, tight.decision, atol=1e-7)
+
+
+def test_the_factor_of_a_finished_solution_is_that_of_its_in_bound_vectors():
+    rng = np.random.default_rng(2)
+    y = np.where(rng.random(60) < 0.5, 1.0, -1.0)
+    gram = Gram(Kernel("rbf", gamma=0.5)(rng.normal(size=(60, 3)) + 0.7 * y[:, None]))
+    solution = solve_dual(gram, y, np.full(60, 2.0))
+    for weight in (2.0, 2.001, 5.0):
+        solution = solve_from(gram, solution, np.full(60, weight), tol=1e-3)
+        inside = np.flatnonzero(solution.in_bound)
+        factor = solution.factor
+        np.testing.assert_array_equal(factor.inside, inside)
+        lower = np.tril(factor.matrix)
+        block = gram.block(inside, inside) + factor.shift
+        np.testing.assert_allclose(lower @ lower.T, block, atol=1e-10)
+        known = span_leave_one_out(gram, solution).span_squared
+        anew = span_leave_one_out(gram, replace(solution, factor=None)).span_squared
+        np.testing.assert_allclose(known, anew, rtol=1e-9, atol=1e-12)

@@ -49,9 +49,9 @@ def binary():
 def test_on_a_grid_much_too_wide_the_model_is_as_good_as_that_of_grid_search_cv():
     X, y = load_iris(return_X_y=True)
     X = scale(X)
-    grid = {name: values[::2] for name, values in WIDE.items()}  # all of it takes them a minute
+    grid = {name: values[::3] for name, values in WIDE.items()}  # all of it takes them minutes
     ours, theirs = [], []
-    for seed in range(10):
+    for seed in range(30):
         train, test, labels, expected = train_test_split(
             X, y, test_size=0.5, stratify=y, random_state=seed
         )
@@ -63,7 +63,7 @@ def test_on_a_grid_much_too_wide_the_model_is_as_good_as_that_of_grid_search_cv(
         ours.append(search.score(test, expected))
         theirs.append(GridSearchCV(SVC(), grid, cv=5).fit(train, labels).score(test, expected))
     difference = np.array(ours) - theirs
-    assert difference.mean() > -2 * difference.std(ddof=1) / np.sqrt(10)
+    assert difference.mean() > -2 * difference.std(ddof=1) / np.sqrt(30)
     assert np.mean(ours) > 0.94
 
 

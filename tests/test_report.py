@@ -63,7 +63,7 @@ def test_the_figures_are_those_of_the_selected_model(cancer, cancer_report):
     assert figures.interval[0] < figures.error < figures.interval[1]
     assert figures.majority_error == pytest.approx(212 / 569)
     assert figures.confusion == confusion_matrix(y, model.loo_predict_).tolist()
-    auc = roc_auc_score(y == "malignant", model.loo_decision_function_)
+    auc = roc_auc_score(y == "malignant", model.loo_ranking_)
     assert figures.operations[0].auc == pytest.approx(auc)
     for index, label in enumerate(["benign", "malignant"]):
         counts = np.array(figures.margins.counts[index])

@@ -78,7 +78,7 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
     fit_status_ : int
         0 if all pairs converged, else 1.
     shape_fit_ : tuple of int
-    loo_error_, loo_decision_function_, loo_predict_, loo_margin_
+    loo_error_, loo_decision_function_, loo_predict_, loo_margin_, loo_ranking_
         From the span, computed when first asked for.
 
     Notes
@@ -281,6 +281,18 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return self._shaped(self._machines.leave_one_out)
+
+    @property
+    def loo_ranking_(self) -> Array:
+        """For two classes, leave-one-out values that are comparable between rows.
+
+        What scores that rank are computed from: each is taken from a model of its own, and the
+        shift that leaving the row out gives to all others is taken off.
+        """
+        check_is_fitted(self)
+        if len(self.classes_) != 2:
+            raise AttributeError("loo_ranking_ is defined for two classes.")
+        return self._machines.comparable[:, 0]
 
     @property
     def loo_predict_(self) -> np.ndarray:
