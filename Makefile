@@ -62,6 +62,7 @@ reproduce: $(VENV)/.installed-dev
 quality: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.selection
 	$(BIN)/python -m benchmarks.calibration
+	$(BIN)/python -m benchmarks.values
 
 clean:
 	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -14,7 +14,8 @@ from spansvm.dual import solve_dual
 from spansvm.gram import Gram
 from spansvm.interior import interior_point
 from spansvm.kernels import resolve_kernel
-from spansvm.lazy import LazyGram, gram_of, parse_budget
+from spansvm.lazy import LazyGram, gram_of
+from spansvm.memory import parse_budget
 from spansvm.path import solve_from
 
 TIGHT = 1e-6

@@ -20,7 +20,8 @@ from ._removal import remove_all
 from ._typing import Array, Rows
 from .dual import DualSolution, box, find_intercept
 from .gram import Gram
-from .lazy import LazyGram, parse_budget
+from .lazy import LazyGram
+from .memory import parse_budget
 from .qp import default_max_iter, kkt_gap
 from .span import removals
 

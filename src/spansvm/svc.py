@@ -20,8 +20,8 @@ from .as_svc import arranged, as_svc
 from .criteria import SolvedModel
 from .dual import warn_indefinite
 from .kernels import resolve_kernel
-from .lazy import parse_budget
 from .machines import Grams, Machines, StoredMachines, train_pairs
+from .memory import parse_budget
 from .pairs import errors, labels, shaped
 from .weighting import Weighting, weigh
 

@@ -22,7 +22,7 @@ from sklearn.utils.validation import column_or_1d
 
 from .._validation import check_weights
 from ..dual import warn_indefinite
-from ..lazy import parse_budget
+from ..memory import parse_budget
 from ..weighting import check_scores
 from .composite import (
     FitParams,

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import UserError
-from ..lazy import _available_memory
+from ..memory import available_memory
 from .arff import read_arff
 from .columns import MISSING, Column
 from .delimited import decode, read_delimited
@@ -72,7 +72,7 @@ class FileOptions:
     @property
     def memory(self) -> float:
         """Bytes that may be used."""
-        return _available_memory() if self.available_memory is None else self.available_memory
+        return available_memory() if self.available_memory is None else self.available_memory
 
 
 def read_table(

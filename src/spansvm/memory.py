@@ -1,0 +1,56 @@
+"""How much memory a Gram matrix may take."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+__all__ = ["available_memory", "parse_budget"]
+
+#: Fraction of the memory that is available which a Gram matrix may take.
+_FRACTION = 0.5
+
+_UNITS = {"kib": 2**10, "mib": 2**20, "gib": 2**30, "kb": 10**3, "mb": 10**6, "gb": 10**9, "b": 1}
+
+
+def parse_budget(budget: float | str | None) -> float:
+    """Bytes that a Gram matrix may take: a number, a text such as "4 GiB", or None.
+
+    None is half of the memory that is available.
+    """
+    if budget is None:
+        return _FRACTION * available_memory()
+    if isinstance(budget, str):
+        text = budget.strip().lower()
+        for unit, factor in _UNITS.items():
+            if text.endswith(unit):
+                try:
+                    budget = float(text.removesuffix(unit)) * factor
+                except ValueError:
+                    break
+                else:
+                    break
+    if isinstance(budget, bool) or not isinstance(budget, (int, float)) or not budget > 0:
+        raise ValueError(
+            f"gram_budget must be a positive number of bytes, a text such as '4 GiB', or None; "
+            f"got {budget!r}."
+        )
+    return float(budget)
+
+
+def available_memory() -> float:
+    """Bytes that can be used without swapping; 4 GiB where the system does not tell."""
+    found = []
+    info = Path("/proc/meminfo")
+    if info.exists():
+        lines = dict(line.split(":", 1) for line in info.read_text().splitlines() if ":" in line)
+        if "MemAvailable" in lines:
+            found.append(float(lines["MemAvailable"].split()[0]) * 1024)
+    elif "SC_PHYS_PAGES" in getattr(os, "sysconf_names", {}):
+        found.append(0.5 * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    limit = Path("/sys/fs/cgroup/memory.max")
+    if limit.exists() and limit.read_text().strip().isdigit():
+        used = Path("/sys/fs/cgroup/memory.current")
+        taken = float(used.read_text()) if used.exists() else 0.0
+        found.append(max(float(limit.read_text()) - taken, 2.0**28))
+    return min(found, default=2.0**32)
