@@ -131,3 +131,10 @@ def test_one_kernel_value_everywhere_is_dull():
     assert model.loo_error_ == 0.25
     np.testing.assert_allclose(model.loo_decision_function_, -1.0, atol=1e-9)
     np.testing.assert_allclose(model.predict_proba(np.ones((3, 20)))[:, 1], 0.25, atol=0.03)
+
+
+def test_a_constant_model_of_balanced_classes_ranks_nothing():
+    y = np.repeat([0, 1], 10)
+    model = SpanSVC(kernel="precomputed").fit(np.ones((20, 20)), y)
+    assert np.unique(model.loo_ranking_).size == 1
+    assert np.unique(model.predict_proba(np.ones((2, 20)))).tolist() == [0.5]

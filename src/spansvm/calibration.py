@@ -18,6 +18,9 @@ __all__ = ["Sigmoid", "fit_sigmoid", "limit_outliers"]
 #: Decision values vary if their standard deviation is this fraction of the margin.
 _VARIES = 0.1
 
+#: Values that differ by less than this fraction are equal.
+_ROUNDING = 1e-12
+
 _STEPS = 100
 _HALVINGS = 40
 _GRADIENT = 1e-9
@@ -54,7 +57,9 @@ def fit_sigmoid(values: Array, positive: np.ndarray, prior: float = 1.0) -> Sigm
     infinite slopes.  Values are standardised before the Newton iteration and back after.
     """
     centre = float(values.mean())
-    scale = float(np.abs(values - centre).max()) or 1.0
+    scale = float(np.abs(values - centre).max())
+    varies = scale > _ROUNDING * abs(centre)
+    scale = scale if varies else 1.0
     f = (values - centre) / scale
     n_positive = int(positive.sum())
     n_negative = positive.size - n_positive
@@ -84,7 +89,7 @@ def fit_sigmoid(values: Array, positive: np.ndarray, prior: float = 1.0) -> Sigm
             break
         slope, offset = slope + length * float(step[0]), offset + length * float(step[1])
         loss = trial
-    if slope < 0.0:
+    if slope < 0.0 or not varies:
         # Labels against the values, as leave-one-out has it on data that say nothing: then the
         # values say nothing either, and probabilities must not contradict the decision.
         share = float(target.mean())

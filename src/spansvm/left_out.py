@@ -35,7 +35,7 @@ from .gram import Gram
 from .lazy import LazyGram
 from .span import LeaveOneOut, entering, span_leave_one_out
 
-__all__ = ["LeftOut", "accuracy_of", "alone_in_class", "left_out", "rounded"]
+__all__ = ["LeftOut", "accuracy_of", "alone_in_class", "comparable", "left_out", "rounded"]
 
 #: Mean doubt, in either class, that is left with a hundred instances: a fraction of the spread of
 #: the decision values.  Errors of many instances cancel: it may grow with their number (measured).
@@ -104,7 +104,17 @@ def left_out(gram: Gram, solution: DualSolution, rule: LeaveOneOut | None = None
                 decision[p], shift[p], _ = retrain(gram, solution, p)
     alone = alone_in_class(solution)
     decision[alone], shift[alone] = -solution.y[alone], 0.0
-    return LeftOut(rounded(decision, accuracy), rounded(decision - shift, accuracy), followed)
+    return LeftOut(
+        rounded(decision, accuracy), comparable(solution, decision - shift, accuracy), followed
+    )
+
+
+def comparable(solution: DualSolution, values: Array, accuracy: float) -> Array:
+    """Values to rank: as far apart as the solution can tell, all equal if the model is constant."""
+    plain = solution.decision[solution.present]
+    if float(plain.std()) <= accuracy:
+        return np.full(values.size, float(plain.mean()))
+    return rounded(values, accuracy)
 
 
 def alone_in_class(solution: DualSolution) -> Rows:
@@ -124,9 +134,10 @@ def accuracy_of(gram: Gram, solution: DualSolution) -> float:
     first = np.flatnonzero(solution.present)[:1]
     apart = gram.diagonal + gram.diagonal[first] - 2.0 * gram.whole_rows(first)[0]
     constant = _CANCELLED * float(solution.alpha.sum()) * float(apart.max())
+    accuracy = max(_ABOVE_ROUNDING * level, _ABOVE_GAP * solution.gap)
     if float(solution.decision[solution.present].std()) > min(constant, _SMALL):
-        constant = 0.0
-    return max(_ABOVE_ROUNDING * level, _ABOVE_GAP * solution.gap, constant)
+        return accuracy
+    return max(accuracy, _SMALL)
 
 
 def rounded(values: Array, accuracy: float) -> Array:

@@ -28,7 +28,7 @@ from .following import EXACT_TOLERANCE, follow, retrain
 from .gram import Gram, as_gram
 from .kernels import resolve_kernel
 from .lazy import gram_of
-from .left_out import LeftOut, accuracy_of, alone_in_class, rounded
+from .left_out import LeftOut, accuracy_of, alone_in_class, comparable
 from .svc import SpanSVC
 from .weighting import weigh
 
@@ -136,4 +136,4 @@ def exact_left_out(gram: Gram, solution: DualSolution) -> LeftOut:
             stacklevel=4,
         )
     accuracy = max(accuracy_of(gram, solution), 10.0 * removals.error)
-    return LeftOut(decision, rounded(decision - shift, accuracy), rows.size)
+    return LeftOut(decision, comparable(solution, decision - shift, accuracy), rows.size)
