@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from itertools import repeat
@@ -127,7 +128,7 @@ class Machines:
     ) -> None:
         self.X, self.indices, self.kernel = X, indices, kernel
         self.bounds, self.solutions = bounds, solutions
-        self._budget, self._grams = budget, grams
+        self._budget, self._given, self._grams = budget, grams, grams
         self._before: list[tuple[DualSolution, LeaveOneOut]] | None = None
         if grams is not None:
             self.pairs = grams.pairs
@@ -186,6 +187,15 @@ class Machines:
         """Gram matrices of the training rows; computed anew, as they are large, unless kept."""
         return self._grams or Grams(self.kernel, self.X, self.indices, self._budget)
 
+    @contextmanager
+    def _holding_grams(self) -> Iterator[None]:
+        """Within this, Gram matrices that are not kept are computed once."""
+        self._grams = self.grams()
+        try:
+            yield
+        finally:
+            self._grams = self._given
+
     @cached_property
     def spans(self) -> list[LeaveOneOut]:
         """What the span says of the training rows of each pair (Theorem 2)."""
@@ -205,7 +215,8 @@ class Machines:
     @cached_property
     def rule(self) -> Array:
         """Values of all pairs for every left-out training row, by the span: to be counted."""
-        return self.of_all_rows([span.decision for span in self.spans])
+        with self._holding_grams():
+            return self.of_all_rows([span.decision for span in self.spans])
 
     @cached_property
     def _left_out(self) -> list[LeftOut]:
@@ -219,7 +230,8 @@ class Machines:
         To be ranked, and to make probabilities of: followed exactly where the span is doubtful,
         and without the shift that the removal gives to all rows.
         """
-        return self.of_all_rows([pair.ranking for pair in self._left_out])
+        with self._holding_grams():
+            return self.of_all_rows([pair.ranking for pair in self._left_out])
 
     @cached_property
     def leave_one_out(self) -> Array:
@@ -228,7 +240,8 @@ class Machines:
         Followed exactly where the span is doubtful, but for rows of which the rule says the
         other class: as it says.
         """
-        values = self.of_all_rows([pair.decision for pair in self._left_out])
+        with self._holding_grams():
+            values = self.of_all_rows([pair.decision for pair in self._left_out])
         return np.where((values > 0.0) == (self.rule > 0.0), values, self.rule)
 
     def of_all_rows(self, of_pairs: Sequence[Array]) -> Array:
@@ -245,11 +258,14 @@ class Machines:
     def _plain(self) -> Array:
         """Values of each pair for the rows that do not belong to it."""
         values = np.zeros((self.indices.size, len(self.solutions)))
+        if self.n_classes == 2:
+            return values
+        whole = self.grams().whole
         for column, (_, rows) in enumerate(self.pairs):
             if not rows.all():
                 support = self.coefficients[:, column] != 0
                 others = np.flatnonzero(~rows)
-                kernel_values = self.grams().whole.block(others, self.support[support])
+                kernel_values = whole.block(others, self.support[support])
                 values[others, column] = (
                     kernel_values @ self.coefficients[support, column] + self.intercepts[column]
                 )
