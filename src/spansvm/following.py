@@ -30,6 +30,13 @@ __all__ = ["EXACT_TOLERANCE", "Bordered", "Removals", "bordered", "follow", "ret
 #: Solutions that meet the KKT conditions less well than this are no vertices to start from.
 _VERTEX = 1e-7
 
+#: Least pivot of a factor that is good for an inverse, as a fraction of the mean diagonal.
+_WELL_CONDITIONED = 1e-5
+
+#: Least squared distance of a vector from the hull of others that it does not depend on, as a
+#: fraction of the largest squared norm.
+_REGULAR = {np.dtype(np.float64): 1e-11, np.dtype(np.float32): 1e-5}
+
 #: Pivots of a scaled system below this are none; nor are those below the rounding of the kernel.
 _SINGULAR, _KERNEL_ROUNDING = 1e-11, 1e-14
 
@@ -70,14 +77,6 @@ class Tableau(NamedTuple):
     rows: Array
     slot: np.ndarray
     used: np.ndarray
-
-
-#: Least pivot of a factor that is good for an inverse, as a fraction of the mean diagonal.
-_WELL_CONDITIONED = 1e-5
-
-#: Least squared distance of a vector from the hull of others that it does not depend on, as a
-#: fraction of the largest squared norm.
-_REGULAR = {np.dtype(np.float64): 1e-11, np.dtype(np.float32): 1e-5}
 
 
 class Removals(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from copy import copy
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -176,6 +177,7 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
         if solutions[0].indefinite:
             warn_indefinite(stacklevel=2)
         self.classes_, self.class_weight_ = classes, class_weight
+        solutions = [replace(solution, factor=None) for solution in solutions]  # may be large
         self._store(Machines(X, indices, kernel, bounds, solutions, self.gram_budget))
         if self.fit_status_:
             worst = max(solution.gap for solution in solutions)
