@@ -48,6 +48,9 @@ _CANCELLED, _SMALL = 1e-6, 1e-2
 #: Multipliers that differ by less than this fraction are equal.
 _EQUAL = 1e-9
 
+#: Kernel values that are held at a time.
+_BLOCK_NUMBERS = 4_000_000
+
 #: How many vectors are looked at for the one that takes over next.
 _NEXT = 20
 
@@ -191,14 +194,16 @@ def _predict(
     P, w = system.projected, system.weights
     # Bounded vectors: in-bound ones take over `lean` of them.  All relative to the first of these.
     base = hull[:1]
-    to_base = gram.block(bounded, base)
-    lean = (gram.block(bounded, hull) - to_base) @ P + w
-    doubt[bounded] = _outside(x[hull] + beta[bounded, None] * lean, lo[hull], hi[hull])
     from_base = gram.block(hull, base)[:, 0] - gram.diagonal[base]
     level = float(sums[base[0]])
-    growth = (sums[bounded] - level) - lean @ (sums[hull] - level)
-    growth += number * ((gram.diagonal[base] - to_base[:, 0]) + lean @ from_base)
-    shift[bounded] = -beta[bounded] * (growth - squared[bounded]) / (number - 1.0)
+    step = max(_BLOCK_NUMBERS // hull.size, 1)
+    for part in (bounded[start : start + step] for start in range(0, bounded.size, step)):
+        to_base = gram.block(part, base)
+        lean = (gram.block(part, hull) - to_base) @ P + w
+        doubt[part] = _outside(x[hull] + beta[part, None] * lean, lo[hull], hi[hull])
+        growth = (sums[part] - level) - lean @ (sums[hull] - level)
+        growth += number * ((gram.diagonal[base] - to_base[:, 0]) + lean @ from_base)
+        shift[part] = -beta[part] * (growth - squared[part]) / (number - 1.0)
     # In-bound ones: the others do, and it is no more held on its margin.
     own = np.diagonal(P)
     moved = x[hull] - (x[hull] / own)[:, None] * P
