@@ -74,7 +74,7 @@ def save_libsvm(path: str | Path, model: Any) -> None:
     check_is_fitted(svm)
     # scikit-learn turns the sign for two classes; LIBSVM's values are positive for the first.
     sign = -1.0 if len(svm.classes_) == 2 else 1.0
-    gamma = svm._gamma if isinstance(svm, SVC) else svm._machines.kernel.gamma
+    gamma = svm._gamma if isinstance(svm, SVC) else svm.machines_.kernel.gamma
     parameters = {
         "linear": [],
         "poly": [f"degree {svm.degree}", f"gamma {gamma:.17g}", f"coef0 {svm.coef0:.17g}"],
