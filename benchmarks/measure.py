@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from spansvm.experiments.provenance import versions
+from reproduction.provenance import versions
 
 RESULTS = Path(__file__).parent / "results"
 

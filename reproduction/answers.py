@@ -6,17 +6,18 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from .csv_files import Row
+from .page_tables import by_data_set, mean_and_error, title
 from .paper import printed
 from .selection import values_of
-from .tables import Row, by_data_set, mean_and_error, title
 
-__all__ = ["findings"]
+__all__ = ["answers"]
 
 #: Growth of time is measured from this many rows on: below, fixed costs hide it.
 _GROWING = 1024
 
 
-def findings(summaries: Mapping[str, Sequence[Row]]) -> list[str]:
+def answers(summaries: Mapping[str, Sequence[Row]]) -> list[str]:
     """Sentences in Markdown, one a finding; those of experiments that were not run are left out."""
     selected = [*summaries.get("class_weights", ()), *summaries.get("instance_weights", ())]
     result = []

@@ -6,11 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from .._typing import Array
+from spansvm._typing import Array
+
+from .complete import CompleteProblems
+from .csv_files import Row
+from .page_tables import PageTable, by_data_set, mean_and_error, number, title
 from .paper import printed
 from .problems import Key
-from .results import Results
-from .tables import Row, Table, by_data_set, mean_and_error, number, title
 from .trials import SUBJECTS
 
 __all__ = ["CURVES", "NAME", "PREDICTORS", "TITLE", "curves", "summarise", "tables"]
@@ -23,7 +25,7 @@ CURVES = "curves"
 PREDICTORS = {"span_rule": "span-rule", "kfold": "5-fold", "xi_alpha": "ξα"}
 
 
-def summarise(results: Results) -> list[Row]:
+def summarise(results: CompleteProblems) -> list[Row]:
     """Root mean square difference between estimate and test error over all candidates."""
     rows: list[Row] = []
     for key in results.complete():
@@ -36,7 +38,7 @@ def summarise(results: Results) -> list[Row]:
 
 
 def _estimates(
-    results: Results, key: Key, models: Mapping[str, Array]
+    results: CompleteProblems, key: Key, models: Mapping[str, Array]
 ) -> Iterator[tuple[str, int | str, Array]]:
     yield "span_rule", "", models["span_rule"]
     yield "xi_alpha", "", models["xi_alpha"]
@@ -47,7 +49,7 @@ def _estimates(
             yield "kfold", int(scheme.split()[1]), estimate
 
 
-def curves(results: Results) -> list[Row]:
+def curves(results: CompleteProblems) -> list[Row]:
     """Estimates along each parameter, the others being those of the least test error.
 
     Of the first split of each data set, and of its first partition into folds.
@@ -76,7 +78,7 @@ def curves(results: Results) -> list[Row]:
     return rows
 
 
-def tables(rows: Sequence[Row]) -> list[Table]:
+def tables(rows: Sequence[Row]) -> list[PageTable]:
     """RMSE beside the paper's."""
     cells = printed("prediction")
     lines = []
@@ -97,4 +99,4 @@ def tables(rows: Sequence[Row]) -> list[Table]:
     for heading in PREDICTORS.values():
         columns += [heading, "paper"]
     caption = "RMSE between estimate and test error, over all candidates."
-    return [Table(f"{NAME}_table", caption, columns, lines)]
+    return [PageTable(f"{NAME}_table", caption, columns, lines)]

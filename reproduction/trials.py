@@ -1,8 +1,8 @@
-"""Candidates trained and judged, on all training rows of a problem or on those of a fold.
+"""Candidates trained and evaluated, on all training rows of a problem or on those of a fold.
 
 Chains of candidates start from their neighbours.  A chain that was begun in an earlier run is
 trained again from its first candidate, so that every result is the same as without the
-interruption; what is known is not judged again.
+interruption; what is known is not evaluated again.
 """
 
 from __future__ import annotations
@@ -18,17 +18,18 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import LeaveOneGroupOut, StratifiedKFold
 
-from .._linalg import add_rows, one_blas_thread
-from .._typing import Array
-from ..criteria import CRITERIA, SolvedModel, span_bound
-from ..dual import DualSolution, solve_dual
-from ..gram import Gram
-from ..path import solve_from
-from ..search.grid import chains
+from spansvm._linalg import add_rows, one_blas_thread
+from spansvm._typing import Array
+from spansvm.criteria import CRITERIA, SolvedModel, span_bound
+from spansvm.dual import DualSolution, solve_dual
+from spansvm.gram import Gram
+from spansvm.path import solve_from
+from spansvm.search.grid import chains
+
 from .problems import Key, Problem, candidate_name
 from .store import ESTIMATES, Store
 
-__all__ = ["SUBJECTS", "Trial", "five_fold", "judge_model", "n_folds", "run_trial"]
+__all__ = ["SUBJECTS", "Trial", "estimates_of", "five_fold", "n_folds", "run_trial"]
 
 #: The scheme that leaves out one subject at a time.
 SUBJECTS = "subjects"
@@ -83,7 +84,7 @@ def _fold_rows(problem: Problem, scheme: str, fold: int) -> tuple[np.ndarray, np
 
 
 class _Rows:
-    """Rows to train on and rows to test on, and how a solution is judged."""
+    """Rows to train on and rows to test on, and what a solution gives on them."""
 
     def __init__(self, problem: Problem, trial: Trial) -> None:
         data = problem.data
@@ -104,7 +105,7 @@ class _Rows:
         add_rows(values, self.to_test, support, solution.beta[support])
         return values
 
-    def judge(self, solution: DualSolution, seconds: float) -> dict[str, Any]:
+    def row_of(self, solution: DualSolution, seconds: float) -> dict[str, Any]:
         """A row of the store."""
         margin = self.y_test * self.test_decision(solution)
         # A decision value of 0 is the class -1.
@@ -112,11 +113,11 @@ class _Rows:
         if self.trial.scheme:
             hinge = float(np.maximum(0.0, 1.0 - margin).sum())
             return {"wrong": wrong, "tested": self.y_test.size, "hinge": hinge}
-        row = judge_model(self.gram, solution)
+        row = estimates_of(self.gram, solution)
         return {**row, "test_error": wrong / self.y_test.size, "train_seconds": seconds}
 
 
-def judge_model(gram: Gram, solution: DualSolution) -> dict[str, Any]:
+def estimates_of(gram: Gram, solution: DualSolution) -> dict[str, Any]:
     """All estimates of a model, and its counts of support vectors."""
     model = SolvedModel(gram, solution)
     started = time.perf_counter()
@@ -188,7 +189,7 @@ def _follow(
     known: set[str],
     stop: Event,
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Train the candidates of a chain up to the last unknown one, and judge those."""
+    """Train the candidates of a chain up to the last unknown one, and evaluate those."""
     last = max(k for k, index in enumerate(chain) if names[index] not in known)
     before: DualSolution | None = None
     for index in chain[: last + 1]:
@@ -202,4 +203,4 @@ def _follow(
             before = solve_from(rows.gram, before, C, tol=problem.tol)
         seconds = time.perf_counter() - started
         if names[index] not in known:
-            yield index, rows.judge(before, seconds)
+            yield index, rows.row_of(before, seconds)

@@ -19,19 +19,20 @@ import pytest
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.svm import SVC
 
+from reproduction import existence, prediction
+from reproduction.complete import CompleteProblems
+from reproduction.confirmation import LIBSVM, confirm
+from reproduction.csv_files import read_rows, to_csv, write_text
+from reproduction.paper import printed
+from reproduction.problems import GRIDS, Key, candidate_name, problem
+from reproduction.runner import EXPERIMENTS, make_plan
+from reproduction.selection import agrees, selection_rows, values_of
+from reproduction.store import Store, StoreError
+from reproduction.timing import FOLDS_BY_LIBSVM, OUR_FOLDS, SEARCH, measure, sample
+from reproduction.trials import SUBJECTS, Trial, five_fold, run_trial
 from spansvm import analyze
-from spansvm.experiments import existence, prediction
-from spansvm.experiments.confirmation import LIBSVM, confirm
-from spansvm.experiments.paper import printed
-from spansvm.experiments.problems import GRIDS, Key, candidate_name, problem
-from spansvm.experiments.results import Results
-from spansvm.experiments.runner import EXPERIMENTS, make_plan
-from spansvm.experiments.selection import agrees, selection_rows, values_of
-from spansvm.experiments.store import Store, StoreError
-from spansvm.experiments.tables import read_rows, to_csv
-from spansvm.experiments.timing import FOLDS_BY_LIBSVM, OUR_FOLDS, SEARCH, measure, sample
-from spansvm.experiments.trials import SUBJECTS, Trial, five_fold, run_trial
 
+ROOT = Path(__file__).parents[1]
 RINGNORM = Key("ringnorm:60:4")
 
 
@@ -43,7 +44,7 @@ def store(tmp_path):
 
 def everything(store):
     """All summaries that do not hold times, as text."""
-    results = Results(store, "quick")
+    results = CompleteProblems(store, "quick")
     rows = selection_rows(results, {key.data_set for key in store.problems("models")})
     return (
         to_csv(rows) + to_csv(prediction.summarise(results)) + to_csv(existence.summarise(results))
@@ -68,7 +69,7 @@ def test_the_grids_are_those_of_the_paper():
 def test_estimates_and_test_errors_are_those_of_libsvm_models(store):
     exact = replace(problem(RINGNORM, "quick"), tol=1e-9)
     sum(run_trial(store, Trial(RINGNORM), exact, 1))
-    models = Results(store, "quick").models(RINGNORM)
+    models = CompleteProblems(store, "quick").models(RINGNORM)
     data = exact.data
     for index in range(0, len(exact.candidates), 10):
         C = exact.weights(exact.candidates[index])
@@ -87,7 +88,7 @@ def test_fold_errors_are_those_of_cross_validation(store):
     exact = replace(problem(RINGNORM, "quick"), tol=1e-9)
     for trial in trials():
         sum(run_trial(store, trial, exact, 2))
-    errors, _ = Results(store, "quick").folds(RINGNORM)[five_fold(0)]
+    errors, _ = CompleteProblems(store, "quick").folds(RINGNORM)[five_fold(0)]
     data = exact.data
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     for index in range(3, len(exact.candidates), 16):
@@ -102,7 +103,7 @@ def test_what_is_known_is_not_computed_again(store, monkeypatch):
     ringnorm = problem(RINGNORM, "quick")
     for trial in trials():
         assert sum(run_trial(store, trial, ringnorm, 1)) == len(ringnorm.candidates)
-    monkeypatch.setattr("spansvm.experiments.trials._Rows", None)
+    monkeypatch.setattr("reproduction.trials._Rows", None)
     for trial in trials():
         assert sum(run_trial(store, trial, ringnorm, 1)) == len(ringnorm.candidates)
 
@@ -126,9 +127,10 @@ def test_a_run_that_is_left_in_the_middle_of_a_chain_ends_as_one_that_was_not(tm
 
 
 def _start(out):
-    command = [sys.executable, "-c", "from spansvm.cli import main; main()", "reproduce", "1-4",
-               "--datasets", "breast_cancer", "--splits", "1", "--out", str(out)]  # fmt: skip
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    command = [sys.executable, "-m", "reproduction", "1-4", "--datasets", "breast_cancer",
+               "--splits", "1", "--out", str(out)]  # fmt: skip
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    return subprocess.Popen(command, cwd=ROOT, **quiet)
 
 
 def _rows_in(path):
@@ -196,7 +198,7 @@ def test_close_candidates_are_trained_by_libsvm_too(store):
     errors = dict(store.rows("models", ["candidate", "test_error"], key))
     own = dict(store.rows("models", ["candidate", "test_error"], RINGNORM))
     assert max(abs(own[name] - error) for name, error in errors.items()) < 0.01
-    rows = selection_rows(Results(store, "quick"), [RINGNORM.data_set])
+    rows = selection_rows(CompleteProblems(store, "quick"), [RINGNORM.data_set])
     assert len(values_of(rows, RINGNORM.data_set, "span_rule", "worst", LIBSVM)) == 1
 
 
@@ -224,10 +226,10 @@ def test_the_sample_is_spread_over_the_grid():
 def test_ties_are_reported_by_the_worst_and_by_our_choice(store):
     ringnorm = problem(RINGNORM, "quick")
     sum(run_trial(store, Trial(RINGNORM), ringnorm, 1))
-    models = Results(store, "quick").models(RINGNORM)
+    models = CompleteProblems(store, "quick").models(RINGNORM)
     (row,) = (
         row
-        for row in selection_rows(Results(store, "quick"), [RINGNORM.data_set])
+        for row in selection_rows(CompleteProblems(store, "quick"), [RINGNORM.data_set])
         if row["method"] == "span_rule"
     )
     tied = np.flatnonzero(models["span_rule"] == models["span_rule"].min())
@@ -282,15 +284,15 @@ def test_rows_are_read_as_they_were_written(tmp_path):
         {"data_set": "b", "split": 1, "value": ""},
     ]
     path = tmp_path / "rows.csv"
-    path.write_text(to_csv(rows, ["how"]), encoding="utf-8")
+    write_text(path, to_csv(rows, ["how"]))
     assert read_rows(path) == (rows, ["how"])
 
 
 def test_the_committed_page_is_what_the_committed_results_say(tmp_path):
     pytest.importorskip("matplotlib")
-    from spansvm.experiments.page import FOLDER, PAGE, write_page
+    from reproduction.page import FOLDER, PAGE, write_page
 
-    docs = Path(__file__).parent.parent / "docs"
+    docs = ROOT / "docs"
     (tmp_path / FOLDER).mkdir()
     for path in (docs / FOLDER).glob("*.csv"):
         shutil.copy(path, tmp_path / FOLDER)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from ..errors import UserError
+from spansvm.errors import UserError
+
 from . import (
     class_weights,
     efficiency,
@@ -15,10 +16,11 @@ from . import (
     instance_weights,
     prediction,
 )
+from .answers import answers
+from .complete import CompleteProblems
+from .csv_files import Row, read_rows, to_csv, write_text
 from .differences import differences
-from .findings import findings
-from .results import Results
-from .tables import Row, Table, read_rows, to_csv
+from .page_tables import PageTable
 
 __all__ = ["FOLDER", "PAGE", "draw_curves", "read_summaries", "write_page", "write_summaries"]
 
@@ -28,7 +30,7 @@ FOLDER = "reproduction"
 
 _EXPERIMENTS = (class_weights, instance_weights, prediction, existence, efficiency, growth)
 
-_SUMMARIES: dict[str, Callable[[Results], list[Row]]] = {
+_SUMMARIES: dict[str, Callable[[CompleteProblems], list[Row]]] = {
     **{module.NAME: module.summarise for module in _EXPERIMENTS},
     prediction.CURVES: prediction.curves,
 }
@@ -41,7 +43,7 @@ _INTRODUCTION = """\
 
 The six experiments of Sarafis, Diou and Delopoulos, *Span error bound for weighted SVM with
 applications in hyperparameter selection* ([arXiv 1809.06124](https://arxiv.org/abs/1809.06124)),
-on its 14 data sets. This page is made by `spansvm reproduce` from the CSV files in the folder
+on its 14 data sets. This page is made by `python -m reproduction` from the CSV files in the folder
 `reproduction` beside it. Columns headed "paper" are the numbers that it prints.
 
 Kernel RBF with gamma = 1/d, features scaled to [0, 1], candidates as in the paper: 33 x 33 class
@@ -62,14 +64,13 @@ _QUICK = """
 """
 
 
-def write_summaries(results: Results, folder: Path) -> None:
+def write_summaries(results: CompleteProblems, folder: Path) -> None:
     """Reduce the store to one small CSV file an experiment."""
-    folder.mkdir(parents=True, exist_ok=True)
     notes = [*results.store.notes(), f"grid: {results.grid}"]
     for name, summarise in _SUMMARIES.items():
         rows = summarise(results)
         if rows:
-            _write(folder / f"{name}.csv", to_csv(rows, notes))
+            write_text(folder / f"{name}.csv", to_csv(rows, notes, digits=6))
 
 
 def read_summaries(folder: Path) -> tuple[dict[str, list[Row]], list[str]]:
@@ -89,13 +90,13 @@ def write_page(folder: Path) -> Path:
     parts = folder / FOLDER
     summaries, notes = read_summaries(parts)
     if not summaries:
-        raise UserError(f"There are no results in {parts}: run 'spansvm reproduce' first.")
+        raise UserError(f"There are no results in {parts}: run 'python -m reproduction' first.")
     text = [_INTRODUCTION]
     if "grid: quick" in notes:
         text.append(_QUICK)
-    answers = findings(summaries)
-    if answers:
-        text.append("\n## Findings\n\n" + "\n".join(f"- {answer}" for answer in answers) + "\n")
+    answered = answers(summaries)
+    if answered:
+        text.append("\n## Findings\n\n" + "\n".join(f"- {answer}" for answer in answered) + "\n")
     for module in _EXPERIMENTS:
         tables = [table for table in module.tables(summaries.get(module.NAME, ())) if table.rows]
         if tables:
@@ -106,18 +107,18 @@ def write_page(folder: Path) -> Path:
     if explained and "grid: paper" in notes:
         text.append("\n## Where we differ, and why\n")
         for part in explained:
-            text.append(f"\n{_keep(part, parts)}" if isinstance(part, Table) else f"\n{part}\n")
+            text.append(f"\n{_keep(part, parts)}" if isinstance(part, PageTable) else f"\n{part}\n")
     sources = [note for note in notes if not note.startswith("grid:")]
     if sources:
         text.append("\n## How it was computed\n\n" + "\n".join(f"- {n}" for n in sources) + "\n")
-    _write(folder / PAGE, "".join(text))
+    write_text(folder / PAGE, "".join(text))
     return folder / PAGE
 
 
-def _keep(table: Table, folder: Path) -> str:
+def _keep(table: PageTable, folder: Path) -> str:
     """Write a table as CSV and Markdown files of its own; its Markdown."""
-    _write(folder / f"{table.name}.csv", table.csv)
-    _write(folder / f"{table.name}.md", table.markdown)
+    write_text(folder / f"{table.name}.csv", table.csv)
+    write_text(folder / f"{table.name}.md", table.markdown)
     return table.markdown
 
 
@@ -148,9 +149,3 @@ def draw_curves(rows: Sequence[Row], data_sets: Sequence[str], folder: Path) -> 
     """Draw the curves of some data sets."""
     for data_set in data_sets:
         figures.save(figures.curves_figure(rows, data_set), folder, f"curves_{data_set}")
-
-
-def _write(path: Path, text: str) -> None:
-    partial = path.with_name(f".{path.name}.part")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(path)

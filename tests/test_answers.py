@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from reproduction import existence, growth
+from reproduction.answers import answers
+from reproduction.differences import differences
+from reproduction.page import write_page
+from reproduction.page_tables import PageTable
 from spansvm.errors import UserError
-from spansvm.experiments import existence, growth
-from spansvm.experiments.differences import differences
-from spansvm.experiments.findings import findings
-from spansvm.experiments.page import write_page
-from spansvm.experiments.tables import Table
 
 
 def selected(data_set, method, worst, split=0, variant="", best=None, partition="", at_cell=""):
@@ -29,7 +29,7 @@ def pairs(data_set, rule, folds):
 
 
 def answer(rows):
-    return findings({"class_weights": rows})[0]
+    return answers({"class_weights": rows})[0]
 
 
 def test_the_rule_is_compared_with_folds_split_by_split():
@@ -64,13 +64,13 @@ def growing(n_rows, search, libsvm):
 
 def test_the_crossover_is_the_last_size_at_which_folds_are_faster():
     rows = [growing(2**k, 1.0, 2.0 ** (k - 9)) for k in range(7, 15)]
-    (text,) = findings({"growth": rows})
+    (text,) = answers({"growth": rows})
     assert "the last size at which folds are faster is 512 rows" in text
     assert "as l^-0.0 against l^1.0 for d = 20" in text or "l^0.0 against l^1.0" in text
 
 
 def test_without_a_crossover_it_says_so_and_few_sizes_give_no_exponent():
-    (text,) = findings({"growth": [growing(128, 1.0, 3.0)]})
+    (text,) = answers({"growth": [growing(128, 1.0, 3.0)]})
     assert "there is no crossover any more" in text
     assert "grows as" not in text
     assert growth.tables([growing(128, 1.0, 3.0)])[0].rows[0][4] == ""
@@ -78,13 +78,15 @@ def test_without_a_crossover_it_says_so_and_few_sizes_give_no_exponent():
 
 def test_variants_alone_are_no_finding():
     row = {"data_set": "parkinson_speech", "split": 0, "variant": "scaled by all rows"}
-    assert findings({"existence": [row]}) == []
+    assert answers({"existence": [row]}) == []
     assert existence.tables([row])[0].rows == []
 
 
 def cells_table(rows):
     parts = differences({"class_weights": rows})
-    return next(part for part in parts if isinstance(part, Table) and part.name == "fixed_splits")
+    return next(
+        part for part in parts if isinstance(part, PageTable) and part.name == "fixed_splits"
+    )
 
 
 def test_a_cell_that_libsvm_gives_is_credited_to_it():

@@ -2,7 +2,7 @@
 
 Leave-one-out errors are counts: where the best two candidates differ by one instance, the
 tolerance of a solver decides.  So the candidates that come close to the least value of an estimate
-are trained by LibSVM, read, and judged like all others; they are stored as a variant.
+are trained by LibSVM, read, and evaluated like all others; they are stored as a variant.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from typing import Any
 
 from sklearn.svm import SVC
 
-from ..dual import read_svc
-from ..gram import Gram
+from spansvm.dual import read_svc
+from spansvm.gram import Gram
+
 from .problems import Key, Problem, candidate_name, n_training_rows
 from .store import Store
-from .trials import judge_model
+from .trials import estimates_of
 
 __all__ = ["CLOSE", "LIBSVM", "MOST", "close_candidates", "confirm"]
 
@@ -46,7 +47,7 @@ def confirm(store: Store, problem: Problem) -> Iterator[int]:
         solution, _ = read_svc(svc, gram.values, data.y_train, C)
         wrong = svc.predict(to_test) != data.y_test
         row: dict[str, Any] = {
-            **judge_model(gram, solution),
+            **estimates_of(gram, solution),
             "test_error": float(wrong.mean()),
             "train_seconds": None,
             "candidate": candidate_name(candidate),

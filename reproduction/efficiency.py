@@ -6,11 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..datasets import names
+from spansvm.datasets import names
+
+from .complete import CompleteProblems
+from .csv_files import Row
+from .page_tables import PageTable, title
 from .paper import printed
 from .problems import n_training_rows
-from .results import Results
-from .tables import Row, Table, title
 from .timing import FOLDS_BY_LIBSVM, OUR_FOLDS, SEARCH, SPANS, TRAINING, works
 
 __all__ = ["NAME", "SAMPLED", "TITLE", "summarise", "tables", "time_rows"]
@@ -25,7 +27,7 @@ NAME = "efficiency"
 TITLE = "Experiment 5: time of a model"
 
 
-def time_rows(results: Results, *, ringnorm: bool) -> list[Row]:
+def time_rows(results: CompleteProblems, *, ringnorm: bool) -> list[Row]:
     """Mean seconds of a model, for every problem that was timed completely."""
     store = results.store
     rows: list[Row] = []
@@ -49,13 +51,13 @@ def time_rows(results: Results, *, ringnorm: bool) -> list[Row]:
     return rows
 
 
-def summarise(results: Results) -> list[Row]:
+def summarise(results: CompleteProblems) -> list[Row]:
     """Times on the data sets, in the order of the paper."""
     rows = time_rows(results, ringnorm=False)
     return sorted(rows, key=lambda row: names().index(row["data_set"]))
 
 
-def tables(rows: Sequence[Row]) -> list[Table]:
+def tables(rows: Sequence[Row]) -> list[PageTable]:
     """Our times, LibSVM's on the same machine, and the paper's on its own."""
     cells = printed("seconds")
     lines = [
@@ -72,7 +74,7 @@ def tables(rows: Sequence[Row]) -> list[Table]:
                "5-fold, ours", "5-fold, LibSVM", "sample", "LibSVM / span-rule",
                "paper, other hardware: span-rule", "paper: 5-fold"]  # fmt: skip
     caption = f"Seconds a model, one thread. {SAMPLED}"
-    return [Table(f"{NAME}_table", caption, columns, lines)]
+    return [PageTable(f"{NAME}_table", caption, columns, lines)]
 
 
 def _seconds(value: float | str) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .complete import CompleteProblems
+from .csv_files import Row
 from .efficiency import SAMPLED, time_rows
-from .results import Results
-from .tables import Row, Table
+from .page_tables import PageTable
 
 __all__ = ["NAME", "TITLE", "summarise", "tables"]
 
@@ -14,7 +15,7 @@ NAME = "growth"
 TITLE = "Experiment 6: time and size"
 
 
-def summarise(results: Results) -> list[Row]:
+def summarise(results: CompleteProblems) -> list[Row]:
     """Times and support vectors by number of rows and of features."""
     rows = []
     for row in time_rows(results, ringnorm=True):
@@ -23,7 +24,7 @@ def summarise(results: Results) -> list[Row]:
     return sorted(rows, key=lambda row: (row["d"], row["l"]))
 
 
-def tables(rows: Sequence[Row]) -> list[Table]:
+def tables(rows: Sequence[Row]) -> list[PageTable]:
     """Seconds a model, and their ratio."""
     lines = [
         [
@@ -41,7 +42,7 @@ def tables(rows: Sequence[Row]) -> list[Table]:
                "5-fold, ours", "5-fold, LibSVM", "sample", "LibSVM / span-rule", "in-bound SVs",
                "all SVs"]  # fmt: skip
     caption = f"Milliseconds a model on ringnorm data, one thread. {SAMPLED}"
-    return [Table(f"{NAME}_table", caption, columns, lines)]
+    return [PageTable(f"{NAME}_table", caption, columns, lines)]
 
 
 def _milliseconds(value: float | str) -> str:

@@ -19,7 +19,8 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from ..datasets import describe
+from spansvm.datasets import describe
+
 from .confirmation import confirm
 from .problems import GRIDS, VARIATIONS, WITH_SCORES, Key, Problem, problem
 from .store import Store

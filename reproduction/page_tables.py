@@ -1,25 +1,22 @@
-"""Small tables: rows as CSV files, and as Markdown with the paper's numbers beside ours."""
+"""Tables for the page, with the paper's numbers beside ours, and the numbers in them."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..datasets import describe
+from spansvm.datasets import describe
 
-__all__ = ["Row", "Table", "mean_and_error", "number", "read_rows", "title", "to_csv"]
+from .csv_files import csv_text
 
-Row = dict[str, Any]
+__all__ = ["PageTable", "by_data_set", "mean_and_error", "number", "title"]
 
 
 @dataclass(frozen=True)
-class Table:
+class PageTable:
     """A table for readers.
 
     Attributes
@@ -47,43 +44,7 @@ class Table:
     def csv(self) -> str:
         """The table as CSV, without marks of Markdown."""
         rows = [[cell.replace("**", "") for cell in row] for row in self.rows]
-        return _csv([self.columns, *rows])
-
-
-def _csv(lines: Iterable[Sequence[Any]]) -> str:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(lines)
-    return text.getvalue()
-
-
-def to_csv(rows: Sequence[Row], notes: Iterable[str] = ()) -> str:
-    """Rows as CSV under comments; numbers with six digits."""
-    head = "".join(f"# {note}\n" for note in notes)
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    return head + _csv([columns, *([_plain(row.get(c, "")) for c in columns] for row in rows)])
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, (float, np.floating)):
-        return f"{value:.6g}"
-    return value
-
-
-def read_rows(path: Path) -> tuple[list[Row], list[str]]:
-    """The rows of a CSV file with numbers as numbers, and its comments."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    notes = [line[2:] for line in lines if line.startswith("# ")]
-    table = csv.DictReader(line for line in lines if not line.startswith("#"))
-    return [{name: _value(text) for name, text in row.items()} for row in table], notes
-
-
-def _value(text: str) -> Any:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
+        return csv_text([self.columns, *rows])
 
 
 def mean_and_error(values: Sequence[float]) -> tuple[float, float]:

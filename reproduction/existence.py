@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .complete import CompleteProblems
+from .csv_files import Row
+from .page_tables import PageTable, by_data_set, title
 from .paper import printed
-from .results import Results
-from .tables import Row, Table, by_data_set, title
 
 __all__ = ["NAME", "TITLE", "summarise", "tables"]
 
@@ -18,7 +19,7 @@ TITLE = "Experiment 4: does the span exist?"
 _COUNTS = {"empty": "n_empty", "in_bound": "n_in_bound", "total": "n_support"}
 
 
-def summarise(results: Results) -> list[Row]:
+def summarise(results: CompleteProblems) -> list[Row]:
     """Means and standard deviations over the candidates, for every split."""
     rows = []
     for key in results.complete():
@@ -35,7 +36,7 @@ def summarise(results: Results) -> list[Row]:
     return rows
 
 
-def tables(rows: Sequence[Row]) -> list[Table]:
+def tables(rows: Sequence[Row]) -> list[PageTable]:
     """Counts beside the paper's."""
     cells = printed("existence")
     lines = []
@@ -52,4 +53,4 @@ def tables(rows: Sequence[Row]) -> list[Table]:
     columns = ["data set", "empty Λp", "paper", "in-bound", "paper", "all SVs", "paper",
                "models with an empty Λp"]  # fmt: skip
     caption = "Mean ± standard deviation over the models: in-bound vectors with an empty Λp, and support vectors."  # noqa: E501
-    return [Table(f"{NAME}_table", caption, columns, lines)]
+    return [PageTable(f"{NAME}_table", caption, columns, lines)]

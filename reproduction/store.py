@@ -12,7 +12,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from ..errors import UserError
+from spansvm.errors import UserError
+
 from .problems import Key
 
 __all__ = ["ESTIMATES", "Store", "StoreError"]

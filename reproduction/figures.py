@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..display._figures import COLOURS
-from ..errors import UserError, require
-from .tables import Row, title
+from spansvm.display._figures import COLOURS
+from spansvm.errors import UserError, require
+
+from .csv_files import Row
+from .page_tables import title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

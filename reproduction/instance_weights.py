@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .complete import CompleteProblems
+from .csv_files import Row
+from .page_tables import PageTable
 from .problems import WITH_SCORES
-from .results import Results
 from .selection import selection_rows, tables_of
-from .tables import Row, Table
 
 __all__ = ["NAME", "TITLE", "summarise", "tables"]
 
@@ -15,11 +16,11 @@ NAME = "instance_weights"
 TITLE = "Experiment 2: from scores to instance weights"
 
 
-def summarise(results: Results) -> list[Row]:
+def summarise(results: CompleteProblems) -> list[Row]:
     """What each method selects, for every split."""
     return selection_rows(results, WITH_SCORES)
 
 
-def tables(rows: Sequence[Row]) -> list[Table]:
+def tables(rows: Sequence[Row]) -> list[PageTable]:
     """Ties as in the paper, and by our default."""
     return tables_of(rows, NAME)

@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..datasets import describe
+from spansvm.datasets import describe
+
 from .confirmation import CLOSE, LIBSVM, MOST
+from .csv_files import Row
+from .page_tables import PageTable, by_data_set, mean_and_error, number, title
 from .paper import printed
 from .problems import VARIATIONS
 from .selection import MINIMUM, agrees, values_of
-from .tables import Row, Table, by_data_set, mean_and_error, number, title
 from .trials import SUBJECTS
 
 __all__ = ["differences"]
@@ -22,10 +24,10 @@ _TIGHT = "tolerance 1e-05"
 _CELLS = {"span_rule": "span-rule", "xi_alpha": "ξα", MINIMUM: "minimum"}
 
 
-def differences(summaries: Mapping[str, Sequence[Row]]) -> list[str | Table]:
+def differences(summaries: Mapping[str, Sequence[Row]]) -> list[str | PageTable]:
     """Paragraphs in Markdown, and tables between them."""
     class_weights = summaries.get("class_weights", ())
-    result: list[str | Table] = []
+    result: list[str | PageTable] = []
     if class_weights:
         result += _fixed_splits(class_weights)
         result += _span_bound(class_weights)
@@ -52,7 +54,7 @@ def _cell(rows: Sequence[Row], data_set: str, method: str, variant: str = "") ->
     return number(worst) if worst == best else f"{number(best)} to {number(worst)}"
 
 
-def _fixed_splits(rows: Sequence[Row]) -> list[str | Table]:
+def _fixed_splits(rows: Sequence[Row]) -> list[str | PageTable]:
     """Every cell of a fixed split, as trained by us, more exactly, and by LibSVM."""
     cells = printed("selection")
     variants = {"": "ours", _TIGHT: "tolerance 1e-5", LIBSVM: "LibSVM"}
@@ -83,11 +85,11 @@ def _fixed_splits(rows: Sequence[Row]) -> list[str | Table]:
             f"{MOST})."
         )
     columns = ["cell", "paper", *variants.values(), "agrees to within one test instance"]
-    table = Table("fixed_splits", "Cells of the fixed splits.", columns, lines)
+    table = PageTable("fixed_splits", "Cells of the fixed splits.", columns, lines)
     return [text, table, *_out_of_reach(rows, variants)]
 
 
-def _out_of_reach(rows: Sequence[Row], variants: Mapping[str, str]) -> list[str | Table]:
+def _out_of_reach(rows: Sequence[Row], variants: Mapping[str, str]) -> list[str | PageTable]:
     """For cells that nothing gives: how far the models with that test error are from selected."""
     sentences = []
     for data_set in _fixed(rows):
@@ -138,7 +140,7 @@ def _who_agrees(
     return f"within the tied models: {', '.join(around)}" if around else "none"
 
 
-def _span_bound(rows: Sequence[Row]) -> list[str | Table]:
+def _span_bound(rows: Sequence[Row]) -> list[str | PageTable]:
     cells = printed("selection")
     lines, fits = [], {"span_bound": [], "span_bound_radius": []}  # type: ignore[var-annotated]
     for data_set in _fixed(rows):
@@ -167,10 +169,10 @@ def _span_bound(rows: Sequence[Row]) -> list[str | Table]:
         text += " So neither reading holds throughout."
     columns = ["data set", "paper", "diameter", "radius"]
     caption = "Test error of what the span bound selects (= within one test instance)."
-    return [text, Table("span_bound", caption, columns, lines)]
+    return [text, PageTable("span_bound", caption, columns, lines)]
 
 
-def _pixels(rows: Sequence[Row]) -> list[str | Table]:
+def _pixels(rows: Sequence[Row]) -> list[str | PageTable]:
     name, variant = "mnist_2_9", "scaled by feature"
     least = values_of(rows, name, MINIMUM, variant=variant)
     if not least or not values_of(rows, name, MINIMUM):
@@ -188,7 +190,7 @@ def _pixels(rows: Sequence[Row]) -> list[str | Table]:
 
 def _variants(
     rows: Sequence[Row], prediction: Sequence[Row], name: str, label: str, table: str
-) -> Table:
+) -> PageTable:
     """Selected errors and RMSE of a data set under all its variants, beside the paper's."""
     methods = ("span_rule", "span_bound", "kfold", "xi_alpha", MINIMUM)
     headings = ["span-rule", "span bound, D", "5-fold", "ξα", "minimum", "RMSE span-rule"]
@@ -209,10 +211,10 @@ def _variants(
         ]
         lines.append([*line, number(*mean_and_error(errors)) if errors else ""])
     caption = f"{title(name)}: test errors of selected models, ties as in the paper."
-    return Table(table, caption, ["training data", *headings], lines)
+    return PageTable(table, caption, ["training data", *headings], lines)
 
 
-def _bank(rows: Sequence[Row], prediction: Sequence[Row]) -> list[str | Table]:
+def _bank(rows: Sequence[Row], prediction: Sequence[Row]) -> list[str | PageTable]:
     name = "bank_marketing"
     if not values_of(rows, name, MINIMUM) or not values_of(rows, name, MINIMUM, "worst",
                                                            "plain sample"):  # fmt: skip
@@ -259,7 +261,7 @@ def _samples_of_rmse(prediction: Sequence[Row]) -> str:
 
 def _parkinson(
     rows: Sequence[Row], prediction: Sequence[Row], existence: Sequence[Row]
-) -> list[str | Table]:
+) -> list[str | PageTable]:
     name = "parkinson_speech"
     subjects = values_of(rows, name, SUBJECTS, "estimate")
     rule = values_of(rows, name, "span_rule", "estimate")

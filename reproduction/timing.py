@@ -15,12 +15,13 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
-from .._linalg import one_blas_thread
-from ..dual import solve_dual
-from ..gram import Gram
-from ..search import SpanSearch
-from ..span import span_leave_one_out
-from ..svc import SpanSVC
+from spansvm._linalg import one_blas_thread
+from spansvm.dual import solve_dual
+from spansvm.gram import Gram
+from spansvm.search import SpanSearch
+from spansvm.span import span_leave_one_out
+from spansvm.svc import SpanSVC
+
 from .problems import Candidate, Problem, candidate_name
 from .provenance import versions
 from .store import Store

@@ -12,10 +12,16 @@ from itertools import product
 
 import numpy as np
 
-from .._typing import Array
-from ..datasets import DataSet, describe, load, ringnorm
-from ..kernels import Kernel, resolve_kernel
-from ..weighting import ClassWeighting, SigmoidWeighting, Weighting
+from spansvm._typing import Array
+from spansvm.datasets import DataSet, describe, load, ringnorm
+from spansvm.kernels import Kernel, resolve_kernel
+from spansvm.weighting import (
+    PAPER_CLASS_WEIGHTS,
+    PAPER_SIGMOIDS,
+    ClassWeighting,
+    SigmoidWeighting,
+    Weighting,
+)
 
 __all__ = [
     "GRIDS",
@@ -51,23 +57,20 @@ class Key:
     variant: str = ""
 
 
-def _class_weights(step: float) -> list[dict[str, float]]:
-    weights = [float(weight) for weight in 2.0 ** np.arange(-6.0, 10.5, step)]
-    return [{"negative": minus, "positive": plus} for minus, plus in product(weights, weights)]
+def _combined(axes: Mapping[str, Sequence[float]]) -> list[dict[str, float]]:
+    return [dict(zip(axes, point, strict=True)) for point in product(*axes.values())]
 
 
-def _sigmoids(steepness: Sequence[int], tenths: Sequence[int], step: int) -> list[dict[str, float]]:
-    ceilings = [2.0**exponent for exponent in range(-6, 11, step)]
-    return [
-        {"steepness": float(a), "midpoint": b / 10.0, "ceiling": c}
-        for a, b, c in product(steepness, tenths, ceilings)
-    ]
-
+_CLASS_WEIGHTS = {"negative": PAPER_CLASS_WEIGHTS, "positive": PAPER_CLASS_WEIGHTS}
+_QUICK_STEPS = {"negative": 4, "positive": 4, "steepness": 3, "midpoint": 3, "ceiling": 4}
 
 #: For each grid the candidates with class weights and those with weights from scores.
 GRIDS = {
-    "paper": (_class_weights(0.5), _sigmoids(range(1, 11), range(10), 1)),
-    "quick": (_class_weights(2.0), _sigmoids((1, 4, 7, 10), (0, 3, 6, 9), 4)),
+    "paper": (_combined(_CLASS_WEIGHTS), _combined(PAPER_SIGMOIDS)),
+    "quick": tuple(
+        _combined({name: values[:: _QUICK_STEPS[name]] for name, values in axes.items()})
+        for axes in (_CLASS_WEIGHTS, PAPER_SIGMOIDS)
+    ),
 }
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..datasets import names
+from spansvm.datasets import names
+
+from .complete import CompleteProblems
+from .csv_files import Row
+from .page_tables import PageTable
 from .problems import WITH_SCORES
-from .results import Results
 from .selection import selection_rows, tables_of
-from .tables import Row, Table
 
 __all__ = ["NAME", "TITLE", "summarise", "tables"]
 
@@ -16,11 +18,11 @@ NAME = "class_weights"
 TITLE = "Experiment 1: class weights"
 
 
-def summarise(results: Results) -> list[Row]:
+def summarise(results: CompleteProblems) -> list[Row]:
     """What each method selects, for every split."""
     return selection_rows(results, [name for name in names() if name not in WITH_SCORES])
 
 
-def tables(rows: Sequence[Row]) -> list[Table]:
+def tables(rows: Sequence[Row]) -> list[PageTable]:
     """Ties as in the paper, and by our default."""
     return tables_of(rows, NAME)

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .._typing import Array
-from ..datasets import names
+from spansvm._typing import Array
+from spansvm.datasets import names
+
 from .problems import GRIDS, WITH_SCORES, Candidate, Key, candidate_name
 from .store import ESTIMATES, Store
 from .trials import n_folds
 
-__all__ = ["MODEL_COLUMNS", "Results"]
+__all__ = ["MODEL_COLUMNS", "CompleteProblems"]
 
 MODEL_COLUMNS = (
     *ESTIMATES,
@@ -25,7 +26,7 @@ MODEL_COLUMNS = (
 )
 
 
-class Results:
+class CompleteProblems:
     """What a store has of the problems that are complete.
 
     Parameters

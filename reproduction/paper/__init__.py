@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
+
+from ..csv_files import read_rows
 
 __all__ = ["printed"]
 
@@ -18,9 +19,5 @@ def printed(table: str) -> dict[str, dict[str, float]]:
     dict of dict
         From data sets to columns to numbers.
     """
-    text = (files(__name__) / f"{table}.csv").read_text(encoding="utf-8")
-    lines = [line for line in text.splitlines() if not line.startswith("#")]
-    return {
-        row.pop("data_set"): {name: float(value) for name, value in row.items()}
-        for row in csv.DictReader(lines)
-    }
+    rows, _ = read_rows(Path(__file__).with_name(f"{table}.csv"))
+    return {row.pop("data_set"): row for row in rows}

@@ -11,15 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import Array
-from ..datasets import describe
-from ..search.grid import select
+from spansvm._typing import Array
+from spansvm.datasets import describe
+from spansvm.search.grid import select
+
+from .complete import CompleteProblems
 from .confirmation import LIBSVM, close_candidates
+from .csv_files import Row
+from .page_tables import PageTable, by_data_set, mean_and_error, number, title
 from .paper import printed
 from .problems import Candidate, Key
-from .results import Results
 from .store import ESTIMATES
-from .tables import Row, Table, by_data_set, mean_and_error, number, title
 from .trials import SUBJECTS
 
 __all__ = ["MINIMUM", "agrees", "selection_rows", "tables_of", "values_of"]
@@ -44,7 +46,7 @@ _BESIDE_THE_PAPER = (
 )
 
 
-def selection_rows(results: Results, data_sets: Iterable[str]) -> list[Row]:
+def selection_rows(results: CompleteProblems, data_sets: Iterable[str]) -> list[Row]:
     """For every complete problem and method the test errors of what it selects."""
     wanted = set(data_sets)
     rows: list[Row] = []
@@ -59,7 +61,7 @@ def selection_rows(results: Results, data_sets: Iterable[str]) -> list[Row]:
     return rows
 
 
-def _of_problem(results: Results, key: Key) -> list[Row]:
+def _of_problem(results: CompleteProblems, key: Key) -> list[Row]:
     models, candidates = results.models(key), results.candidates(key)
     error = models["test_error"]
     head = {"data_set": key.data_set, "split": key.split, "variant": key.variant}
@@ -113,7 +115,7 @@ def _choose(
     }
 
 
-def _of_libsvm(results: Results, key: Key) -> list[Row]:
+def _of_libsvm(results: CompleteProblems, key: Key) -> list[Row]:
     """The same for the candidates that LibSVM trained; they are no grid to have surroundings on."""
     columns = ["span_rule", "xi_alpha", "test_error"]
     table = np.array(results.store.rows("models", columns, key), dtype=np.float64)
@@ -153,7 +155,7 @@ def agrees(data_set: str, values: Sequence[float], cell: float) -> bool:
     return abs(float(np.mean(values)) - cell) <= slack
 
 
-def paper_table(rows: Sequence[Row], name: str, caption: str) -> Table:
+def paper_table(rows: Sequence[Row], name: str, caption: str) -> PageTable:
     """Worst test errors among the tied models, as in the paper, beside its cells.
 
     The best method is bold; what does not agree has a mark.
@@ -185,10 +187,10 @@ def paper_table(rows: Sequence[Row], name: str, caption: str) -> Table:
                 mark = "" if any(agrees(data_set, v, value) for v in here) else " ≠"
                 line.append(f"{number(value)}{mark}")
         lines.append(line)
-    return Table(name, caption, columns, lines)
+    return PageTable(name, caption, columns, lines)
 
 
-def tables_of(rows: Sequence[Row], name: str) -> list[Table]:
+def tables_of(rows: Sequence[Row], name: str) -> list[PageTable]:
     """Selected test errors, with ties as in the paper and by our default."""
     return [
         paper_table(
@@ -201,7 +203,7 @@ def tables_of(rows: Sequence[Row], name: str) -> list[Table]:
     ]
 
 
-def default_table(rows: Sequence[Row], name: str, caption: str) -> Table:
+def default_table(rows: Sequence[Row], name: str, caption: str) -> PageTable:
     """Test errors by the library's own rule for ties, with further methods."""
     methods = {
         "span_rule": "span-rule",
@@ -221,4 +223,4 @@ def default_table(rows: Sequence[Row], name: str, caption: str) -> Table:
             values = values_of(rows, data_set, method, "chosen")
             line.append(number(*mean_and_error(values)) if values else "")
         lines.append(line)
-    return Table(name, caption, ["data set", *(methods[m] for m in there)], lines)
+    return PageTable(name, caption, ["data set", *(methods[m] for m in there)], lines)

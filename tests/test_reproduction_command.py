@@ -1,21 +1,34 @@
-"""``spansvm reproduce`` and ``spansvm datasets`` as a user gives them."""
+"""``python -m reproduction`` and ``spansvm datasets`` as a user gives them."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from spansvm.cli import app
+import reproduction.__main__
+import spansvm.cli
 from spansvm.datasets import names
 
+ROOT = Path(__file__).parents[1]
 
-def spansvm(*arguments):
+
+def spansvm_datasets(*arguments):
+    return invoke(spansvm.cli.app, "datasets", *arguments)
+
+
+def reproduce(*arguments):
+    return invoke(reproduction.__main__.app, *arguments)
+
+
+def invoke(app, *arguments):
     # Wide enough that no message is broken into lines.
     return CliRunner(env={"COLUMNS": "300"}).invoke(app, [str(part) for part in arguments])
 
 
 def test_the_data_sets_are_listed_with_sizes_and_places(data_folder):
-    result = spansvm("datasets")
+    result = spansvm_datasets()
     assert result.exit_code == 0
     for name in names():
         assert name in result.output
@@ -26,41 +39,40 @@ def test_the_data_sets_are_listed_with_sizes_and_places(data_folder):
 def test_data_sets_that_are_not_here_are_listed_as_such(monkeypatch, tmp_path):
     monkeypatch.delenv("SPANSVM_DATA", raising=False)
     monkeypatch.setenv("SPANSVM_CACHE", str(tmp_path))
-    result = spansvm("datasets")
+    result = spansvm_datasets()
     assert result.exit_code == 0
     assert result.output.count("not here") == 14
 
 
 def test_a_data_set_is_described_with_licence_and_citation():
-    result = spansvm("datasets", "skin_nonskin")
+    result = spansvm_datasets("skin_nonskin")
     assert result.exit_code == 0
     for word in ("licence: CC BY 4.0", "citation:", "homepage: https://", "500 for training"):
         assert word in result.output
 
 
 def test_a_name_that_is_none_is_met_with_the_closest():
-    for arguments in (("datasets", "adlut"), ("reproduce", "1", "--datasets", "adlut")):
-        result = spansvm(*arguments)
+    for result in (spansvm_datasets("adlut"), reproduce("1", "--datasets", "adlut")):
         assert result.exit_code == 2
         assert "did you mean 'adult'?" in result.output
 
 
 @pytest.mark.parametrize("wrong", ["7", "0-3", "3-1", "one"])
 def test_an_experiment_that_is_none_is_refused(wrong, tmp_path):
-    result = spansvm("reproduce", wrong, "--out", tmp_path)
+    result = reproduce(wrong, "--out", tmp_path)
     assert result.exit_code == 2
     assert f"'{wrong}' is no experiment" in result.output
 
 
 def test_a_quick_run_writes_tables_figures_and_a_page(tmp_path, data_folder):
     pytest.importorskip("matplotlib")
-    arguments = ("reproduce", "1-4", "--quick", "--datasets", "splice", "--splits", 1)
-    result = spansvm(*arguments, "--curves", "splice", "--out", tmp_path)
+    arguments = ("1-4", "--quick", "--datasets", "splice", "--splits", 1)
+    result = reproduce(*arguments, "--curves", "splice", "--out", tmp_path)
     assert result.exit_code == 0, result.output
     page = (tmp_path / "reproduction.md").read_text(encoding="utf-8")
     assert "This is a quick run" in page
     assert "| splice |" in page
-    assert "spansvm reproduce 1 2 3 4 --quick" in page
+    assert "python -m reproduction 1 2 3 4 --quick" in page
     files = {path.name for path in (tmp_path / "reproduction").iterdir()}
     assert {"class_weights.csv", "class_weights_table.md", "class_weights_table.csv",
             "prediction_table.csv", "existence_table.csv", "curves_splice.png",
@@ -68,16 +80,16 @@ def test_a_quick_run_writes_tables_figures_and_a_page(tmp_path, data_folder):
     # The page again, from the summaries alone.
     (tmp_path / "results.sqlite").unlink()
     (tmp_path / "reproduction.md").unlink()
-    assert spansvm("reproduce", "--page-only", "--out", tmp_path).exit_code == 0
+    assert reproduce("--page-only", "--out", tmp_path).exit_code == 0
     assert (tmp_path / "reproduction.md").read_text(encoding="utf-8") == page
 
 
 def test_the_curves_show_every_method_and_mark_every_minimum(data_folder, tmp_path):
     plt = pytest.importorskip("matplotlib.pyplot")
-    from spansvm.experiments.figures import curves_figure
-    from spansvm.experiments.tables import read_rows
+    from reproduction.csv_files import read_rows
+    from reproduction.figures import curves_figure
 
-    spansvm("reproduce", "1", "--quick", "--datasets", "splice", "--splits", 1, "--out", tmp_path)
+    reproduce("1", "--quick", "--datasets", "splice", "--splits", 1, "--out", tmp_path)
     rows, _ = read_rows(tmp_path / "reproduction" / "curves.csv")
     figure = curves_figure(rows, "splice")
     assert [panel.get_xlabel() for panel in figure.axes] == [

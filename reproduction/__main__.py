@@ -1,28 +1,46 @@
-"""``spansvm reproduce``: the paper's experiments, run and laid beside its numbers."""
+"""``python -m reproduction``: the paper's experiments, run and laid beside its numbers."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
-from .options import Debug
+from spansvm.cli import run as run_command
+from spansvm.cli.options import Debug
+from spansvm.datasets import describe, locate, names
+from spansvm.errors import UserError, require
 
-__all__ = ["HELP", "reproduce"]
+from .complete import CompleteProblems
+from .page import FOLDER, draw_curves, read_summaries, write_page, write_summaries
+from .provenance import versions
+from .runner import EXPERIMENTS, QUICK_SETS, make_plan, run
+from .store import Store
 
-HELP = (
+__all__ = ["app"]
+
+_COMMAND = "python -m reproduction"
+
+_HELP = (
     "Run the experiments of the paper, and lay the results beside its tables.\n\n"
     "Every result is stored as soon as it is known: a run that is stopped goes on where it "
     "was when the same command is given again.\n\n"
     "\b\n"
-    "  spansvm reproduce --quick\n"
-    "  spansvm reproduce 1 --datasets splice,adult --jobs 2\n"
-    "  spansvm reproduce all --out results"
+    "  python -m reproduction --quick\n"
+    "  python -m reproduction 1 --datasets splice,adult --jobs 2\n"
+    "  python -m reproduction all --out results"
+)
+
+app = typer.Typer(
+    pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]}
 )
 
 
+@app.command(help=_HELP)
 def reproduce(
     chosen: Annotated[
         list[str] | None,
@@ -67,39 +85,30 @@ def reproduce(
         Path | None,
         typer.Option(
             help="Folder for results, tables, figures and page.",
-            show_default="reproduction; reproduction-quick if quick",
+            show_default="reproduced; reproduced-quick if quick",
         ),
     ] = None,
     debug: Debug = False,
 ) -> None:
-    """See HELP."""
-    from rich.console import Console
-
-    from ..errors import require
-    from ..experiments.page import FOLDER, draw_curves, read_summaries, write_page, write_summaries
-    from ..experiments.provenance import versions
-    from ..experiments.results import Results
-    from ..experiments.runner import make_plan, run
-    from ..experiments.store import Store
-
+    """See the help."""
     wanted = _experiments([*(chosen or []), *_listed(experiments)])
     sets = _data_sets(_listed(datasets), quick)
     drawn = _data_sets(_listed(curves), False) if curves else ()
     grid = "quick" if quick else "paper"
-    out = out or Path("reproduction-quick" if quick else "reproduction")
+    out = out or Path("reproduced-quick" if quick else "reproduced")
     splits = splits or (2 if quick else 10)
     require("matplotlib", "plots")
     if not page_only:
         _check_that_they_are_here(sets)
     if not page_only or (out / "results.sqlite").exists():
-        command = ["spansvm reproduce", *wanted, *["--quick"] * quick, f"--splits {splits}"]
+        command = [_COMMAND, *wanted, *["--quick"] * quick, f"--splits {splits}"]
         command += [f"--datasets {','.join(sets)}"] if datasets else []
         note = f"`{' '.join(command)}`: {versions()}"
         with Store(out / "results.sqlite", grid, note) as store:
             if not page_only:
                 plan = make_plan(wanted, sets, splits, grid)
                 run(plan, store, jobs=jobs, console=Console(stderr=True))
-            write_summaries(Results(store, grid), out / FOLDER)
+            write_summaries(CompleteProblems(store, grid), out / FOLDER)
     page = write_page(out)
     if drawn:
         draw_curves(read_summaries(out / FOLDER)[0].get("curves", ()), drawn, out / FOLDER)
@@ -107,9 +116,6 @@ def reproduce(
 
 
 def _check_that_they_are_here(data_sets: Sequence[str]) -> None:
-    from ..datasets import locate
-    from ..errors import UserError
-
     missing = [name for name in data_sets if None in locate(name).values()]
     if missing:
         raise UserError(
@@ -125,8 +131,6 @@ def _listed(text: str | None) -> list[str]:
 
 def _experiments(texts: Sequence[str]) -> list[str]:
     """The experiments that are asked for, in their order."""
-    from ..experiments.runner import EXPERIMENTS
-
     asked: set[str] = set()
     for text in texts or ["all"]:
         first, dash, last = text.partition("-")
@@ -144,9 +148,6 @@ def _experiments(texts: Sequence[str]) -> list[str]:
 
 
 def _data_sets(asked: Sequence[str], quick: bool) -> tuple[str, ...]:
-    from ..datasets import describe, names
-    from ..experiments.runner import QUICK_SETS
-
     for name in asked:
         try:
             describe(name)
@@ -155,3 +156,7 @@ def _data_sets(asked: Sequence[str], quick: bool) -> tuple[str, ...]:
     if not asked:
         return QUICK_SETS if quick else names()
     return tuple(name for name in names() if name in asked)
+
+
+if __name__ == "__main__":
+    run_command(app, _COMMAND, sys.argv[1:])
