@@ -1,6 +1,9 @@
-"""What the 14 data sets of the paper are: sizes, origin, licence, and what is peculiar.
+"""What the 14 data sets of the paper are: sizes, origin, licence, files, and what is peculiar.
 
-They stand in the order of the paper's table, with its sizes where these are possible.
+They stand in the order of the paper's table, with its sizes where these are possible.  Checksums
+are those that :class:`~spansvm.datasets.files.PublishedFile` defines.  The archives of the IDA
+benchmark have none, as they are packed by hand from its files; every set is also checked by its
+numbers of rows, features and labels when it is read.
 """
 
 from __future__ import annotations
@@ -8,7 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from . import sources
 from .files import PublishedFile
 
 __all__ = ["DESCRIPTIONS", "Description"]
@@ -59,7 +61,9 @@ class Description:
 
 
 _CC_BY = "CC BY 4.0"
-_LIBSVM_PAGE = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary.html"
+_LIBSVM = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary"
+_UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
+_LIBSVM_PAGE = f"{_LIBSVM}.html"
 _IDA_PAGE = "https://github.com/tdiethe/gunnar_raetsch_benchmark_datasets"
 _IDA_CITATION = (
     "G. Rätsch, T. Onoda, K.-R. Müller: Soft margins for AdaBoost. Machine Learning 42, 2001"
@@ -69,6 +73,46 @@ _IDA_NOTE = (
     "The site that published them is gone. The file that can be downloaded keeps the same rows "
     "and splits in another layout; the order of the rows within a part may differ."
 )
+
+_MNIST_FILES = tuple(
+    PublishedFile(
+        f"mnist/{name}",
+        sha256,
+        text=False,
+        url=f"https://ossci-datasets.s3.amazonaws.com/mnist/{name}.gz",
+    )
+    for name, sha256 in {
+        "train-images-idx3-ubyte": (
+            "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db"
+        ),
+        "train-labels-idx1-ubyte": (
+            "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5"
+        ),
+        "t10k-images-idx3-ubyte": (
+            "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7"
+        ),
+        "t10k-labels-idx1-ubyte": (
+            "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2"
+        ),
+    }.items()
+)
+
+_IDA_TODAY = PublishedFile(
+    "ida/benchmarks.mat",
+    "47c19e4bc4716edc4077cfa5ea61edf4d02af4ec51a0ecfe035626ae8b561c75",
+    text=False,
+    url=f"{_IDA_PAGE}/raw/master/benchmarks.mat",
+)
+
+
+def _ida(name: str) -> tuple[PublishedFile, ...]:
+    """The archive of a set of the IDA benchmark.
+
+    Its own site is gone.  What can be downloaded is a file in which all its sets are kept
+    today, in another layout.
+    """
+    archive = f"{name}/{name}_ida_splits_1-10.tar.xz"
+    return (PublishedFile(archive, text=False, stand_in=_IDA_TODAY),)
 
 
 def _mnist(positive: int, negative: int, n_train: int, n_test: int, n_positive: int) -> Description:
@@ -88,7 +132,7 @@ def _mnist(positive: int, negative: int, n_train: int, n_test: int, n_positive: 
         ),
         licence="Copyright Yann LeCun and Corinna Cortes; commonly given as CC BY-SA 3.0",
         homepage="https://yann.lecun.com/exdb/mnist/",
-        files=sources.MNIST,
+        files=_MNIST_FILES,
         note=(
             "Pixels from 0 to 255, line by line. The last four of the 784 are zero in every "
             "training and test image and are left out, hence the paper's 780 features. "
@@ -115,7 +159,13 @@ _ALL = (
         ),
         licence=_CC_BY,
         homepage="https://archive.ics.uci.edu/dataset/15/breast+cancer+wisconsin+original",
-        files=sources.BREAST_CANCER,
+        files=(
+            PublishedFile(
+                "breast_cancer/breast-cancer-wisconsin.data",
+                "81add727690ddfdfffe60d06dfc915848ce8639c3cafc37b5b44604d334c444c",
+                url=f"{_UCI}/breast-cancer-wisconsin/breast-cancer-wisconsin.data",
+            ),
+        ),
         note=(
             "The 683 complete ones of 699 rows. The first of the 10 features is the number of the "
             "sample, as in LIBSVM's copy and, by its count of features, in the paper. The paper "
@@ -135,7 +185,13 @@ _ALL = (
         citation="J. Schlimmer: Mushroom. UCI Machine Learning Repository, 1987",
         licence=_CC_BY,
         homepage=_LIBSVM_PAGE,
-        files=sources.MUSHROOMS,
+        files=(
+            PublishedFile(
+                "mushrooms/mushrooms",
+                "a082183b372d8ddd8bf84542785952fb53c86cee7ea5e4399cb4ed0f3d5132c5",
+                url=f"{_LIBSVM}/mushrooms",
+            ),
+        ),
         note=(
             "LIBSVM's copy: one column of zeros and ones for each value of 21 attributes; "
             "stalk-root, which has missing values, is left out. Its label 2, edible, is +1."
@@ -157,7 +213,7 @@ _ALL = (
         ),
         licence=_CC_BY,
         homepage=_IDA_PAGE,
-        files=sources.ida("waveform"),
+        files=_ida("waveform"),
         note=f"+1 is class 1 of the three classes of UCI's file. {_IDA_NOTE}",
     ),
     Description(
@@ -173,7 +229,7 @@ _ALL = (
         citation=_IDA_CITATION,
         licence="none stated",
         homepage=_IDA_PAGE,
-        files=sources.ida("banana"),
+        files=_ida("banana"),
         note=_IDA_NOTE,
     ),
     Description(
@@ -189,7 +245,13 @@ _ALL = (
         citation="R. Bhatt, A. Dhall: Skin Segmentation. UCI Machine Learning Repository, 2012",
         licence=_CC_BY,
         homepage="https://archive.ics.uci.edu/dataset/229/skin+segmentation",
-        files=sources.SKIN_NONSKIN,
+        files=(
+            PublishedFile(
+                "skin_nonskin/Skin_NonSkin.txt",
+                "b1eccca3def25f268b891f2cab1a829c9eccab3df7fc8c50bdb8a8ba5b5a065f",
+                url=f"{_UCI}/00229/Skin_NonSkin.txt",
+            ),
+        ),
         note="The published class 1, skin, is +1. Many rows are equal.",
     ),
     Description(
@@ -208,7 +270,18 @@ _ALL = (
         ),
         licence=_CC_BY,
         homepage=_LIBSVM_PAGE,
-        files=sources.SPLICE,
+        files=(
+            PublishedFile(
+                "splice/splice",
+                "4d5bfacef5c732692156b24bf53530f800f15f5110fe49105558df88d4957810",
+                url=f"{_LIBSVM}/splice",
+            ),
+            PublishedFile(
+                "splice/splice.t",
+                "c347ecda12e7d9943d99624eaa958af083c177cd078bd628cbb16b490be20474",
+                url=f"{_LIBSVM}/splice.t",
+            ),
+        ),
         note=(
             "LIBSVM's copy of Delve's splits; the four bases are the numbers 1 to 4. Labels are as "
             "published there: +1 is the class without a junction."
@@ -227,7 +300,7 @@ _ALL = (
         citation=f"Image Segmentation. UCI Repository, 1990; splits: {_IDA_CITATION}",
         licence=_CC_BY,
         homepage=_IDA_PAGE,
-        files=sources.ida("image"),
+        files=_ida("image"),
         note=(
             "By the IDA benchmark, the seven classes of UCI's file are in two groups, the constant "
             f"feature is left out and the others are standardized. {_IDA_NOTE}"
@@ -249,7 +322,18 @@ _ALL = (
         ),
         licence=_CC_BY,
         homepage=_LIBSVM_PAGE,
-        files=sources.ADULT,
+        files=(
+            PublishedFile(
+                "adult_a1a/a1a",
+                "4e013dd5fbfef8c648b97271e2b63548be30330187c770c351573df2f344f979",
+                url=f"{_LIBSVM}/a1a",
+            ),
+            PublishedFile(
+                "adult_a1a/a1a.t",
+                "6b3144fcd7d72cca1059a39cff37a458a20aac754fa24b80084dc8088b6e6a47",
+                url=f"{_LIBSVM}/a1a.t",
+            ),
+        ),
         note=(
             "LIBSVM's a1a: Platt's 123 zeros and ones, without names. The last four are zero in "
             "all training rows."
@@ -275,7 +359,18 @@ _ALL = (
         ),
         licence=_CC_BY,
         homepage="https://archive.ics.uci.edu/dataset/301",
-        files=sources.PARKINSON_SPEECH,
+        files=(
+            PublishedFile(
+                "parkinson_speech/train_data.txt",
+                "6f25e3ad28a36331224bdcd93160f906547556dd46f63d8d8f2e52c182d484d8",
+                by_hand=(
+                    "Its publisher offers a RAR archive, Parkinson_Multiple_Sound_Recording.rar, "
+                    f"which Python cannot unpack. Download it from {_UCI}/00301/, unpack it, and "
+                    "put its train_data.txt into the folder parkinson_speech of the folder that "
+                    "SPANSVM_DATA names."
+                ),
+            ),
+        ),
         note=(
             "26 recordings of each of 40 subjects, whose numbers are the groups. As in the paper, "
             "subjects 1-10 and 21-30 are for training. The score of a person with the disease is "
@@ -299,7 +394,14 @@ _ALL = (
         ),
         licence=_CC_BY,
         homepage="https://archive.ics.uci.edu/dataset/222/bank+marketing",
-        files=sources.BANK_MARKETING,
+        files=(
+            PublishedFile(
+                "bank_marketing/bank-additional-full.csv",
+                "f3318df31371badfd126bcb2bcf191d8d283a5ce1e9eb7defe5ea139fd8b0765",
+                url=f"{_UCI}/00222/bank-additional.zip",
+                member="bank-additional/bank-additional-full.csv",
+            ),
+        ),
         note=(
             "The paper's 11 of 20 features; an unknown answer counts as no. The score is the "
             "duration of the call, scaled to [0, 1] over all 41188 rows. The paper's smallest test "
