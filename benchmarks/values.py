@@ -31,12 +31,13 @@ from spansvm.lazy import gram_of
 from spansvm.left_out import accuracy_of, left_out, rounded
 from spansvm.loo import exact_left_out
 from spansvm.span import span_leave_one_out
+from spansvm.weighting import PAPER_CLASS_WEIGHTS
 
 from .datasets import NAMES, splits
 from .measure import write
 
 ROWS = 200
-WEIGHTS = 2.0 ** np.arange(-6, 10.5, 2)
+WEIGHTS = np.array(PAPER_CLASS_WEIGHTS[::4])
 C_VALUES, GAMMAS = 10.0 ** np.arange(-3, 3), 10.0 ** np.arange(-4, 2)
 RATES = (0.05, 0.2, 0.5)
 
