@@ -215,8 +215,11 @@ def test_a_cut_or_altered_file_is_never_used(small_set, tmp_path, damage):
         path.write_bytes(small_set)
         datasets.load("mushrooms")
         path.write_bytes(damage(small_set))
-        with pytest.raises(datasets.DataSetError, match=r"not the published mushrooms.*SHA-256"):
+        with pytest.raises(
+            datasets.DataSetError, match=r"not the published mushrooms.*SHA-256"
+        ) as raised:
             datasets.load("mushrooms")
+        assert ("Fetch the data set again" in str(raised.value)) == (folder == "cache")
         path.unlink()
 
 

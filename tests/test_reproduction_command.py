@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -62,6 +64,15 @@ def test_an_experiment_that_is_none_is_refused(wrong, tmp_path):
     result = reproduce(wrong, "--out", tmp_path)
     assert result.exit_code == 2
     assert f"'{wrong}' is no experiment" in result.output
+
+
+def test_an_error_is_a_sentence_and_not_a_traceback(tmp_path):
+    command = [sys.executable, "-m", "reproduction", "7", "--out", str(tmp_path)]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 2
+    assert "'7' is no experiment" in result.stderr
+    assert "see 'python -m reproduction --help'." in result.stderr
+    assert "Traceback" not in result.stderr
 
 
 def test_a_quick_run_writes_tables_figures_and_a_page(tmp_path, data_folder):

@@ -93,10 +93,8 @@ def cache_folder() -> Path | None:
     None without pooch: then nothing was downloaded.
     """
     chosen = os.environ.get("SPANSVM_CACHE")
-    if chosen:
-        return Path(chosen)
     try:
-        return Path(require("pooch", "data").os_cache("spansvm"))
+        return Path(chosen or require("pooch", "data").os_cache("spansvm"))
     except MissingPackageError:
         return None
 
@@ -126,7 +124,17 @@ def find(file: PublishedFile) -> tuple[PublishedFile, Path] | None:
 
 def read_content(file: PublishedFile, path: Path) -> bytes:
     """The uncompressed content of a file that `find` found; DataSetError if it was altered."""
-    return _unpacked(file, path.read_bytes(), path.suffix, str(path))
+    try:
+        return _unpacked(file, path.read_bytes(), path.suffix, str(path))
+    except DataSetError as error:
+        if _in_cache(path):
+            raise DataSetError(f"{error} Fetch the data set again.") from error
+        raise
+
+
+def _in_cache(path: Path) -> bool:
+    cache = cache_folder()
+    return cache is not None and path.is_relative_to(cache)
 
 
 def _unpacked(file: PublishedFile, content: bytes, suffix: str, origin: str) -> bytes:
@@ -186,9 +194,9 @@ def download(file: PublishedFile, homepage: str, force: bool = False) -> Path:
             read_content(*found)
             return found[1]
         except DataSetError:
-            cache = cache_folder()
-            if cache is None or not found[1].is_relative_to(cache):
+            if not _in_cache(found[1]):
                 raise
+            found[1].unlink()
     offered = next((form for form in (file, file.stand_in) if form and form.url), None)
     if offered is None:
         raise DataSetError(f"{file.path} cannot be downloaded. {file.by_hand}")
@@ -207,8 +215,7 @@ class _GivenUpError(Exception):
 
 def _fetch(file: PublishedFile) -> Path:
     pooch, requests = require("pooch", "data"), require("requests", "data")
-    pooch.get_logger().setLevel("WARNING")
-    path = Path(cache_folder() or "") / file.packed_path
+    path = (cache_folder() or Path()) / file.packed_path  # with pooch there is a cache
     # Under another name, as pooch replaces no file of which it knows no checksum: it would take
     # that of what is sent, and ours is of what that means.
     new = f"{path.name}.new"
@@ -239,12 +246,17 @@ def _fetch(file: PublishedFile) -> Path:
         # Temporary files are their owner's alone; a cache may be shared.
         Path(target).chmod(0o644)
 
+    logger = pooch.get_logger()
+    level = logger.level
+    logger.setLevel("WARNING")
     try:
         return Path(cache.fetch(new, downloader=get)).replace(path)
     except _GivenUpError as error:
         raise DataSetError(str(error)) from error
     except requests.exceptions.RequestException as error:
         raise DataSetError(_failure(str(file.url), error)) from error
+    finally:
+        logger.setLevel(level)
 
 
 def _failure(url: str, error: Any) -> str:
