@@ -25,7 +25,25 @@ from ._typing import Array
 from ._validation import check_weights
 from .dual import instance_bounds
 
-__all__ = ["ClassWeighting", "SigmoidWeighting", "Weighting", "check_scores", "weigh"]
+__all__ = [
+    "PAPER_CLASS_WEIGHTS",
+    "PAPER_SIGMOIDS",
+    "ClassWeighting",
+    "SigmoidWeighting",
+    "Weighting",
+    "check_scores",
+    "weigh",
+]
+
+#: What the paper tries for the weight of either class (Experiment 1).
+PAPER_CLASS_WEIGHTS = tuple(2.0 ** (exponent / 2) for exponent in range(-12, 21))
+
+#: What it tries for each parameter of the sigmoid (Experiment 2).
+PAPER_SIGMOIDS = {
+    "steepness": tuple(float(value) for value in range(1, 11)),
+    "midpoint": tuple(value / 10 for value in range(10)),
+    "ceiling": tuple(2.0**exponent for exponent in range(-6, 11)),
+}
 
 
 class Weighting(ABC, BaseEstimator):

@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import UserError, closest_name, require
 from ..svc import SpanSVC
 from ..tables import Table
-from ..weighting import ClassWeighting, SigmoidWeighting
+from ..weighting import PAPER_CLASS_WEIGHTS, PAPER_SIGMOIDS, ClassWeighting, SigmoidWeighting
 from .terminal import printable
 
 __all__ = ["CLASS_WEIGHTS", "C_GAMMA", "SCORES", "STEP", "SearchPlan", "plan_search"]
@@ -22,10 +22,6 @@ CLASS_WEIGHTS, SCORES, C_GAMMA = "class-weights", "scores", "C-gamma"
 #: Name of the model in the pipeline.
 STEP = "svm"
 
-_CLASS_WEIGHTS = [2.0 ** (exponent / 2) for exponent in range(-12, 21)]
-_STEEPNESS = [float(value) for value in range(1, 11)]
-_MIDPOINTS = [value / 10 for value in range(10)]
-_CEILINGS = [2.0**exponent for exponent in range(-6, 11)]
 _C = [2.0**exponent for exponent in range(-5, 11)]
 _GAMMA = [2.0**exponent for exponent in range(-11, 4, 2)]
 
@@ -81,7 +77,8 @@ def plan_search(search: str | None, table: Table) -> SearchPlan:
                 f"{table.source} has {n_classes} classes, and --search {CLASS_WEIGHTS} is for two; "
                 f"use --search {C_GAMMA}."
             )
-        grid = {"weighting__positive": _CLASS_WEIGHTS, "weighting__negative": _CLASS_WEIGHTS}
+        weights = list(PAPER_CLASS_WEIGHTS)
+        grid = {"weighting__positive": weights, "weighting__negative": weights}
         return SearchPlan(search, SpanSVC(gamma="auto", weighting=ClassWeighting()), grid)
     if search == SCORES:
         if table.scores is None:
@@ -89,11 +86,7 @@ def plan_search(search: str | None, table: Table) -> SearchPlan:
                 f"--search {SCORES} needs the importance of every row; pass --scores with the "
                 "column that holds it."
             )
-        grid = {
-            "weighting__steepness": _STEEPNESS,
-            "weighting__midpoint": _MIDPOINTS,
-            "weighting__ceiling": _CEILINGS,
-        }
+        grid = {f"weighting__{name}": list(values) for name, values in PAPER_SIGMOIDS.items()}
         return SearchPlan(search, SpanSVC(gamma="auto", weighting=SigmoidWeighting()), grid)
     if search == C_GAMMA:
         _refuse_scores(table, search)
