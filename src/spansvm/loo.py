@@ -26,7 +26,7 @@ from .dual import (
 )
 from .following import EXACT_TOLERANCE, follow, retrain
 from .gram import Gram, as_gram
-from .kernels import resolve_kernel
+from .kernels import kernel_of
 from .lazy import gram_of
 from .left_out import LeftOut, accuracy_of, alone_in_class, comparable
 from .svc import SpanSVC
@@ -89,9 +89,7 @@ def exact_loo(
         raise ValueError(f"y must contain two classes; it contains {classes.size}.")
     signs = encode_labels(labels, classes, n_rows(X))
     _, C = weigh(estimator, labels, sample_weight, scores)
-    kernel = resolve_kernel(
-        estimator.kernel, X, gamma=estimator.gamma, degree=estimator.degree, coef0=estimator.coef0
-    )
+    kernel = kernel_of(estimator, X)
     gram = gram_of(kernel, X, whole=True)
     solution = solve_dual(gram, signs, C, tol=EXACT_TOLERANCE)
     if solution.indefinite or (not kernel.definite and gram.indefinite):

@@ -20,7 +20,7 @@ from ._typing import Array
 from .as_svc import arranged, as_svc
 from .criteria import SolvedModel
 from .dual import warn_indefinite
-from .kernels import resolve_kernel
+from .kernels import kernel_of
 from .machines import Grams, Machines, StoredMachines, train_pairs
 from .memory import parse_budget
 from .pairs import errors, labels, shaped
@@ -169,9 +169,7 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
             )
         classes, indices = np.unique(labels, return_inverse=True)
         class_weight, bounds = weigh(self, labels, sample_weight, scores)
-        kernel = resolve_kernel(
-            self.kernel, X, gamma=self.gamma, degree=self.degree, coef0=self.coef0
-        )
+        kernel = kernel_of(self, X)
         grams = Grams(kernel, X, indices, self.gram_budget)
         solutions = train_pairs(grams, bounds, tol=self.tol, max_iter=self.max_iter)
         if solutions[0].indefinite:
