@@ -369,7 +369,7 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
     def coef_(self) -> Array:
         """Weights of the features, for the linear kernel."""
         check_is_fitted(self)
-        if self._machines.kernel.name != "linear":
+        if not self._machines.kernel.linear:
             raise AttributeError("coef_ is only available for kernel='linear'.")
         sign = 1.0 if len(self.classes_) == 2 else -1.0
         return np.asarray(sign * (self._machines.coefficients.T @ self.support_vectors_))

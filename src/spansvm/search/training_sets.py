@@ -178,7 +178,7 @@ class TrainingSet:
     def test_decisions(self, machines: Machines) -> Array:
         """Values of all pairs for the test rows."""
         test, support = check_rows(self.rows.test, self.kernel.name), machines.support
-        if self.kernel.name == "precomputed":
+        if self.kernel.precomputed:
             return dense(test)[:, support] @ machines.coefficients + machines.intercepts
         if isinstance(self.grams.whole, LazyGram):
             return machines.decide(test)
