@@ -36,8 +36,8 @@ def demo(
     from ..demo import main as tour
     from ..output import OutputFolder
     from .options import file_options
-    from .results import FILES
     from .tune import TuneRequest
+    from .tuned_files import FILES
     from .tuning import run_tuning
 
     folder = OutputFolder(out, force=force)

@@ -11,8 +11,8 @@ from scipy import sparse
 
 from .._typing import Array
 from ..svc import SpanSVC
+from .loo_figures import left_out_probabilities
 from .plain import cut, plain
-from .selected import left_out_probabilities
 
 __all__ = ["SuspiciousRow", "SuspiciousTable", "list_suspicious"]
 

@@ -16,7 +16,7 @@ from .grids import STEP
 from .terminal import Terminal
 from .training_record import TrainingRecord
 
-__all__ = ["FILES", "write_results", "write_results_table"]
+__all__ = ["FILES", "MODEL", "write_candidates", "write_files"]
 
 #: Names of the files.
 MODEL, LIBSVM, TABLE, PAGE, JSON = FILES = (
@@ -28,7 +28,7 @@ MODEL, LIBSVM, TABLE, PAGE, JSON = FILES = (
 )
 
 
-def write_results(
+def write_files(
     folder: OutputFolder,
     search: Any,
     report: Report,
@@ -58,7 +58,7 @@ def write_results(
         (folder.path / LIBSVM).unlink(missing_ok=True)
         terminal.note(f"There is no {LIBSVM}: {reason}.")
     with folder.writing(TABLE) as path:
-        write_results_table(path, search.cv_results_, report.search.ranking())
+        write_candidates(path, search.cv_results_, report.search.ranking())
     with folder.writing(PAGE) as path:
         write_report(report, path)
     with folder.writing(JSON) as path:
@@ -66,7 +66,7 @@ def write_results(
     return [folder.path / name for name in (*written, TABLE, PAGE, JSON)]
 
 
-def write_results_table(path: Path, results: dict[str, Any], order: list[int]) -> None:
+def write_candidates(path: Path, results: dict[str, Any], order: list[int]) -> None:
     """Write ``cv_results_`` as CSV.
 
     Parameters

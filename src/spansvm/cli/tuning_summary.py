@@ -13,7 +13,7 @@ from .grids import STEP
 from .held_out import HeldOut
 from .terminal import Terminal
 
-__all__ = ["describe_setting", "error_in_words", "findings_as_json", "print_findings"]
+__all__ = ["describe_setting", "error_in_words", "print_summary", "summary_as_json"]
 
 #: As many suspicious labels are shown.
 _SUSPICIOUS = 10
@@ -44,7 +44,7 @@ def error_in_words(n_errors: int, n_rows: int, interval: list[float]) -> str:
     return f"{share} ({n_errors} of {n_rows} rows; 95% interval {low} to {high})"
 
 
-def print_findings(
+def print_summary(
     report: Report, setting: str, test: HeldOut | None, terminal: Terminal, *, named: bool
 ) -> None:
     """Print what matters most.
@@ -120,10 +120,10 @@ def _print_suspicious(report: Report, terminal: Terminal, *, named: bool) -> Non
         terminal.say("Row 1 is the first row of data, after any header.")
 
 
-def findings_as_json(
+def summary_as_json(
     report: Report, setting: str, test: HeldOut | None, files: list[str]
 ) -> dict[str, Any]:
-    """What :func:`print_findings` says and more, as plain data."""
+    """What :func:`print_summary` says and more, as plain data."""
     return {
         **report.summary,
         "setting": setting,
