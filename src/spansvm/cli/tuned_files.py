@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..models import libsvm_reason, save_libsvm, save_model
-from ..output import OutputFolder
+from ..output import OutputFolder, write_csv
 from ..report import Report, write_json, write_report
 from ..tables import Schema
 from .grids import STEP
@@ -81,10 +80,8 @@ def write_candidates(path: Path, results: dict[str, Any], order: list[int]) -> N
     ranks = [name for name in columns if name.startswith("rank_")]
     names = [*ranks, *(name for name in columns if name not in ranks)]
     with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(names)
-        for index in order:
-            writer.writerow(_cell(columns[name][index]) for name in names)
+        rows = ([_cell(columns[name][index]) for name in names] for index in order)
+        write_csv(stream, [names, *rows])
 
 
 def _column_name(key: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from ..report import Report
 from ..report.naming import name_parameters
 from ..report.plain import percent, plain, words
+from ..search.grid import EQUAL_SCORES
 from .grids import STEP
 from .held_out import HeldOut
 from .terminal import Terminal
@@ -17,9 +18,6 @@ __all__ = ["describe_setting", "error_in_words", "print_summary", "summary_as_js
 
 #: As many suspicious labels are shown.
 _SUSPICIOUS = 10
-
-#: Shares of rows that differ by less are equal.
-_EQUAL = 1e-10
 
 
 def describe_setting(params: Mapping[str, Any], classes: tuple[int | str, ...]) -> str:
@@ -98,7 +96,7 @@ def print_summary(
 
 
 def _comparison(error: float, majority_error: float) -> str:
-    if error > majority_error - _EQUAL:
+    if error > majority_error - EQUAL_SCORES:
         return "the model is no better than that"
     return f"the model makes {percent(1 - error / majority_error)} fewer errors"
 

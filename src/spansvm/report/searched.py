@@ -11,6 +11,7 @@ import numpy as np
 from .._typing import Array
 from ..display.search import _Axis
 from ..search.evaluation import BOUNDS
+from ..search.grid import EQUAL_SCORES
 from .naming import name_parameters
 from .plain import MINUS, plain, words
 
@@ -20,9 +21,6 @@ _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 #: More categories than this are not told apart by curves, nor listed one by one.
 _MOST_CATEGORIES = 6
-
-#: Scores that differ by less are equal.
-_EQUAL = 1e-10
 
 #: What the span-rule's error of the selected model is called where candidates were judged
 #: otherwise than by leave-one-out values of the span.
@@ -181,7 +179,7 @@ def describe_search(search: Any) -> SearchedCandidates:
         ties=search.ties,
         n_candidates=selecting.size,
         n_failed=selecting.size - known.size,
-        n_tied=int((known >= known.max() - _EQUAL).sum()) if known.size else 0,
+        n_tied=int((known >= known.max() - EQUAL_SCORES).sum()) if known.size else 0,
         seconds=float(times.sum()) * search.n_splits_,
         refit_seconds=float(search.refit_time_),
         axes=axes,
