@@ -36,11 +36,7 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
     """Do what is asked; UserError, before the search begins, if that is not possible."""
     if request.jobs is not None and (request.jobs == 0 or request.jobs < -1):
         raise UserError(f"--jobs is a number of threads, or -1 for all; got {request.jobs}.")
-    table = read_table(
-        request.data, request.file, target=request.target, scores=request.scores,
-        weights=request.weights, groups=request.groups, id=request.id, drop=request.drop,
-        categorical=request.categorical,
-    )  # fmt: skip
+    table = read_table(request.data, request.file, request.roles)
     _introduce(table, terminal)
     plan = plan_search(request.search, table)
     pipeline = build_pipeline(table, plan.model, scale=request.scale, impute=request.impute)
