@@ -3,12 +3,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.model_selection import ParameterGrid
 from sklearn.svm import SVC
 
 from spansvm import ClassWeighting, SigmoidWeighting, SpanSVC
 from spansvm.calibration import fit_sigmoid
 from spansvm.pairs import couple, one_vs_rest, votes
 from spansvm.scores import centre_closeness, local_density, neighbour_agreement
+from spansvm.weighting import CLASS_WEIGHT_GRID, SIGMOID_GRID
 
 
 def test_class_weights_are_the_bounds_of_the_classes():
@@ -113,3 +115,16 @@ def test_votes_and_sums():
     zero = np.zeros((1, 3))
     np.testing.assert_array_equal(votes(zero, 3), [[0, 1, 2]])
     np.testing.assert_array_equal(one_vs_rest(zero, 3), [[2, 1, 0]])
+
+
+def test_the_grids_are_those_of_the_paper():
+    for weighting, grid, size in (
+        (ClassWeighting(), CLASS_WEIGHT_GRID, 1089),
+        (SigmoidWeighting(), SIGMOID_GRID, 1700),
+    ):
+        candidates = ParameterGrid(grid)
+        assert len(candidates) == size
+        SpanSVC(weighting=weighting).set_params(**candidates[0])
+    values = CLASS_WEIGHT_GRID["weighting__positive"]
+    assert (values[0], values[-1]) == (2.0**-6, 2.0**10)
+    np.testing.assert_allclose(np.diff(np.log2(values)), 0.5)

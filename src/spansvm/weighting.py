@@ -25,11 +25,37 @@ from ._typing import Array
 from ._validation import check_weights
 from .dual import instance_bounds
 
-__all__ = ["ClassWeighting", "SigmoidWeighting", "Weighting", "check_scores", "weigh"]
+__all__ = [
+    "CLASS_WEIGHT_GRID",
+    "SIGMOID_GRID",
+    "ClassWeighting",
+    "SigmoidWeighting",
+    "Weighting",
+    "check_scores",
+    "weigh",
+]
+
+_CLASS_WEIGHTS = [2.0 ** (exponent / 2) for exponent in range(-12, 21)]
+
+#: The grid of the paper's Experiment 1, for a ``SpanSVC(weighting=ClassWeighting())``: 33 x 33.
+CLASS_WEIGHT_GRID = {"weighting__positive": _CLASS_WEIGHTS, "weighting__negative": _CLASS_WEIGHTS}
+
+#: The grid of Experiment 2, for a ``SpanSVC(weighting=SigmoidWeighting())``: 10 x 10 x 17.
+SIGMOID_GRID = {
+    "weighting__steepness": [float(value) for value in range(1, 11)],
+    "weighting__midpoint": [value / 10 for value in range(10)],
+    "weighting__ceiling": [2.0**exponent for exponent in range(-6, 11)],
+}
 
 
 class Weighting(ABC, BaseEstimator):
-    """Base class of weightings: one method, and scikit-learn's parameters."""
+    """Base class of weightings: one method, and scikit-learn's parameters.
+
+    See Also
+    --------
+    ClassWeighting : Weights from classes.
+    SigmoidWeighting : Weights from importance scores.
+    """
 
     @abstractmethod
     def instance_weights(self, y: np.ndarray, scores: Array | None) -> Array:
@@ -53,6 +79,11 @@ class ClassWeighting(Weighting):
         Weight of the class ``classes_[1]``, the larger label.
     negative : float, default=1.0
         Weight of the class ``classes_[0]``.
+
+    See Also
+    --------
+    SigmoidWeighting : Weights from importance scores.
+    SpanSVC : Its ``class_weight`` is for any number of classes.
     """
 
     def __init__(self, positive: float = 1.0, negative: float = 1.0) -> None:
@@ -88,6 +119,11 @@ class SigmoidWeighting(Weighting):
         ``C``: the weight that the most important instances approach.
     floor : float, default=0.01
         ``sigma``: the least weight, for stability.
+
+    See Also
+    --------
+    ClassWeighting : Weights from classes alone.
+    spansvm.scores : Ready-made importance scores.
     """
 
     def __init__(
