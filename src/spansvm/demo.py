@@ -18,7 +18,7 @@ from .analysis import analyze
 from .loo import exact_loo
 from .search import SpanSearch
 from .svc import SpanSVC
-from .weighting import CLASS_WEIGHT_GRID, ClassWeighting
+from .weighting import PAPER_CLASS_WEIGHTS, ClassWeighting
 
 __all__ = ["main"]
 
@@ -83,8 +83,9 @@ def main() -> None:
 
 def _search(X: Array, y: np.ndarray) -> None:
     """Choose the weights of the classes instead of guessing them."""
+    grid = dict.fromkeys(("weighting__positive", "weighting__negative"), PAPER_CLASS_WEIGHTS)
     model = SpanSVC(gamma=0.5, weighting=ClassWeighting())
-    search, searching = _timed(lambda: SpanSearch(model, CLASS_WEIGHT_GRID, verbose=1).fit(X, y))
+    search, searching = _timed(lambda: SpanSearch(model, grid, verbose=1).fit(X, y))
     plain = GridSearchCV(SVC(gamma=0.5), {"C": [1.0, 4.0, 16.0]}, cv=5, refit=False)
     _, folds = _timed(lambda: plain.fit(X, y))
     n = len(search.cv_results_["params"])

@@ -26,8 +26,8 @@ from ._validation import check_weights
 from .dual import instance_bounds
 
 __all__ = [
-    "CLASS_WEIGHT_GRID",
-    "SIGMOID_GRID",
+    "PAPER_CLASS_WEIGHTS",
+    "PAPER_SIGMOIDS",
     "ClassWeighting",
     "SigmoidWeighting",
     "Weighting",
@@ -35,16 +35,14 @@ __all__ = [
     "weigh",
 ]
 
-_CLASS_WEIGHTS = [2.0 ** (exponent / 2) for exponent in range(-12, 21)]
+#: What the paper tries for the weight of either class (Experiment 1).
+PAPER_CLASS_WEIGHTS = tuple(2.0 ** (exponent / 2) for exponent in range(-12, 21))
 
-#: The grid of the paper's Experiment 1, for a ``SpanSVC(weighting=ClassWeighting())``: 33 x 33.
-CLASS_WEIGHT_GRID = {"weighting__positive": _CLASS_WEIGHTS, "weighting__negative": _CLASS_WEIGHTS}
-
-#: The grid of Experiment 2, for a ``SpanSVC(weighting=SigmoidWeighting())``: 10 x 10 x 17.
-SIGMOID_GRID = {
-    "weighting__steepness": [float(value) for value in range(1, 11)],
-    "weighting__midpoint": [value / 10 for value in range(10)],
-    "weighting__ceiling": [2.0**exponent for exponent in range(-6, 11)],
+#: What it tries for each parameter of the sigmoid (Experiment 2).
+PAPER_SIGMOIDS = {
+    "steepness": tuple(float(value) for value in range(1, 11)),
+    "midpoint": tuple(value / 10 for value in range(10)),
+    "ceiling": tuple(2.0**exponent for exponent in range(-6, 11)),
 }
 
 

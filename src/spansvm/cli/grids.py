@@ -12,7 +12,7 @@ from ..errors import UserError, closest_name, require
 from ..kernels import KERNELS
 from ..svc import SpanSVC
 from ..tables import Table
-from ..weighting import CLASS_WEIGHT_GRID, SIGMOID_GRID, ClassWeighting, SigmoidWeighting
+from ..weighting import PAPER_CLASS_WEIGHTS, PAPER_SIGMOIDS, ClassWeighting, SigmoidWeighting
 from .terminal import printable
 
 __all__ = ["CLASS_WEIGHTS", "C_GAMMA", "SCORES", "STEP", "SearchPlan", "plan_search"]
@@ -23,10 +23,8 @@ CLASS_WEIGHTS, SCORES, C_GAMMA = "class-weights", "scores", "C-gamma"
 #: Name of the model in the pipeline.
 STEP = "svm"
 
-_C_GAMMA_GRID = {
-    "C": [2.0**exponent for exponent in range(-5, 11)],
-    "gamma": [2.0**exponent for exponent in range(-11, 4, 2)],
-}
+_C = [2.0**exponent for exponent in range(-5, 11)]
+_GAMMA = [2.0**exponent for exponent in range(-11, 4, 2)]
 
 #: Parameters that a file can not name: they need objects, or say nothing of the model.
 _NOT_SEARCHED = ("weighting", "gram_budget", "decision_function_shape")
@@ -80,19 +78,20 @@ def plan_search(search: str | None, table: Table) -> SearchPlan:
                 f"{table.source} has {n_classes} classes, and --search {CLASS_WEIGHTS} is for two; "
                 f"use --search {C_GAMMA}."
             )
-        model = SpanSVC(gamma="auto", weighting=ClassWeighting())
-        return SearchPlan(search, model, CLASS_WEIGHT_GRID)
+        weights = list(PAPER_CLASS_WEIGHTS)
+        grid = {"weighting__positive": weights, "weighting__negative": weights}
+        return SearchPlan(search, SpanSVC(gamma="auto", weighting=ClassWeighting()), grid)
     if search == SCORES:
         if table.scores is None:
             raise UserError(
                 f"--search {SCORES} needs the importance of every row; pass --scores with the "
                 "column that holds it."
             )
-        model = SpanSVC(gamma="auto", weighting=SigmoidWeighting())
-        return SearchPlan(search, model, SIGMOID_GRID)
+        grid = {f"weighting__{name}": list(values) for name, values in PAPER_SIGMOIDS.items()}
+        return SearchPlan(search, SpanSVC(gamma="auto", weighting=SigmoidWeighting()), grid)
     if search == C_GAMMA:
         _refuse_scores(table, search)
-        return SearchPlan(search, SpanSVC(), _C_GAMMA_GRID)
+        return SearchPlan(search, SpanSVC(), {"C": _C, "gamma": _GAMMA})
     return _plan_from_file(search, table)
 
 
