@@ -1,7 +1,7 @@
 """``python -m benchmarks.values``: left-out values against exact leave-one-out.
 
-The span-rule (Corollary 1) and what searches use for scores of values (`left_out`) against exact
-leave-one-out, on 200 rows: noise with 5, 20 and 50 % positives, and real data.  Two grids: the
+The span-rule (Corollary 1) and what searches use for scores of values (`left_out_values`) against
+exact leave-one-out, on 200 rows: noise with 5, 20, 50 % positives, and real data.  Two grids: the
 paper's class weights (9 x 9 of its 33 x 33, gamma = 1/d), and C x gamma with small C and tiny
 gamma (6 x 6), where in-bound vectors are few.  For each score the mean and the largest difference
 over the models of the grid, and how long each takes.
@@ -28,9 +28,8 @@ from spansvm.dual import DualSolution, solve_dual
 from spansvm.gram import Gram
 from spansvm.kernels import resolve_kernel
 from spansvm.lazy import gram_of
-from spansvm.left_out import accuracy_of, left_out, rounded
-from spansvm.loo import exact_left_out
-from spansvm.span import span_leave_one_out
+from spansvm.span import find_spans
+from spansvm.values import accuracy_of, exact_values, left_out_values, rounded
 
 from .datasets import NAMES, splits
 from .measure import write
@@ -96,23 +95,23 @@ def compare(name: str, grid: str, data: Data) -> dict[str, object]:
     times, followed, count = np.zeros(3), 0, 0
     for gram, solution in models(grid, X, y):
         clock = [time.perf_counter()]
-        rule = span_leave_one_out(gram, solution)
+        rule = find_spans(gram, solution)
         clock.append(time.perf_counter())
-        ours = left_out(gram, solution, rule)
+        ours = left_out_values(gram, solution, rule)
         clock.append(time.perf_counter())
-        exact = exact_left_out(gram, solution)
+        exact = exact_values(gram, solution)
         clock.append(time.perf_counter())
         times += np.diff(clock)
         followed, count = followed + ours.followed, count + 1
         accuracy, plain = accuracy_of(gram, solution), solution.decision
         decision = rounded(exact.decision, accuracy)
         of_rule = rounded(rule.decision, accuracy)
-        truth = scores(y, decision, exact.ranking, plain)
+        truth = scores(y, decision, exact.comparable, plain)
         # What the rule ranks is compared with what plain leave-one-out would rank.
         against = [roc_auc_score(y, decision), average_precision_score(y, decision), *truth[2:]]
         differences["rule"].append(np.subtract(scores(y, of_rule, of_rule, plain), against))
         differences["values"].append(
-            np.subtract(scores(y, ours.decision, ours.ranking, plain), truth)
+            np.subtract(scores(y, ours.decision, ours.comparable, plain), truth)
         )
     row: dict[str, object] = {"data_set": name, "grid": grid, "models": count}
     for kind, found in differences.items():
@@ -164,9 +163,9 @@ def pooled(name: str, size: int, C: float, gamma: float, repeats: int = 10) -> d
         gram = gram_of(kernel, X)
         solution = solve_dual(gram, y, np.full(y.size, C))
         test_auc = roc_auc_score(y_test, kernel(X_test, X) @ solution.beta)
-        ours, exact = left_out(gram, solution), exact_left_out(gram, solution)
+        ours, exact = left_out_values(gram, solution), exact_values(gram, solution)
         values = (
-            rounded(exact.decision, accuracy_of(gram, solution)), exact.ranking, ours.ranking
+            rounded(exact.decision, accuracy_of(gram, solution)), exact.comparable, ours.comparable
         )  # fmt: skip
         biases.append([test_auc] + [roc_auc_score(y, v) - test_auc for v in values])
     mean, error = np.mean(biases, axis=0), np.std(biases, axis=0, ddof=1) / np.sqrt(repeats)

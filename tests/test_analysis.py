@@ -10,7 +10,8 @@ from sklearn.svm import SVC, NuSVC
 
 import spansvm
 from spansvm import SpanAnalysis, analyze, exact_loo
-from spansvm.analysis import ESTIMATES
+from spansvm.criteria import CRITERIA
+from spansvm.methods import METHODS
 
 X, Y = load_breast_cancer(return_X_y=True)
 X = minmax_scale(X)
@@ -54,7 +55,7 @@ def test_the_rule_predicts_leave_one_out(svc, analysis):
     trusted = analysis.trusted
     assert trusted.sum() > 5
     np.testing.assert_allclose(analysis.loo_decision[trusted], exact[trusted], atol=1e-4)
-    for bound in ("span_bound", "span_count_bound", "xi_alpha_bound", "sv_count_bound"):
+    for bound in ("span_bound", "span_count", "xi_alpha", "sv_count"):
         assert getattr(analysis, bound) >= error
 
 
@@ -74,7 +75,7 @@ def test_dense_sparse_and_precomputed_agree(kernel):
     other = analyze(SVC(kernel=kernel, **parameters).fit(rows, Y), rows, Y)
     K = reference._model.gram.values
     third = analyze(SVC(kernel="precomputed", **parameters).fit(K, Y), K, Y)
-    for name in ("span_rule", "span_bound", "span_count_bound", "sv_count_bound", "diameter"):
+    for name in ("span_rule", "span_bound", "span_count", "sv_count", "diameter"):
         assert getattr(other, name) == pytest.approx(getattr(reference, name), rel=1e-3), name
         assert getattr(third, name) == pytest.approx(getattr(reference, name), rel=1e-3), name
     np.testing.assert_allclose(other.loo_decision, reference.loo_decision, atol=1e-3)
@@ -87,18 +88,30 @@ def test_estimates_are_computed_when_asked_for(svc, monkeypatch):
         "spansvm.gram.Gram.radius", property(lambda _: pytest.fail("the ball was not asked for"))
     )
     assert lazy.span_rule >= 0
-    assert lazy.xi_alpha_bound >= 0
+    assert lazy.xi_alpha >= 0
 
 
 def test_printing_shows_every_estimate(analysis):
     text = str(analysis)
-    for attribute, label, _ in ESTIMATES:
+    for name in CRITERIA:
+        label = METHODS[name].label
         assert label in text
-        assert f"{getattr(analysis, attribute):.4f}" in text
+        assert f"{getattr(analysis, name):.4f}" in text
         assert label in analysis._repr_html_()
     assert f"{analysis.trusted.sum()} of" in text
     assert repr(analysis).startswith("SpanAnalysis of 569 instances")
     assert max(map(len, text.splitlines())) <= 88
+
+
+def test_every_criterion_is_an_attribute_under_the_name_of_its_method(analysis):
+    assert set(CRITERIA) <= set(dir(analysis))
+    for name, criterion in CRITERIA.items():
+        assert getattr(analysis, name) == criterion(analysis._model)
+        assert name in SpanAnalysis.__doc__
+    with pytest.raises(AttributeError, match="has no attribute 'kfold'"):
+        analysis.kfold  # noqa: B018
+    with pytest.warns(FutureWarning, match="name of its method now: span_count"):
+        assert analysis.span_count_bound == analysis.span_count
 
 
 def test_what_is_no_svc_is_refused():

@@ -21,7 +21,6 @@ from spansvm.cli.grids import C_GAMMA, CLASS_WEIGHTS, SCORES
 from spansvm.cli.training_record import TrainingRecord
 from spansvm.models import load_model, save_model
 from spansvm.report.loo_figures import wilson
-from spansvm.search.evaluation import METHODS
 from spansvm.tables import IMPUTATIONS, SCALINGS
 from spansvm.tables.formats import FORMATS
 
@@ -360,7 +359,6 @@ def test_the_package_runs_as_a_module():
 
 def test_the_values_that_help_and_completion_offer_are_those_that_there_are():
     assert tune._SEARCHES == (CLASS_WEIGHTS, SCORES, C_GAMMA)
-    assert set(tune._METHODS) == set(METHODS)
     assert tune._SCALINGS == SCALINGS
     assert tune._IMPUTATIONS == IMPUTATIONS
     assert options._FORMATS == FORMATS

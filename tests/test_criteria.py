@@ -71,7 +71,7 @@ def test_equal_weights_give_the_classical_formulas():
         assert criteria.span_bound(model) == pytest.approx(bound, rel=1e-6)
         products = solution.alpha[expected["inside"]] * model.in_bound_box_span * expected["reach"]
         count = ((products >= 1).sum() + expected["bounded"].size) / problem.y.size
-        assert criteria.span_count_bound(model) == pytest.approx(count)
+        assert criteria.span_count(model) == pytest.approx(count)
         checked += 1
     assert checked > 25
 
@@ -99,11 +99,11 @@ def test_vectors_with_empty_lambda_count_as_errors():
         if not model.n_empty:
             continue
         found += 1
-        assert criteria.span_count_bound(model) >= (
+        assert criteria.span_count(model) >= (
             (model.n_empty + solution.bounded.sum()) / solution.n_instances
         )
         if model.n_empty == solution.in_bound.sum():
-            assert criteria.span_bound(model) == criteria.sv_count_bound(model)
+            assert criteria.span_bound(model) == criteria.sv_count(model)
     assert found > 5
 
 
@@ -126,7 +126,7 @@ def test_xi_alpha_is_no_bound_where_a_lambda_set_is_empty():
     assert y[p] * value < 0
     xi_alpha_counts = 2 * model.solution.alpha + model.solution.slack >= 1
     assert not xi_alpha_counts[p]
-    assert criteria.span_count_bound(model) == 1.0
+    assert criteria.span_count(model) == 1.0
 
 
 def test_every_criterion_is_a_number_for_every_model():

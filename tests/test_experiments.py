@@ -75,7 +75,7 @@ def test_estimates_and_test_errors_are_those_of_libsvm_models(store):
         svc = SVC(gamma=1 / 4, tol=1e-9).fit(data.X_train, data.y_train, sample_weight=C)
         analysis = analyze(svc, data.X_train, data.y_train, C)
         assert models["span_rule"][index] == pytest.approx(analysis.span_rule)
-        assert models["xi_alpha"][index] == pytest.approx(analysis.xi_alpha_bound)
+        assert models["xi_alpha"][index] == pytest.approx(analysis.xi_alpha)
         assert models["span_bound"][index] == pytest.approx(analysis.span_bound, rel=1e-4)
         assert models["n_support"][index] == svc.support_.size
         assert models["n_empty"][index] == analysis.n_empty

@@ -58,9 +58,7 @@ def test_every_estimate_of_a_lazy_machine(kernel):
     whole, lazy = Gram(function(X), kernel_range=function.range), LazyGram(function, X, 8e6)
     solution = solve_dual(whole, y, np.full(y.size, 1.0), tol=1e-8)
     expected, found = SolvedModel(whole, solution), SolvedModel(lazy, solution)
-    np.testing.assert_allclose(
-        found.leave_one_out.decision, expected.leave_one_out.decision, atol=1e-7
-    )
+    np.testing.assert_allclose(found.spans.decision, expected.spans.decision, atol=1e-7)
     for name, criterion in CRITERIA.items():
         if name == "xi_alpha" and kernel == "linear":
             assert criterion(found) >= criterion(expected)  # a coarser spread
@@ -76,8 +74,8 @@ def test_no_in_bound_vector():
     solution = solve_dual(whole, y, np.full(y.size, 1e-4))
     assert solution.in_bound.sum() < 2
     np.testing.assert_allclose(
-        SolvedModel(lazy, solution).leave_one_out.decision,
-        SolvedModel(whole, solution).leave_one_out.decision,
+        SolvedModel(lazy, solution).spans.decision,
+        SolvedModel(whole, solution).spans.decision,
         atol=1e-9,
     )
 

@@ -13,9 +13,8 @@ from spansvm import SpanSearch, SpanSVC, exact_loo
 from spansvm.dual import solve_dual
 from spansvm.kernels import resolve_kernel
 from spansvm.lazy import gram_of
-from spansvm.left_out import accuracy_of, left_out, rounded
-from spansvm.loo import exact_left_out
-from spansvm.span import span_leave_one_out
+from spansvm.span import find_spans
+from spansvm.values import accuracy_of, exact_values, left_out_values, rounded
 
 #: Corners that grids contain: small C, tiny gamma.
 SMALL = {"C": [0.1, 1, 10], "gamma": [1e-4, 1e-2, 1]}
@@ -119,9 +118,9 @@ def test_values_are_close_to_exact_leave_one_out(data, gamma):
     X, y = data()
     for C in (0.01, 1.0, 100.0):
         gram, solution = trained(X, y, C, gamma)
-        ours, exact = left_out(gram, solution), exact_left_out(gram, solution)
+        ours, exact = left_out_values(gram, solution), exact_values(gram, solution)
         for score in (roc_auc_score, average_precision_score):
-            assert score(y, ours.ranking) == pytest.approx(score(y, exact.ranking), abs=0.02)
+            assert score(y, ours.comparable) == pytest.approx(score(y, exact.comparable), abs=0.02)
         plain = rounded(exact.decision, accuracy_of(gram, solution))
         assert roc_auc_score(y, ours.decision) == pytest.approx(roc_auc_score(y, plain), abs=0.03)
 
@@ -134,9 +133,9 @@ def test_where_in_bound_vectors_are_few_values_are_better_than_the_rule():
     for C in (0.1, 1.0, 10.0):
         for gamma in (0.01, 0.1, 1.0):
             gram, solution = trained(X, y, C, gamma)
-            exact = exact_left_out(gram, solution).decision
-            rule = span_leave_one_out(gram, solution).decision
-            ours = left_out(gram, solution).decision
+            exact = exact_values(gram, solution).decision
+            rule = find_spans(gram, solution).decision
+            ours = left_out_values(gram, solution).decision
             assert np.abs(ours - exact).mean() <= np.abs(rule - exact).mean() + 1e-6
             better += np.abs(ours - exact).mean() < 0.5 * np.abs(rule - exact).mean()
     assert better >= 6
@@ -146,7 +145,7 @@ def test_the_shift_of_the_others_is_that_of_retraining():
     X, y = two_wines()
     for C in (0.05, 1.0, 30.0):
         gram, solution = trained(X, y, C, 0.5)
-        exact = exact_left_out(gram, solution)
+        exact = exact_values(gram, solution)
         for p in np.flatnonzero(solution.support)[::7]:
             without = solution.C.copy()
             without[p] = 0.0
@@ -154,7 +153,7 @@ def test_the_shift_of_the_others_is_that_of_retraining():
             others = np.arange(y.size) != p
             shift = (model.decision - solution.decision)[others].mean()
             assert exact.decision[p] == pytest.approx(model.decision[p], abs=1e-6)
-            assert exact.ranking[p] == pytest.approx(model.decision[p] - shift, abs=1e-6)
+            assert exact.comparable[p] == pytest.approx(model.decision[p] - shift, abs=1e-6)
 
 
 def test_pooled_values_of_balanced_classes_are_comparable_with_small_weights():
@@ -186,9 +185,9 @@ def test_values_do_not_depend_on_the_order_of_the_rows():
     X, y = breast_cancer()
     order = np.random.default_rng(0).permutation(y.size)
     for C, gamma in ((0.1, 0.01), (10.0, 0.3)):
-        ours = left_out(*trained(X, y, C, gamma))
-        permuted = left_out(*trained(X[order], y[order], C, gamma))
-        np.testing.assert_allclose(permuted.ranking, ours.ranking[order], atol=1e-6)
+        ours = left_out_values(*trained(X, y, C, gamma))
+        permuted = left_out_values(*trained(X[order], y[order], C, gamma))
+        np.testing.assert_allclose(permuted.comparable, ours.comparable[order], atol=1e-6)
         np.testing.assert_allclose(permuted.decision, ours.decision[order], atol=1e-6)
 
 

@@ -11,7 +11,7 @@ import pytest
 from sklearn.datasets import load_svmlight_file
 from sklearn.preprocessing import MinMaxScaler
 
-from spansvm.criteria import SolvedModel, span_rule, xi_alpha_bound
+from spansvm.criteria import SolvedModel, span_rule, xi_alpha
 from spansvm.dual import train_dual
 from spansvm.gram import Gram
 from spansvm.kernels import resolve_kernel
@@ -52,7 +52,7 @@ def test_selected_test_errors_of_experiment_1(data_folder, name):
 
     for cell, value in (
         (rule_cell, selected([span_rule(model) for model in models])),
-        (xi_alpha_cell, selected([xi_alpha_bound(model) for model in models])),
+        (xi_alpha_cell, selected([xi_alpha(model) for model in models])),
         (least_cell, wrong.min()),
     ):
         assert abs(value - cell * y_test.size) <= 2

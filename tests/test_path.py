@@ -7,7 +7,7 @@ from spansvm.dual import solve_dual
 from spansvm.gram import Gram
 from spansvm.kernels import Kernel
 from spansvm.path import solve_from
-from spansvm.span import span_leave_one_out
+from spansvm.span import find_spans
 
 
 def test_a_long_path_that_goes_up_and_up_again_stays_finite_and_right():
@@ -70,6 +70,6 @@ def test_the_factor_of_a_finished_solution_is_that_of_its_in_bound_vectors():
         lower = np.tril(factor.matrix)
         block = gram.block(inside, inside) + factor.shift
         np.testing.assert_allclose(lower @ lower.T, block, atol=1e-10)
-        known = span_leave_one_out(gram, solution).span_squared
-        anew = span_leave_one_out(gram, replace(solution, factor=None)).span_squared
+        known = find_spans(gram, solution).squared
+        anew = find_spans(gram, replace(solution, factor=None)).squared
         np.testing.assert_allclose(known, anew, rtol=1e-9, atol=1e-12)

@@ -80,9 +80,7 @@ def test_separable_data_do_not_care_how_large_the_weights_are():
     K = X @ X.T
     models = [SolvedModel(K, train_dual(K, y, C, tol=1e-9)) for C in (1e3, 1e6, 1e9, 1e12)]
     for model in models[1:]:
-        np.testing.assert_allclose(
-            model.leave_one_out.decision, models[0].leave_one_out.decision, atol=1e-6
-        )
+        np.testing.assert_allclose(model.spans.decision, models[0].spans.decision, atol=1e-6)
         np.testing.assert_array_equal(model.trusted, models[0].trusted)
 
 
@@ -177,7 +175,7 @@ def test_distances_do_not_depend_on_the_origin():
 def test_identical_rows_of_any_size():
     y = np.array([1, 1, 1, 1, 1, -1, -1, -1, -1, -1, -1, -1.0])
     rules = [
-        SolvedModel(K, train_dual(K, y, 1.0)).leave_one_out.errors
+        SolvedModel(K, train_dual(K, y, 1.0)).spans.errors
         for K in (np.full((12, 12), value) for value in (0.0, 1.0, 1e16))
     ]
     assert rules == [5, 5, 5]

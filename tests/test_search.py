@@ -38,6 +38,7 @@ from sklearn.preprocessing import (
 from sklearn.svm import SVC
 
 from spansvm import ClassWeighting, SigmoidWeighting, SpanSearch, SpanSVC, Weighting, analyze
+from spansvm.criteria import CRITERIA
 from spansvm.search.training_sets import TrainingSet
 
 TIGHT = {"tol": 1e-8}
@@ -151,16 +152,15 @@ def test_sparse_rows_score_as_dense_ones():
         )
 
 
-@pytest.mark.parametrize("method", ["span_bound", "span_count", "xi_alpha", "sv_count"])
-def test_bounds_are_those_of_the_analysis(method):
+@pytest.mark.parametrize("method", sorted(set(CRITERIA) - {"span_rule"}))
+def test_criteria_are_those_of_the_analysis(method):
     X, y = small()
     search = SpanSearch(SVC(gamma=0.1, **TIGHT), {"C": [0.1, 10]}, method=method).fit(X, y)
-    name = method if method == "span_bound" else f"{method}_bound"
     for params, score in zip(
         search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True
     ):
         analysis = analyze(SVC(gamma=0.1, **TIGHT, **params).fit(X, y), X, y)
-        assert score == pytest.approx(1 - getattr(analysis, name), abs=1e-5)
+        assert score == pytest.approx(1 - getattr(analysis, method), abs=1e-5)
 
 
 @pytest.mark.parametrize(

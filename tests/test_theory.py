@@ -11,9 +11,9 @@ from scipy.optimize import linprog
 from spansvm.criteria import (
     SolvedModel,
     span_bound,
-    span_count_bound,
-    sv_count_bound,
-    xi_alpha_bound,
+    span_count,
+    sv_count,
+    xi_alpha,
 )
 from spansvm.dual import train_dual
 from spansvm.gram import Gram
@@ -57,7 +57,7 @@ def test_theorem_2_holds_wherever_trusted(seeds):
         assert unique[trusted].all(), seed
         solution = model.solution
         change = problem.y * (solution.decision - exact)
-        predicted = solution.alpha * model.leave_one_out.span_squared
+        predicted = solution.alpha * model.spans.squared
         scale = np.maximum(1.0, np.abs(exact))
         np.testing.assert_array_less((np.abs(change - predicted) / scale)[trusted], 1e-6)
         checked += trusted.sum()
@@ -115,19 +115,19 @@ def test_bounds_are_not_below_the_leave_one_out_error(seeds):
         exact, unique = retrained(seed)
         errors = (problem.y * exact <= 0) & unique & model.solution.present
         loo = errors.sum() / model.solution.n_instances
-        for bound in (span_bound, span_count_bound, sv_count_bound):
+        for bound in (span_bound, span_count, sv_count):
             assert bound(model) >= loo - 1e-12, (bound.__name__, seed)
         # The proof of xi-alpha needs an in-bound vector to take over: Lambda_p not empty.
         defined = errors & (model.span_exists | ~model.solution.support)
-        assert xi_alpha_bound(model) >= defined.sum() / model.solution.n_instances - 1e-12, seed
+        assert xi_alpha(model) >= defined.sum() / model.solution.n_instances - 1e-12, seed
 
 
 @every_block
 def test_the_counted_bound_lies_between_the_rule_of_support_vectors_and_theorem_1(seeds):
     for seed in seeds:
         _, model = solved(seed)
-        assert span_count_bound(model) <= sv_count_bound(model)
-        assert span_count_bound(model) <= span_bound(model) + 1e-12
+        assert span_count(model) <= sv_count(model)
+        assert span_count(model) <= span_bound(model) + 1e-12
 
 
 @every_block

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import warnings
 from functools import cached_property
 from typing import Any
 
@@ -10,26 +11,24 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.svm import SVC
 
-from . import criteria
 from ._typing import Array, Mask
-from .criteria import SolvedModel
+from .criteria import CRITERIA, SolvedModel
 from .dual import read_svc
+from .methods import METHODS, Method
 from .span import box_span_squared
 from .svc import SpanSVC
 
 __all__ = ["SpanAnalysis", "analyze"]
 
-#: The estimates in the order in which they are shown: attribute, name, what it is.
-ESTIMATES = (
-    ("span_rule", "span-rule", "the leave-one-out error, predicted (Corollary 1)"),
-    ("span_count_bound", "span count bound", "at most this (Lemma 2, counted)"),
-    ("span_bound", "span bound", "at most this (Theorem 1)"),
-    ("xi_alpha_bound", "xi-alpha bound", "at most this, if no Lambda_p is empty"),
-    ("sv_count_bound", "support vectors", "at most this (share of support vectors)"),
-    ("jaakkola_haussler_bound", "Jaakkola-Haussler", "a bound without intercept and slack"),
-    ("opper_winther_estimate", "Opper-Winther", "the span-rule without intercept"),
-    ("radius_margin_bound", "radius-margin", "a bound without intercept and slack"),
-)
+#: Names that attributes had before they were those of the methods.
+_FORMER = {
+    "span_count_bound": "span_count",
+    "xi_alpha_bound": "xi_alpha",
+    "sv_count_bound": "sv_count",
+    "jaakkola_haussler_bound": "jaakkola_haussler",
+    "opper_winther_estimate": "opper_winther",
+    "radius_margin_bound": "radius_margin",
+}
 
 
 def analyze(
@@ -103,6 +102,15 @@ class SpanAnalysis:
         Support vectors with ``0 < alpha < C``, and with ``alpha = C``.
     converged : bool
         Whether the model is a solution; if not, take nothing here for granted.
+    indefinite : bool
+        Whether the kernel is seen not to be positive semidefinite, as the theory assumes.
+    span_rule : float
+        The leave-one-out error predicted by the span-rule (Corollary 1).
+    span_bound, span_count, xi_alpha, sv_count : float
+        Its bounds: Theorem 1, Lemma 2 counted, eq. xialpha_rule_fsvm, the share of support
+        vectors.  The first may exceed 1.
+    jaakkola_haussler, opper_winther, radius_margin : float
+        Estimates for machines without intercept or with hard margins.
     """
 
     def __init__(self, model: SolvedModel) -> None:
@@ -114,11 +122,12 @@ class SpanAnalysis:
         self.in_bound: Mask = solution.in_bound
         self.bounded: Mask = solution.bounded
         self.converged: bool = solution.converged
+        self.indefinite: bool = solution.indefinite
 
     @property
     def span(self) -> Array:
         """``S_p`` without the box (Theorem 2); 0 for instances that are no support vectors."""
-        return np.sqrt(self._model.leave_one_out.span_squared)
+        return np.sqrt(self._model.spans.squared)
 
     @cached_property
     def box_span(self) -> Array:
@@ -151,47 +160,29 @@ class SpanAnalysis:
     @property
     def loo_decision(self) -> Array:
         """``f^p(x_p)``: the decision value of every instance, had it been left out."""
-        return self._model.leave_one_out.decision
+        return self._model.spans.decision
 
-    @cached_property
-    def span_rule(self) -> float:
-        """The leave-one-out error predicted by the span-rule (Corollary 1)."""
-        return criteria.span_rule(self._model)
+    def __getattr__(self, name: str) -> float:
+        if name in _FORMER:
+            warnings.warn(
+                f"{name} has the name of its method now: {_FORMER[name]}.",
+                FutureWarning,
+                stacklevel=2,
+            )
+            return float(getattr(self, _FORMER[name]))
+        if name not in CRITERIA:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        value = CRITERIA[name](self._model)
+        setattr(self, name, value)
+        return value
 
-    @cached_property
-    def span_bound(self) -> float:
-        """The span bound (Theorem 1); may exceed 1."""
-        return criteria.span_bound(self._model)
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *CRITERIA})
 
-    @cached_property
-    def span_count_bound(self) -> float:
-        """The counted form of Lemma 2; never above the share of support vectors."""
-        return criteria.span_count_bound(self._model)
-
-    @cached_property
-    def xi_alpha_bound(self) -> float:
-        """The xi-alpha bound (eq. xialpha_rule_fsvm)."""
-        return criteria.xi_alpha_bound(self._model)
-
-    @cached_property
-    def sv_count_bound(self) -> float:
-        """The share of support vectors (eq. sv_count_bound)."""
-        return criteria.sv_count_bound(self._model)
-
-    @cached_property
-    def jaakkola_haussler_bound(self) -> float:
-        """The bound of Jaakkola and Haussler, for machines without intercept."""
-        return criteria.jaakkola_haussler_bound(self._model)
-
-    @cached_property
-    def opper_winther_estimate(self) -> float:
-        """The estimate of Opper and Winther, for machines without intercept."""
-        return criteria.opper_winther_estimate(self._model)
-
-    @cached_property
-    def radius_margin_bound(self) -> float:
-        """The radius-margin bound, for hard margins; may exceed 1."""
-        return criteria.radius_margin_bound(self._model)
+    @property
+    def estimates(self) -> list[tuple[Method, float]]:
+        """Every criterion with its value, in the order in which they are shown."""
+        return [(METHODS[name], getattr(self, name)) for name in CRITERIA]
 
     @property
     def s_span(self) -> float:
@@ -223,9 +214,8 @@ class SpanAnalysis:
 
     def __str__(self) -> str:
         lines = [
-            f"{label:<20}{value:>9.4f}   {meaning}"
-            for attribute, label, meaning in ESTIMATES
-            for value in (getattr(self, attribute),)
+            f"{method.label:<20}{value:>9.4f}   {method.meaning}"
+            for method, value in self.estimates
         ]
         lines.append("")
         lines += [f"{label:<20} {value}" for label, value in self._counts()]
@@ -238,9 +228,9 @@ class SpanAnalysis:
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><td>{html.escape(label)}</td><td>{getattr(self, attribute):.4f}</td>"
-            f'<td style="text-align:left">{html.escape(meaning)}</td></tr>'
-            for attribute, label, meaning in ESTIMATES
+            f"<tr><td>{html.escape(method.label)}</td><td>{value:.4f}</td>"
+            f'<td style="text-align:left">{html.escape(method.meaning)}</td></tr>'
+            for method, value in self.estimates
         )
         counts = "".join(
             f'<tr><td>{html.escape(label)}</td><td colspan="2" style="text-align:left">'

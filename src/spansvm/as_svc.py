@@ -6,6 +6,7 @@ them: what our solver found is put where LibSVM's solution would be.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,8 @@ from scipy import sparse
 from sklearn.svm import SVC
 
 from ._typing import Array
-from .machines import Machines
+from .calibration import PairSigmoids
+from .machines import Machines, TrainedMachines
 from .pairs import class_pairs
 
 if TYPE_CHECKING:
@@ -38,9 +40,9 @@ def arranged(machines: Machines) -> tuple[np.ndarray, Array, Array]:
 
 def as_svc(model: SpanSVC) -> SVC:
     """A fitted SVC that decides as a fitted SpanSVC does; see :meth:`~spansvm.SpanSVC.to_svc`."""
-    machines = model._machines
+    machines = model.machines_
     kernel, n_classes = machines.kernel, len(model.classes_)
-    if callable(kernel.name) and not hasattr(machines, "X"):
+    if callable(kernel.name) and not isinstance(machines, TrainedMachines):
         raise ValueError(
             "With a callable kernel an SVC needs all training rows, and a saved model keeps none: "
             "fit it again."
@@ -62,18 +64,20 @@ def as_svc(model: SpanSVC) -> SVC:
         svc.feature_names_in_ = model.feature_names_in_
     svc._gamma = kernel.gamma if keeps_vectors(kernel.name) else 0.0
     if callable(kernel.name):
-        svc._BaseLibSVM__Xfit = machines.X
+        svc._BaseLibSVM__Xfit = machines.X  # type: ignore[attr-defined]
     put_solution(svc, machines)
     svc.n_iter_ = svc._num_iter = model.n_iter_.copy()
     svc.fit_status_ = model.fit_status_
     return svc
 
 
-def put_solution(svc: SVC, machines: Machines) -> None:
+def put_solution(
+    svc: SVC, machines: Machines, calibration: Callable[[], PairSigmoids] | None = None
+) -> None:
     """Put the solution of machines into an SVC that was fitted on the same rows.
 
-    An SVC with probabilities gets those of the machines, calibrated on leave-one-out values:
-    LibSVM's belong to the decision values that are replaced.
+    An SVC with probabilities gets those of `calibration`, on leave-one-out values: LibSVM's belong
+    to the decision values that are replaced.
     """
     support = machines.support
     if keeps_vectors(svc.kernel):
@@ -94,10 +98,11 @@ def put_solution(svc: SVC, machines: Machines) -> None:
         svc.dual_coef_ = coefficients
     sign = -1.0 if machines.n_classes == 2 else 1.0
     svc._dual_coef_, svc._intercept_ = sign * svc.dual_coef_, sign * svc.intercept_
-    if svc._probA.size:
+    if svc._probA.size and calibration is not None:
         # P(first class) = 1 / (1 + exp(A f + B)), where f is positive for the first.
-        svc._probA = np.array([-sigmoid.slope for sigmoid in machines.sigmoids])
-        svc._probB = np.array([sigmoid.offset for sigmoid in machines.sigmoids])
+        sigmoids = calibration().sigmoids
+        svc._probA = np.array([-sigmoid.slope for sigmoid in sigmoids])
+        svc._probB = np.array([sigmoid.offset for sigmoid in sigmoids])
 
 
 def keeps_vectors(kernel: Any) -> bool:

@@ -12,8 +12,9 @@ import numpy as np
 from scipy.special import expit
 
 from ._typing import Array
+from .pairs import probabilities
 
-__all__ = ["Sigmoid", "fit_sigmoid", "limit_outliers"]
+__all__ = ["PairSigmoids", "Sigmoid", "fit_sigmoid", "limit_outliers"]
 
 #: Decision values vary if their standard deviation is this fraction of the margin.
 _VARIES = 0.1
@@ -36,6 +37,21 @@ class Sigmoid:
     def __call__(self, values: Array) -> Array:
         """Probability of the positive class for decision values."""
         return expit(self.slope * values + self.offset)
+
+
+@dataclass(frozen=True)
+class PairSigmoids:
+    """The sigmoids of all pairs of classes, and what they say together."""
+
+    sigmoids: list[Sigmoid]
+    n_classes: int
+
+    def __call__(self, values: Array) -> Array:
+        """Probabilities of the classes for values of all pairs."""
+        pairwise = [
+            sigmoid(column) for sigmoid, column in zip(self.sigmoids, values.T, strict=True)
+        ]
+        return probabilities(np.column_stack(pairwise), self.n_classes)
 
 
 def fit_sigmoid(values: Array, positive: np.ndarray, prior: float = 1.0) -> Sigmoid:

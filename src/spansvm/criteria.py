@@ -2,7 +2,7 @@
 
 All are functions of one :class:`SolvedModel`, a trained weighted SVM with the
 quantities that several of them share, each computed when first asked for.
-:data:`CRITERIA` is the table from the names of the methods to the functions.
+A new one is a function here and an entry of the same name in :mod:`spansvm.methods`.
 
 ``theta(t)``, the step function of the paper, counts ``t >= 0``.
 """
@@ -19,26 +19,28 @@ from ._linalg import one_blas_thread
 from ._typing import Array, Mask
 from .dual import DualSolution
 from .gram import Gram, as_gram
+from .methods import METHODS
 from .span import (
-    LeaveOneOut,
+    Spans,
     box_span_squared,
+    find_spans,
     opper_winther_shift,
     removals,
     span_exists,
-    span_leave_one_out,
 )
+from .values import LeftOutValues, left_out_values
 
 __all__ = [
     "CRITERIA",
     "SolvedModel",
-    "jaakkola_haussler_bound",
-    "opper_winther_estimate",
-    "radius_margin_bound",
+    "jaakkola_haussler",
+    "opper_winther",
+    "radius_margin",
     "span_bound",
-    "span_count_bound",
+    "span_count",
     "span_rule",
-    "sv_count_bound",
-    "xi_alpha_bound",
+    "sv_count",
+    "xi_alpha",
 ]
 
 
@@ -60,15 +62,27 @@ class SolvedModel:
     def __init__(self, K: Gram | npt.ArrayLike, solution: DualSolution) -> None:
         self.gram = as_gram(K)
         self.solution = solution
+        self._before: tuple[DualSolution, Spans] | None = None
         if len(self.gram) != solution.y.size:
             raise ValueError(
                 f"K has {len(self.gram)} rows, but the solution is of {solution.y.size} instances."
             )
 
     @cached_property
-    def leave_one_out(self) -> LeaveOneOut:
+    def spans(self) -> Spans:
         """Spans without the box and leave-one-out decision values (Theorem 2)."""
-        return span_leave_one_out(self.gram, self.solution)
+        known, self._before = self._before, None
+        return find_spans(self.gram, self.solution, known)
+
+    def follow(self, before: SolvedModel) -> None:
+        """Take over the spans of another model on the same Gram matrix, where they are the same."""
+        if "spans" in vars(before):
+            self._before = before.solution, before.spans
+
+    @cached_property
+    def values(self) -> LeftOutValues:
+        """Leave-one-out values to rank and to calibrate on; followed where the span is doubtful."""
+        return left_out_values(self.gram, self.solution, self.spans)
 
     @cached_property
     def span_exists(self) -> Mask:
@@ -124,7 +138,7 @@ class SolvedModel:
 
 def span_rule(model: SolvedModel) -> float:
     """Corollary 1: the share of instances with ``alpha_p S_p^2 >= y_p f(x_p)``."""
-    return _share(model, model.leave_one_out.errors)
+    return _share(model, model.spans.errors)
 
 
 def span_bound(model: SolvedModel, *, ball: str = "diameter") -> float:
@@ -143,7 +157,7 @@ def span_bound(model: SolvedModel, *, ball: str = "diameter") -> float:
     return _share(model, model.s_span * counted + model.n_empty + _n_bounded(model))
 
 
-def span_count_bound(model: SolvedModel) -> float:
+def span_count(model: SolvedModel) -> float:
     """Lemma 2, counted: in-bound vectors with ``alpha_p S_p max(D, 1/sqrt(C_p)) >= 1``, + k + m.
 
     Only these, those with empty Lambda_p and the bounded vectors can be leave-one-out
@@ -154,19 +168,19 @@ def span_count_bound(model: SolvedModel) -> float:
     return _share(model, int((products >= 1.0).sum()) + _n_bounded(model))
 
 
-def xi_alpha_bound(model: SolvedModel) -> float:
+def xi_alpha(model: SolvedModel) -> float:
     """Eq. xialpha_rule_fsvm: the share of instances with ``2 alpha_p R_Delta^2 + xi_p >= 1``."""
     solution = model.solution
     products = 2.0 * solution.alpha * model.training_gram.spread + solution.slack
     return _share(model, int((products >= 1.0).sum()))
 
 
-def sv_count_bound(model: SolvedModel) -> float:
+def sv_count(model: SolvedModel) -> float:
     """Eq. sv_count_bound: the share of support vectors."""
     return _share(model, int(model.solution.support.sum()))
 
 
-def jaakkola_haussler_bound(model: SolvedModel) -> float:
+def jaakkola_haussler(model: SolvedModel) -> float:
     """Share of support vectors with ``alpha_p K(x_p, x_p) >= y_p f(x_p)``.
 
     A bound for hard margins without intercept, used as an estimate here.
@@ -176,7 +190,7 @@ def jaakkola_haussler_bound(model: SolvedModel) -> float:
     return _share(model, int(((shift >= solution.y * solution.decision) & solution.support).sum()))
 
 
-def opper_winther_estimate(model: SolvedModel) -> float:
+def opper_winther(model: SolvedModel) -> float:
     """Share of support vectors with ``alpha_p / (K_SV^-1)_pp >= 1``.
 
     The span-rule without the intercept.  In the formula every support vector is
@@ -189,7 +203,7 @@ def opper_winther_estimate(model: SolvedModel) -> float:
     return _share(model, int(((shift >= margin) & solution.support).sum()))
 
 
-def radius_margin_bound(model: SolvedModel) -> float:
+def radius_margin(model: SolvedModel) -> float:
     """``D^2 ||w||^2 / (4 l)``; a bound for hard margins without intercept, else an estimate."""
     return _share(model, model.radius**2 * max(model.solution.norm_squared, 0.0))
 
@@ -211,14 +225,7 @@ def _share(model: SolvedModel, count: float) -> float:
     return float(count) / model.solution.n_instances
 
 
-#: The methods by which a model can be judged, from one training; smaller is better.
+#: The criteria by the names that :data:`spansvm.methods.METHODS` has for them; smaller is better.
 CRITERIA: dict[str, Callable[[SolvedModel], float]] = {
-    "span_rule": span_rule,
-    "span_bound": span_bound,
-    "span_count": span_count_bound,
-    "xi_alpha": xi_alpha_bound,
-    "sv_count": sv_count_bound,
-    "jaakkola_haussler": jaakkola_haussler_bound,
-    "opper_winther": opper_winther_estimate,
-    "radius_margin": radius_margin_bound,
+    name: globals()[name] for name, method in METHODS.items() if method.from_one_model
 }

@@ -1,299 +1,239 @@
-"""Values for left-out instances that are right as values, not only in their signs.
+"""What a model says of rows that it did not see: all that it is judged by.
 
-Theorem 2 says by how much ``f(x_p)`` changes if the in-bound vectors take over what the removed
-instance gives up and stay inside their boxes.  Where they are few, or the model hardly depends on
-the features, they cannot: what is predicted then is (nearly) the value of the model that saw the
-label.  Counted errors survive that; scores that rank values, and probabilities, do not.
-
-So each prediction is given a doubt: how much of what is given up finds no room, times the squared
-distance that it would have to go, in units of the spread of the decision values.  Removals are
-followed exactly, the most doubtful first, until the mean doubt of what remains is small in either
-class.
-
-Values of different instances come from different models.  That a removal moves the values of all
-other instances says nothing of the one that is removed, but it is not the same for both classes:
-the one that has lost an instance gets rarer, and its values fall.  Pooled and ranked, such values
-are pessimistic; with small weights they rank every instance of one class above every one of the
-other.  For ranking this common shift is therefore taken off (compare Airola and others 2011 on
-leaving out pairs, one of each class).
-
-Values that differ by less than the accuracy of the solution are equal.
+Values come from somewhere: :class:`SpanValues` predicts them for training rows that are left out,
+:func:`exact_left_out` follows them exactly, and test rows of a fold simply have theirs.  Each is
+held in three forms, as errors, decision values and ranks need their own.  Nothing of that knows
+classes.  What values mean for a classifier (errors, margins, hinge loss, probabilities) is in
+:class:`LeftOutClasses`, which the estimator, the search, the report and the figures share.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
-from ._descent import rounding_level
-from ._linalg import one_blas_thread
-from ._typing import Array, Rows
-from .dual import DualSolution, box
-from .following import Bordered, bordered, follow, retrain
-from .gram import Gram
-from .lazy import LazyGram
-from .span import LeaveOneOut, entering, span_leave_one_out
+from ._typing import Array, Mask
+from .calibration import PairSigmoids, fit_sigmoid, limit_outliers
+from .machines import TrainedMachines
+from .pairs import class_pairs, errors, labels
+from .values import LeftOutValues, exact_values, left_out_values
 
-__all__ = ["LeftOut", "accuracy_of", "alone_in_class", "comparable", "left_out", "rounded"]
-
-#: Mean doubt, in either class, that is left with a hundred instances: a fraction of the spread of
-#: the decision values.  Errors of many instances cancel: it may grow with their number (measured).
-_DOUBT, _HUNDRED = 0.01, 100.0
-
-#: Decision values that vary by less than this fraction of what goes into them, and by less than
-#: this, do not vary.
-_CANCELLED, _SMALL = 1e-6, 1e-2
-
-#: Multipliers that differ by less than this fraction are equal.
-_EQUAL = 1e-9
-
-#: Kernel values that are held at a time.
-_BLOCK_NUMBERS = 4_000_000
-
-#: How many vectors are looked at for the one that takes over next.
-_NEXT = 20
-
-#: Accuracy of decision values, as a multiple of the level of rounding and of the KKT gap.
-_ABOVE_ROUNDING, _ABOVE_GAP = 100.0, 10.0
+__all__ = ["LeftOutClasses", "SpanValues", "StoredValues", "exact_left_out", "span_left_out",
+           "tested"]  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
-class LeftOut:
-    """Values of every training instance, had it been left out.
+class Values(Protocol):
+    """Values of all machines for rows that they did not see, each form for its purpose.
 
     Attributes
     ----------
-    decision : ndarray of shape (l,)
-        ``f^p(x_p)``: the decision value of the model trained without the instance.
-    ranking : ndarray of shape (l,)
-        The same without the shift that the removal gives to the others: comparable between
-        instances.
-    followed : int
-        How many removals were followed exactly.
+    counted : ndarray of shape (n, n_pairs)
+        To count errors by.
+    decision : ndarray of shape (n, n_pairs)
+        To be decision values.
+    comparable : ndarray of shape (n, n_pairs)
+        To be ranked, or made probabilities of.
+    calibration : PairSigmoids
+        From comparable values to probabilities.
     """
 
+    @property
+    def counted(self) -> Array: ...
+    @property
+    def decision(self) -> Array: ...
+    @property
+    def comparable(self) -> Array: ...
+    @property
+    def calibration(self) -> PairSigmoids: ...
+
+
+class SpanValues:
+    """Of the training rows, each left out: by the span, computed when first asked for."""
+
+    def __init__(self, machines: TrainedMachines) -> None:
+        self._machines = machines
+
+    @cached_property
+    def counted(self) -> Array:
+        """As the span-rule counts (Corollary 1)."""
+        with self._machines.holding_grams():
+            models = self._machines.models()
+            self._spans = [model.spans for model in models]
+            return self._machines.of_all_rows([spans.decision for spans in self._spans])
+
+    @cached_property
+    def _values(self) -> list[LeftOutValues]:
+        self.counted  # noqa: B018 - sets the spans
+        return [
+            left_out_values(model.gram, model.solution, spans)
+            for model, spans in zip(self._machines.models(), self._spans, strict=True)
+        ]
+
+    @cached_property
+    def decision(self) -> Array:
+        """From the machines without the row.
+
+        Followed exactly where the span is doubtful, but for rows of which the rule says the
+        other class: as it says.
+        """
+        with self._machines.holding_grams():
+            values = self._machines.of_all_rows([pair.decision for pair in self._values])
+        return np.where((values > 0.0) == (self.counted > 0.0), values, self.counted)
+
+    @cached_property
+    def comparable(self) -> Array:
+        """As the machines themselves would say them of new rows.
+
+        Followed exactly where the span is doubtful, and without the shift that the removal gives
+        to all rows.
+        """
+        with self._machines.holding_grams():
+            return self._machines.of_all_rows([pair.comparable for pair in self._values])
+
+    @cached_property
+    def calibration(self) -> PairSigmoids:
+        """From the value of each pair to the probability of its second class.
+
+        With k classes, k - 1 pairs go into the probability of each class, and their priors add
+        up; a pseudo-count of 1 / (2 (k - 1)) gave a smaller log loss than Platt's 1 does.
+        """
+        machines, sigmoids = self._machines, []
+        prior = 0.5 / (machines.n_classes - 1)
+        for column, ((_, second), rows) in enumerate(machines.pairs):
+            used = rows & (machines.bounds > 0)
+            positive = machines.indices[used] == second
+            plain = machines.solutions[column].decision[used[rows]]
+            values = limit_outliers(self.comparable[used, column], plain, positive)
+            sigmoids.append(fit_sigmoid(values, positive, prior))
+        return PairSigmoids(sigmoids, machines.n_classes)
+
+
+@dataclass(frozen=True, eq=False)
+class StoredValues:
+    """Values that are all computed."""
+
+    counted: Array
     decision: Array
-    ranking: Array
-    followed: int
+    comparable: Array
+    calibration: PairSigmoids
 
 
-@one_blas_thread
-def left_out(gram: Gram, solution: DualSolution, rule: LeaveOneOut | None = None) -> LeftOut:
-    """Values for left-out instances: predicted by the span, followed where that is doubtful.
+@dataclass(frozen=True, eq=False)
+class _CalibratedBySpan:
+    """Values from elsewhere; probabilities are calibrated on what the span says of the rows."""
+
+    counted: Array
+    decision: Array
+    comparable: Array
+    span: SpanValues
+
+    @property
+    def calibration(self) -> PairSigmoids:
+        return self.span.calibration
+
+
+class LeftOutClasses:
+    """What a classifier says of rows that it did not see.
 
     Parameters
     ----------
-    gram : Gram
-    solution : DualSolution
-        The model trained on it.
-    rule : LeaveOneOut, optional
-        What the span says of it, if that is known.
+    values : Values
+    indices : ndarray of shape (n,)
+        The class of every row; -1 for one that the classifier does not know.
+    n_classes : int
+    used : ndarray of bool of shape (n,)
+        Which rows count.
+    zero_is_lost : bool, default=True
+        Whether, of two classes, a value of exactly 0 is an error, whichever the class.  The rule
+        counts so; test rows are counted as they are predicted.
     """
-    if rule is None:
-        rule = span_leave_one_out(gram, solution)
-    decision, shift = rule.decision.copy(), np.zeros(rule.decision.size)
-    accuracy = accuracy_of(gram, solution)
-    spread = float(solution.decision[solution.present].std())
-    followed = 0
-    if spread > accuracy and not solution.indefinite:
-        doubt, system = _predict(gram, solution, rule, decision, shift)
-        rows = _doubtful(solution, doubt / spread)
-        if rows.size and not isinstance(gram, LazyGram):
-            removals, followed = follow(gram, solution, rows, system), rows.size
-            decision[rows], shift[rows] = removals.decision, removals.shift
-            accuracy = max(accuracy, _ABOVE_GAP * removals.error)
-            for p in rows[np.isnan(removals.decision)]:
-                decision[p], shift[p], _ = retrain(gram, solution, p)
-    alone = alone_in_class(solution)
-    decision[alone], shift[alone] = -solution.y[alone], 0.0
-    return LeftOut(
-        rounded(decision, accuracy), comparable(solution, decision - shift, accuracy), followed
-    )
+
+    def __init__(
+        self,
+        values: Values,
+        indices: np.ndarray,
+        n_classes: int,
+        used: Mask,
+        zero_is_lost: bool = True,
+    ) -> None:
+        self.values, self.indices, self.n_classes = values, indices, n_classes
+        self.used, self.zero_is_lost = used, zero_is_lost
+
+    def labels(self, classes: np.ndarray, break_ties: bool = False) -> np.ndarray:
+        """The predicted classes."""
+        return labels(self.values.counted, classes, break_ties)
+
+    def wrong(self, break_ties: bool = False) -> Mask:
+        """Which rows are not given to their own class."""
+        if self.zero_is_lost:
+            return errors(self.values.counted, self.indices, self.n_classes, break_ties)
+        return self.labels(np.arange(self.n_classes), break_ties) != self.indices
+
+    def error(self, break_ties: bool = False, weight: Array | None = None) -> float:
+        """Share of the rows that count which are wrong, or of their weights."""
+        weight = None if weight is None else weight[self.used]
+        return float(np.average(self.wrong(break_ties)[self.used], weights=weight))
+
+    @property
+    def hinge(self) -> float:
+        """Mean hinge loss; a row counts in the pairs that have its class."""
+        total, number = 0.0, 0
+        for rows, margins in self._margins(self.values.counted):
+            losses = np.maximum(0.0, 1.0 - margins[rows & self.used])
+            total += float(losses.sum())
+            number += losses.size
+        return total / number if number else np.nan
+
+    @property
+    def margin(self) -> Array:
+        """The least value for the own class over its pairs; NaN for rows that do not count."""
+        result = np.where(self.used, np.inf, np.nan)
+        for rows, margins in self._margins(self.values.decision):
+            result[rows] = np.minimum(result, margins)[rows]
+        return result
+
+    def _margins(self, values: Array) -> Iterator[tuple[Mask, Array]]:
+        """For every pair its rows, and values that are positive for the own class."""
+        for (first, second), column in zip(class_pairs(self.n_classes), values.T, strict=True):
+            rows = (self.indices == first) | (self.indices == second)
+            yield rows, np.where(self.indices == second, column, -column)
+
+    @property
+    def probabilities(self) -> Array:
+        """Calibrated probabilities of the classes."""
+        return self.values.calibration(self.values.comparable)
+
+    def stored(self) -> LeftOutClasses:
+        """The same with everything computed."""
+        own = self.values
+        values = StoredValues(own.counted, own.decision, own.comparable, own.calibration)
+        return LeftOutClasses(values, self.indices, self.n_classes, self.used, self.zero_is_lost)
 
 
-def comparable(solution: DualSolution, values: Array, accuracy: float) -> Array:
-    """Values to rank: as far apart as the solution can tell, all equal if the model is constant."""
-    plain = solution.decision[solution.present]
-    if float(plain.std()) <= accuracy:
-        return np.full(values.size, float(plain.mean()))
-    return rounded(values, accuracy)
+def span_left_out(machines: TrainedMachines, used: Mask | None = None) -> LeftOutClasses:
+    """The training rows of machines, each left out, as the span predicts.
 
-
-def alone_in_class(solution: DualSolution) -> Rows:
-    """Instances without which there is one class: what is said of them is the other one."""
-    present, positive = solution.present, solution.y > 0
-    classes = (np.flatnonzero(present & positive), np.flatnonzero(present & ~positive))
-    return np.concatenate([rows for rows in classes if rows.size == 1] or [np.empty(0, np.intp)])
-
-
-def accuracy_of(gram: Gram, solution: DualSolution) -> float:
-    """How far apart decision values must be to differ.
-
-    If they vary by no more than a small fraction of what the multipliers could give, the features
-    have cancelled out: none differ.
+    Rows that count are those of positive weight, unless `used` says otherwise.
     """
-    level = float(rounding_level(solution.beta, gram.diagonal))
-    first = np.flatnonzero(solution.present)[:1]
-    apart = gram.diagonal + gram.diagonal[first] - 2.0 * gram.whole_rows(first)[0]
-    constant = _CANCELLED * float(solution.alpha.sum()) * float(apart.max())
-    accuracy = max(_ABOVE_ROUNDING * level, _ABOVE_GAP * solution.gap)
-    if float(solution.decision[solution.present].std()) > min(constant, _SMALL):
-        return accuracy
-    return max(accuracy, _SMALL)
+    used = machines.bounds > 0 if used is None else used
+    return LeftOutClasses(SpanValues(machines), machines.indices, machines.n_classes, used)
 
 
-def rounded(values: Array, accuracy: float) -> Array:
-    """Values that differ by less than their accuracy made equal."""
-    if accuracy == 0.0:
-        return values
-    # A multiple of a power of two: as few digits change as can be.
-    step = 2.0 ** np.ceil(np.log2(accuracy))
-    return np.round(values / step) * step
+def exact_left_out(machines: TrainedMachines, used: Mask) -> LeftOutClasses:
+    """The same, every removal followed exactly."""
+    pairs = [exact_values(model.gram, model.solution) for model in machines.models()]
+    decision = machines.of_all_rows([pair.decision for pair in pairs])
+    comparable = machines.of_all_rows([pair.comparable for pair in pairs])
+    values = _CalibratedBySpan(decision, decision, comparable, SpanValues(machines))
+    return LeftOutClasses(values, machines.indices, machines.n_classes, used)
 
 
-def _doubtful(solution: DualSolution, doubt: Array) -> Rows:
-    """The rows to follow: without them the mean doubt of either class is small."""
-    rows, allowed = [], _DOUBT * max(solution.n_instances / _HUNDRED, 1.0)
-    for sign in (-1.0, 1.0):
-        own = np.flatnonzero(solution.present & (solution.y == sign))
-        order = own[np.argsort(doubt[own], kind="stable")]
-        total = np.cumsum(doubt[order])
-        rows.append(order[total > allowed * own.size])
-    return np.sort(np.concatenate(rows))
-
-
-def _predict(
-    gram: Gram, solution: DualSolution, rule: LeaveOneOut, decision: Array, shift: Array
-) -> tuple[Array, Bordered | None]:
-    """Fill `shift` with what the span says; the doubt of every row, and the system if it is known.
-
-    The doubt is not yet in units of the spread.  It is infinite where the in-bound vectors depend
-    on each other, so that the span has many answers.
-    """
-    y, beta, twins = solution.y, solution.beta, gram.twins(solution.y)
-    doubt = np.zeros(y.size)
-    inside = np.flatnonzero(solution.in_bound)
-    bounded = np.flatnonzero(solution.bounded)
-    x, C = (beta, solution.C) if twins is None else (twins.merge(beta), twins.merge(solution.C))
-    lo, hi = box(y, C)
-    hull = np.flatnonzero((x > lo) & (x < hi))
-    squared = rule.span_squared
-    mean = float(np.sqrt(squared[solution.support].mean()))
-    reach = mean * np.maximum(mean, np.sqrt(squared))
-    sums = gram.sums_over(solution.present)
-    number = float(solution.n_instances)
-    if hull.size < 2:
-        room = float((C[hull] - np.abs(x[hull])).sum())
-        _from_one(gram, solution, inside, bounded, room, sums, decision, shift, doubt)
-        return doubt * reach, None
-    system = bordered(gram, hull, solution.factor)
-    if system is None:
-        doubt[solution.support] = np.inf
-        return doubt, None
-    P, w = system.projected, system.weights
-    # Bounded vectors: in-bound ones take over `lean` of them.  All relative to the first of these.
-    base = hull[:1]
-    from_base = gram.block(hull, base)[:, 0] - gram.diagonal[base]
-    level = float(sums[base[0]])
-    step = max(_BLOCK_NUMBERS // hull.size, 1)
-    for part in (bounded[start : start + step] for start in range(0, bounded.size, step)):
-        to_base = gram.block(part, base)
-        lean = (gram.block(part, hull) - to_base) @ P + w
-        doubt[part] = _outside(x[hull] + beta[part, None] * lean, lo[hull], hi[hull])
-        growth = (sums[part] - level) - lean @ (sums[hull] - level)
-        growth += number * ((gram.diagonal[base] - to_base[:, 0]) + lean @ from_base)
-        shift[part] = -beta[part] * (growth - squared[part]) / (number - 1.0)
-    # In-bound ones: the others do, and it is no more held on its margin.
-    own = np.diagonal(P)
-    moved = x[hull] - (x[hull] / own)[:, None] * P
-    lower, upper = np.tile(lo[hull], (hull.size, 1)), np.tile(hi[hull], (hull.size, 1))
-    np.fill_diagonal(lower, -np.inf)
-    np.fill_diagonal(upper, np.inf)
-    over = np.zeros(y.size)
-    over[hull] = _outside(moved, lower, upper)
-    grown = np.zeros(y.size)
-    growth = P @ (sums[hull] - level) + number * w - 1.0
-    grown[hull] = -(x[hull] / own) * growth / (number - 1.0)
-    if twins is None:
-        doubt[inside], shift[inside] = over[inside], grown[inside]
-    else:
-        first = twins.first[inside]
-        alone = C[first] == solution.C[inside]
-        doubt[inside] = np.where(
-            alone, over[first], np.maximum(np.abs(x[first]) - (C[first] - solution.C[inside]), 0.0)
-        )
-        shift[inside] = np.where(alone, grown[first], 0.0)
-    doubt *= reach
-    return doubt, system
-
-
-def _outside(values: Array, lo: Array, hi: Array) -> Array:
-    """By how much the values of each row leave their boxes, summed."""
-    return (np.maximum(values - hi, 0.0) + np.maximum(lo - values, 0.0)).sum(axis=1)
-
-
-def _from_one(
-    gram: Gram,
-    solution: DualSolution,
-    inside: Rows,
-    bounded: Rows,
-    room: float,
-    sums: Array,
-    decision: Array,
-    shift: Array,
-    doubt: Array,
-) -> None:
-    """The same where one vector takes over: the only in-bound one, or the next at its margin.
-
-    `room` is how much the multiplier of the in-bound one, with its twins, may grow.
-    """
-    y, alpha, C = solution.y, solution.alpha, solution.C
-    number = float(solution.n_instances)
-    if inside.size > 1:  # twins
-        doubt[inside] = np.maximum(C[inside] - room, 0.0)
-    takers = []
-    for sign in (-1.0, 1.0):
-        own = bounded[y[bounded] == sign]
-        if inside.size == 1 and y[inside[0]] == sign:
-            takers.append((inside, entering(solution, sign, int(inside[0])), sign))
-        takers.append((own, int(inside[0]) if inside.size else entering(solution, sign), sign))
-    for rows, e, sign in takers:
-        if rows.size == 0 or e < 0:
-            continue
-        kernel = gram.block(np.array([e]), rows)[0]
-        growth = sums[rows] - sums[e] + number * (gram.diagonal[e] - kernel)
-        own_growth = gram.diagonal[rows] + gram.diagonal[e] - 2.0 * kernel
-        moved = solution.beta[rows] * (growth - own_growth) / (number - 1.0)
-        shift[rows] = y[e] - solution.decision[e] - moved
-        free = room if solution.in_bound[e] else C[e] - alpha[e]
-        if y[e] != sign:
-            free = float(alpha[inside].sum()) if solution.in_bound[e] else alpha[e]
-        doubt[rows] = np.maximum(alpha[rows] - free, 0.0)
-        # Somebody else may get to its margin before; if not, and all of `e` is used up, nothing
-        # holds the intercept: it is half-way to where the next one takes over.
-        way = _way_to_the_next(gram, solution, rows, e, sign)
-        doubt[rows[way < 0.0]] = alpha[rows[way < 0.0]]
-        used_up = (np.abs(alpha[rows] - free) <= _EQUAL * free) & (way > 0.0)
-        if not inside.size:
-            decision[rows] -= np.where(used_up, 0.5 * sign * way, 0.0)
-            shift[rows] -= np.where(used_up, 0.5 * sign * way, 0.0)
-
-
-def _way_to_the_next(gram: Gram, solution: DualSolution, rows: Rows, e: int, sign: float) -> Array:
-    """How far the intercept may move on when `e` has taken over all that each row gave up.
-
-    Less than 0 if another vector should have taken over before.
-    """
-    y, f = solution.y, solution.decision
-    movable = np.where(y == sign, solution.alpha < solution.C, solution.alpha > 0.0)
-    movable[e] = False
-    others = np.flatnonzero(movable)
-    others = others[np.argsort(sign * (f - y)[others], kind="stable")[:_NEXT]]
-    if others.size == 0:
-        return np.zeros(rows.size)
-    to_e = gram.block(np.array([e]), np.concatenate((rows, others)))[0]
-    moved = gram.block(rows, others) - to_e[rows.size :] - to_e[: rows.size, None]
-    moved += gram.diagonal[e]
-    after = f[others] + y[e] - f[e] - solution.beta[rows, None] * moved
-    return (sign * (after - y[others])).min(axis=1)
+def tested(machines: TrainedMachines, values: Array, indices: np.ndarray) -> LeftOutClasses:
+    """Test rows: one model says all of their values, so they are comparable as they are."""
+    every = np.ones(indices.size, dtype=np.bool_)
+    held = _CalibratedBySpan(values, values, values, SpanValues(machines))
+    return LeftOutClasses(held, indices, machines.n_classes, every, zero_is_lost=False)

@@ -8,34 +8,24 @@ prediction meets the KKT conditions (Theorem 2's assumption holds) it is the sol
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from ._linalg import one_blas_thread
 from ._typing import Array
 from ._validation import check_rows, encode_labels, n_rows
-from .dual import (
-    DualSolution,
-    solve_dual,
-    warn_indefinite,
-)
-from .following import EXACT_TOLERANCE, follow, retrain
+from .dual import DualSolution, solve_dual, warn_indefinite
+from .following import EXACT_TOLERANCE
 from .gram import Gram, as_gram
 from .kernels import kernel_of
 from .lazy import gram_of
-from .left_out import LeftOut, accuracy_of, alone_in_class, comparable
 from .svc import SpanSVC
+from .values import exact_values
 from .weighting import weigh
 
-__all__ = ["exact_left_out", "exact_loo", "exact_loo_decision"]
-
-#: Models that miss the KKT conditions by more than this are reported.
-_LOOSE = 1e-5
+__all__ = ["exact_loo", "exact_loo_decision"]
 
 
 def exact_loo(
@@ -102,36 +92,5 @@ def exact_loo_decision(K: Gram | npt.ArrayLike, solution: DualSolution) -> Array
 
     `solution` should be tight (``tol=1e-8``): instances that are no support vectors keep
     its decision values, and the retrained models start from it.
-
-    Warns
-    -----
-    ConvergenceWarning
-        If models meet the KKT conditions to no better than 1e-5, because rounding or the
-        iteration limit ended their training.
     """
-    return exact_left_out(as_gram(K), solution).decision
-
-
-@one_blas_thread
-def exact_left_out(gram: Gram, solution: DualSolution) -> LeftOut:
-    """:func:`exact_loo_decision` with what makes the values comparable between instances."""
-    rows = np.flatnonzero(solution.support)
-    removals = follow(gram, solution, rows)
-    decision, shift = solution.decision.copy(), np.zeros(solution.y.size)
-    decision[rows], shift[rows] = removals.decision, removals.shift
-    alone = alone_in_class(solution)
-    decision[alone], shift[alone] = -solution.y[alone], 0.0
-    gaps = [solution.gap]
-    for p in np.flatnonzero(np.isnan(decision)):
-        decision[p], shift[p], gap = retrain(gram, solution, p)
-        gaps.append(gap)
-    loose = sum(gap > _LOOSE for gap in gaps)
-    if loose:
-        warnings.warn(
-            f"{loose} of {len(gaps)} leave-one-out models meet the KKT conditions only to "
-            f"{max(gaps):.2g}: scale the features, or reduce C.",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
-    accuracy = max(accuracy_of(gram, solution), 10.0 * removals.error)
-    return LeftOut(decision, comparable(solution, decision - shift, accuracy), rows.size)
+    return exact_values(as_gram(K), solution).decision

@@ -1,29 +1,26 @@
-"""What a fit of :class:`~spansvm.SpanSVC` leaves behind: one trained machine for each pair."""
+"""One machine for each pair of classes: how they are trained, and how they decide."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
-from itertools import repeat
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ._typing import Array
-from .calibration import Sigmoid, fit_sigmoid, limit_outliers
-from .dual import DualSolution, solve_dual
+from .criteria import SolvedModel
+from .dual import DualSolution
 from .gram import Gram
 from .kernels import Kernel, dense
 from .lazy import gram_of
-from .left_out import LeftOut, left_out
-from .pairs import class_pairs, probabilities
-from .path import solve_from
-from .span import LeaveOneOut, span_leave_one_out
+from .pairs import class_pairs
+from .path import Path
 
-__all__ = ["Grams", "Machines", "StoredMachines", "train_pairs"]
+__all__ = ["Grams", "Machines", "PairPaths", "TrainedMachines"]
 
 #: How many kernel values are held at a time in prediction.
 _BLOCK_NUMBERS = 8_000_000
@@ -61,45 +58,87 @@ class Grams:
         return not self.kernel.definite and self.whole.indefinite
 
 
-def train_pairs(
-    grams: Grams,
-    bounds: Array,
-    *,
-    tol: float,
-    max_iter: int = -1,
-    before: list[DualSolution] | None = None,
-) -> list[DualSolution]:
-    """Train the machines of all pairs of classes.
+class PairPaths:
+    """Machines of all pairs for one weight vector after the other, each from the one before."""
 
-    Parameters
-    ----------
-    grams : Grams
-    bounds : ndarray of shape (l,)
-        ``C_i`` of every instance.
-    tol, max_iter
-        As in :class:`~spansvm.SpanSVC`.
-    before : list of DualSolution, optional
-        What this gave for other bounds: where to start.
-    """
-    limit = None if max_iter == -1 else max_iter
-    solutions = []
-    for column, ((_, second), rows) in enumerate(grams.pairs):
-        gram, C = grams.of_pairs[column], bounds[rows]
-        if before is None:
-            y = np.where(grams.indices[rows] == second, 1.0, -1.0)
-            solution = solve_dual(gram, y, C, tol=tol, max_iter=limit)
-        else:
-            solution = solve_from(gram, before[column], C, tol=tol, max_iter=limit)
-        solutions.append(solution)
-    if grams.indefinite or any(solution.indefinite for solution in solutions):
-        solutions = [replace(solution, indefinite=True) for solution in solutions]
-    return solutions
+    def __init__(self, grams: Grams) -> None:
+        self.grams = grams
+        self._paths = [
+            Path(gram, np.where(grams.indices[rows] == second, 1.0, -1.0))
+            for ((_, second), rows), gram in zip(grams.pairs, grams.of_pairs, strict=True)
+        ]
+
+    def train(self, bounds: Array, *, tol: float, max_iter: int = -1) -> list[SolvedModel]:
+        """Train the machines of all pairs of classes.
+
+        Parameters
+        ----------
+        bounds : ndarray of shape (l,)
+            ``C_i`` of every instance.
+        tol, max_iter
+            As in :class:`~spansvm.SpanSVC`.
+        """
+        limit = None if max_iter == -1 else max_iter
+        models = [
+            path.step(bounds[rows], tol=tol, max_iter=limit)
+            for path, (_, rows) in zip(self._paths, self.grams.pairs, strict=True)
+        ]
+        if self.grams.indefinite or any(model.solution.indefinite for model in models):
+            for model in models:
+                model.solution = replace(model.solution, indefinite=True)
+        return models
 
 
 class Machines:
-    """The machines of all pairs, with what is computed from them when it is first asked for.
+    """What decides: the support vectors and coefficients of the machines of all pairs.
 
-    An object of its own, so that prediction leaves the estimator as it is.
+    Parameters
+    ----------
+    kernel : Kernel
+    indices : ndarray of shape (l,)
+        The class of every training row.
+    bounds : ndarray of shape (l,)
+        ``C_i`` of every training row.
+    support : ndarray of shape (n_SV,)
+        Rows that are support vectors of any pair, class by class.
+    vectors : ndarray or sparse matrix of shape (n_SV, d)
+        The support vectors; empty if the kernel is precomputed.
+    coefficients : ndarray of shape (n_SV, n_pairs)
+        Their signed multipliers.
+    intercepts : ndarray of shape (n_pairs,)
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        indices: np.ndarray,
+        bounds: Array,
+        support: np.ndarray,
+        vectors: Any,
+        coefficients: Array,
+        intercepts: Array,
+    ) -> None:
+        self.kernel, self.indices, self.bounds = kernel, indices, bounds
+        self.n_classes = int(indices.max()) + 1
+        self.support, self.vectors = support, vectors
+        self.coefficients, self.intercepts = coefficients, intercepts
+
+    def decide(self, X: Any) -> Array:
+        """Values of all pairs for other rows; of a precomputed kernel, for rows of its values."""
+        result = np.empty((X.shape[0], self.intercepts.size))
+        step = max(1, _BLOCK_NUMBERS // max(self.support.size, 1))
+        precomputed = self.kernel.precomputed
+        for start in range(0, X.shape[0], step):
+            rows = X[start : start + step]
+            values = (
+                dense(rows[:, self.support]) if precomputed else self.kernel(rows, self.vectors)
+            )
+            result[start : start + step] = values @ self.coefficients + self.intercepts
+        return result
+
+
+class TrainedMachines(Machines):
+    """Machines with their training rows and solutions; the rest is computed when asked for.
 
     Parameters
     ----------
@@ -107,13 +146,12 @@ class Machines:
         Training rows, the index of the class of each, and the kernel.
     bounds : ndarray of shape (l,)
         ``C_i`` of every instance.
-    solutions : list of DualSolution
-        What :func:`train_pairs` gave for them.
+    models : list of SolvedModel
+        What :class:`PairPaths` gave for them.
     budget : float or str, optional
         Memory for Gram matrices.
     grams : Grams, optional
-        If given it is kept, and leave-one-out values need not compute it again.
-
+        If given it is kept with the models, and leave-one-out values need not compute it again.
     """
 
     def __init__(
@@ -122,17 +160,19 @@ class Machines:
         indices: np.ndarray,
         kernel: Kernel,
         bounds: Array,
-        solutions: list[DualSolution],
+        models: list[SolvedModel],
         budget: float | str | None = None,
         grams: Grams | None = None,
     ) -> None:
-        self.X, self.indices, self.kernel = X, indices, kernel
-        self.bounds, self.solutions = bounds, solutions
-        self._budget, self._given, self._grams = budget, grams, grams
-        self._before: list[tuple[DualSolution, LeaveOneOut]] | None = None
-        if grams is not None:
-            self.pairs = grams.pairs
+        self.X, self.indices, self.kernel, self.bounds = X, indices, kernel, bounds
         self.n_classes = int(indices.max()) + 1
+        self.solutions: list[DualSolution] = [model.solution for model in models]
+        self._budget, self._given, self._grams = budget, grams, grams
+        self._models = None if grams is None else models
+        if grams is None:  # the factors may be large
+            self.solutions = [replace(solution, factor=None) for solution in self.solutions]
+        else:
+            self.pairs = grams.pairs
 
     @cached_property
     def pairs(self) -> list[tuple[tuple[int, int], npt.NDArray[np.bool_]]]:
@@ -150,7 +190,7 @@ class Machines:
         return signed
 
     @cached_property
-    def support(self) -> np.ndarray:
+    def support(self) -> np.ndarray:  # type: ignore[override]
         """Rows that are support vectors of any pair, class by class."""
         support = np.flatnonzero(self._signed.any(axis=1))
         return support[np.argsort(self.indices[support], kind="stable")].astype(np.int32)
@@ -161,34 +201,28 @@ class Machines:
         return np.empty((0, 0)) if self.kernel.precomputed else self.X[self.support]
 
     @cached_property
-    def coefficients(self) -> Array:
-        """Signed multipliers of the support vectors, one column a pair."""
+    def coefficients(self) -> Array:  # type: ignore[override]
+        """Signed multipliers of the support vectors, one column per pair."""
         return self._signed[self.support]
 
     @cached_property
-    def intercepts(self) -> Array:
-        """One a pair."""
+    def intercepts(self) -> Array:  # type: ignore[override]
+        """The intercept of each pair."""
         return np.array([solution.intercept for solution in self.solutions])
 
-    def decide(self, X: Any) -> Array:
-        """Values of all pairs for other rows; of a precomputed kernel, for rows of its values."""
-        result = np.empty((X.shape[0], self.intercepts.size))
-        step = max(1, _BLOCK_NUMBERS // max(self.support.size, 1))
-        precomputed = self.kernel.precomputed
-        for start in range(0, X.shape[0], step):
-            rows = X[start : start + step]
-            values = (
-                dense(rows[:, self.support]) if precomputed else self.kernel(rows, self.vectors)
-            )
-            result[start : start + step] = values @ self.coefficients + self.intercepts
-        return result
+    def without_rows(self) -> Machines:
+        """What decides, without the training rows."""
+        return Machines(
+            self.kernel, self.indices, self.bounds,
+            self.support, self.vectors, self.coefficients, self.intercepts,
+        )  # fmt: skip
 
     def grams(self) -> Grams:
         """Gram matrices of the training rows; computed anew, as they are large, unless kept."""
         return self._grams or Grams(self.kernel, self.X, self.indices, self._budget)
 
     @contextmanager
-    def _holding_grams(self) -> Iterator[None]:
+    def holding_grams(self) -> Iterator[None]:
         """Within this, Gram matrices that are not kept are computed once."""
         self._grams = self.grams()
         try:
@@ -196,53 +230,12 @@ class Machines:
         finally:
             self._grams = self._given
 
-    @cached_property
-    def spans(self) -> list[LeaveOneOut]:
-        """What the span says of the training rows of each pair (Theorem 2)."""
-        known: Iterable[tuple[DualSolution, LeaveOneOut] | None] = self._before or repeat(None)
-        grams = self.grams().of_pairs
-        spans = [
-            span_leave_one_out(gram, solution, before)
-            for gram, solution, before in zip(grams, self.solutions, known, strict=False)
+    def models(self) -> list[SolvedModel]:
+        """The machine of every pair on its Gram matrix; made anew unless kept."""
+        return self._models or [
+            SolvedModel(gram, solution)
+            for gram, solution in zip(self.grams().of_pairs, self.solutions, strict=True)
         ]
-        self._before = None
-        return spans
-
-    def follow(self, before: Machines) -> None:
-        """Take over spans of other machines on the same Gram matrix, where they are the same."""
-        self._before = list(zip(before.solutions, before.spans, strict=True))
-
-    @cached_property
-    def rule(self) -> Array:
-        """Values of all pairs for every left-out training row, by the span: to be counted."""
-        with self._holding_grams():
-            return self.of_all_rows([span.decision for span in self.spans])
-
-    @cached_property
-    def _left_out(self) -> list[LeftOut]:
-        grams = self.grams().of_pairs
-        return [left_out(*each) for each in zip(grams, self.solutions, self.spans, strict=True)]
-
-    @cached_property
-    def comparable(self) -> Array:
-        """Values of left-out rows as the machines themselves would say them of new rows.
-
-        To be ranked, and to make probabilities of: followed exactly where the span is doubtful,
-        and without the shift that the removal gives to all rows.
-        """
-        with self._holding_grams():
-            return self.of_all_rows([pair.ranking for pair in self._left_out])
-
-    @cached_property
-    def leave_one_out(self) -> Array:
-        """Values of left-out rows from the machines without them.
-
-        Followed exactly where the span is doubtful, but for rows of which the rule says the
-        other class: as it says.
-        """
-        with self._holding_grams():
-            values = self.of_all_rows([pair.decision for pair in self._left_out])
-        return np.where((values > 0.0) == (self.rule > 0.0), values, self.rule)
 
     def of_all_rows(self, of_pairs: Sequence[Array]) -> Array:
         """Values of all pairs for all training rows, from those for the rows of each pair.
@@ -270,60 +263,6 @@ class Machines:
                     kernel_values @ self.coefficients[support, column] + self.intercepts[column]
                 )
         return values
-
-    @property
-    def margins(self) -> Array:
-        """The least leave-one-out value of the own class over its pairs; NaN without weight."""
-        result = np.where(self.bounds > 0, np.inf, np.nan)
-        for values, ((_, second), rows) in zip(self.leave_one_out.T, self.pairs, strict=True):
-            signed = np.where(self.indices == second, values, -values)
-            result[rows] = np.minimum(result, signed)[rows]
-        return result
-
-    @cached_property
-    def sigmoids(self) -> list[Sigmoid]:
-        """From the value of each pair to the probability of its second class.
-
-        With k classes, k - 1 pairs go into the probability of each class, and their priors add
-        up; a pseudo-count of 1 / (2 (k - 1)) gave a smaller log loss than Platt's 1 does.
-        """
-        result = []
-        prior = 0.5 / (self.n_classes - 1)
-        for column, ((_, second), rows) in enumerate(self.pairs):
-            used = rows & (self.bounds > 0)
-            positive = self.indices[used] == second
-            plain = self.solutions[column].decision[used[rows]]
-            values = limit_outliers(self.comparable[used, column], plain, positive)
-            result.append(fit_sigmoid(values, positive, prior))
-        return result
-
-    def probabilities(self, values: Array) -> Array:
-        """Probabilities of the classes for values of all pairs."""
-        pairwise = [
-            sigmoid(column) for sigmoid, column in zip(self.sigmoids, values.T, strict=True)
-        ]
-        return probabilities(np.column_stack(pairwise), self.n_classes)
-
-
-class StoredMachines(Machines):
-    """Machines without their training rows: what predictions and leave-one-out values need.
-
-    Everything is computed here, so that nothing is left to compute from the rows.
-    """
-
-    def __init__(self, machines: Machines) -> None:
-        self.kernel, self.n_classes = machines.kernel, machines.n_classes
-        self.indices, self.bounds = machines.indices, machines.bounds
-        self.support, self.vectors = machines.support, machines.vectors
-        self.coefficients, self.intercepts = machines.coefficients, machines.intercepts
-        self.rule, self.comparable = machines.rule, machines.comparable
-        self.leave_one_out, self.sigmoids = machines.leave_one_out, machines.sigmoids
-
-    def grams(self) -> Grams:
-        """ValueError: there are no rows to compute it from."""
-        raise ValueError(
-            "A saved model keeps no training rows: fit it again to compute from its Gram matrix."
-        )
 
 
 def _pair_rows(indices: np.ndarray) -> list[tuple[tuple[int, int], npt.NDArray[np.bool_]]]:

@@ -18,6 +18,7 @@ __all__ = [
     "couple",
     "errors",
     "labels",
+    "lost",
     "one_vs_rest",
     "probabilities",
     "shaped",
@@ -50,13 +51,15 @@ def labels(values: Array, classes: np.ndarray, break_ties: bool) -> np.ndarray:
     return classes[np.argmax(counted(values, classes.size), axis=1)]
 
 
-def errors(values: Array, indices: np.ndarray, n_classes: int, break_ties: bool = False) -> Mask:
-    """Which rows are not given to their own class.
+def lost(margins: Array) -> Mask:
+    """Which margins make an error: a value of exactly 0 does (``theta(0) = 1`` in the paper)."""
+    return margins <= 0.0
 
-    Of two classes a value of exactly 0 is an error, whichever the class (``theta(0) = 1``).
-    """
+
+def errors(values: Array, indices: np.ndarray, n_classes: int, break_ties: bool = False) -> Mask:
+    """Which left-out rows are not given to their own class."""
     if n_classes == 2:
-        return np.where(indices == 1, values[:, 0], -values[:, 0]) <= 0.0
+        return lost(np.where(indices == 1, values[:, 0], -values[:, 0]))
     return labels(values, np.arange(n_classes), break_ties) != indices
 
 

@@ -8,12 +8,66 @@ all of a class move by one factor, from the sum of their rows, which is carried 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from ._typing import Array
-from .dual import DualSolution, box, from_qp
+from .criteria import SolvedModel
+from .dual import DualSolution, box, from_qp, solve_dual
 from .gram import Gram
 from .qp import default_max_iter
 
-__all__ = ["solve_from"]
+__all__ = ["Path", "follow", "solve_from"]
+
+
+class Path:
+    """Models of one machine for one weight vector after the other.
+
+    Parameters
+    ----------
+    gram : Gram
+    y : ndarray of shape (l,)
+        Labels, -1.0 or +1.0.
+    """
+
+    def __init__(self, gram: Gram, y: Array) -> None:
+        self.gram, self.y = gram, y
+        self._before: SolvedModel | None = None
+
+    def step(self, C: Array, *, tol: float = 1e-3, max_iter: int | None = None) -> SolvedModel:
+        """The model with the weights `C`, started from the last one if that has converged.
+
+        It takes over that one's spans, where they are the same.
+        """
+        before = self._before
+        if before is None:
+            solution = solve_dual(self.gram, self.y, C, tol=tol, max_iter=max_iter)
+        else:
+            solution = solve_from(self.gram, before.solution, C, tol=tol, max_iter=max_iter)
+        model = SolvedModel(self.gram, solution)
+        if before is not None:
+            model.follow(before)
+        self._before = model if solution.converged else None
+        return model
+
+
+def follow(
+    gram: Gram, y: Array, weights: Iterable[Array], *, tol: float = 1e-3
+) -> Iterator[SolvedModel]:
+    """The models, with their leave-one-out values, along a chain of weight vectors.
+
+    Parameters
+    ----------
+    gram : Gram
+    y : ndarray of shape (l,)
+        Labels, -1.0 or +1.0.
+    weights : iterable of ndarray of shape (l,)
+        ``C_i`` of every instance; neighbours should be alike.
+    tol : float, default=1e-3
+        Largest violation of the KKT conditions.
+    """
+    path = Path(gram, y)
+    for C in weights:
+        yield path.step(C, tol=tol)
 
 
 def solve_from(

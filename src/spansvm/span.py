@@ -24,17 +24,18 @@ from ._linalg import one_blas_thread
 from ._typing import Array, Mask
 from .dual import DualSolution, box, warn_indefinite
 from .gram import Gram
+from .pairs import lost
 from .qp import solve_qp
 
 __all__ = [
-    "LeaveOneOut",
     "Removal",
+    "Spans",
     "box_span_squared",
     "entering",
+    "find_spans",
     "opper_winther_shift",
     "removals",
     "span_exists",
-    "span_leave_one_out",
 ]
 
 #: Strictly inside a box is farther from its ends than this fraction of it, and of the
@@ -55,12 +56,12 @@ _BLOCK_NUMBERS = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class LeaveOneOut:
+class Spans:
     """What the span says of every training instance, had it been left out.
 
     Attributes
     ----------
-    span_squared : ndarray of shape (l,)
+    squared : ndarray of shape (l,)
         ``S_p^2`` without the box; 0 for instances that are no support vectors.
     decision : ndarray of shape (l,)
         ``f^p(x_p)``: the decision value of the model trained without the instance.
@@ -68,15 +69,15 @@ class LeaveOneOut:
         How many instances are on the wrong side, ``y_p f^p(x_p) <= 0``.
     """
 
-    span_squared: Array
+    squared: Array
     decision: Array
     errors: int
 
 
 @one_blas_thread
-def span_leave_one_out(
-    gram: Gram, solution: DualSolution, before: tuple[DualSolution, LeaveOneOut] | None = None
-) -> LeaveOneOut:
+def find_spans(
+    gram: Gram, solution: DualSolution, before: tuple[DualSolution, Spans] | None = None
+) -> Spans:
     """Spans without the box, and the leave-one-out decision values that follow (Theorem 2).
 
     `before` is another model on the same Gram matrix: if it has the same in-bound vectors, the
@@ -92,7 +93,7 @@ def span_leave_one_out(
         points = twins.first[inside]
         hull, count = np.unique(points, return_counts=True)
     if before is not None and inside.size > 1 and _same_hull(solution, before[0]):
-        squared[solution.support] = before[1].span_squared[solution.support]
+        squared[solution.support] = before[1].squared[solution.support]
     elif inside.size:
         if not gram.hull_distances(hull, bounded, squared, solution.factor):
             if not solution.indefinite:  # else it has been said
@@ -109,8 +110,8 @@ def span_leave_one_out(
         own = np.flatnonzero(solution.present & (solution.y == sign))
         if own.size == 1:
             decision[own] = -sign
-    errors = int((solution.present & (solution.y * decision <= 0.0)).sum())
-    return LeaveOneOut(squared, decision, errors)
+    errors = int((solution.present & lost(solution.y * decision)).sum())
+    return Spans(squared, decision, errors)
 
 
 def _same_hull(solution: DualSolution, before: DualSolution) -> bool:
@@ -200,7 +201,7 @@ def box_span_squared(gram: Gram, solution: DualSolution, rows: np.ndarray) -> Ar
     lo, hi = (bound[inside] - beta[inside] for bound in box(solution.y, solution.C))
     inner = gram.block(inside, inside)
     hull = AffineHull(gram, inside)
-    squared = span_leave_one_out(gram, solution).span_squared
+    squared = find_spans(gram, solution).squared
     for position, free in zip(existing, hull.weights(rows[existing]), strict=True):
         p = rows[position]
         own = inside == p

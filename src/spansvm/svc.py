@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from copy import copy
-from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -21,9 +20,10 @@ from .as_svc import arranged, as_svc
 from .criteria import SolvedModel
 from .dual import warn_indefinite
 from .kernels import kernel_of
-from .machines import Grams, Machines, StoredMachines, train_pairs
+from .left_out import LeftOutClasses, span_left_out
+from .machines import Grams, Machines, PairPaths, TrainedMachines
 from .memory import parse_budget
-from .pairs import errors, labels, shaped
+from .pairs import labels, shaped
 from .weighting import Weighting, weigh
 
 __all__ = ["SpanSVC"]
@@ -81,6 +81,10 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
     shape_fit_ : tuple of int
     loo_error_, loo_decision_function_, loo_predict_, loo_margin_, loo_ranking_
         From the span, computed when first asked for.
+    left_out_ : LeftOutClasses
+        Everything that is known of the training rows, each left out: what these are made of.
+    machines_ : Machines
+        The machines of all pairs of classes.
 
     Notes
     -----
@@ -171,14 +175,14 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
         class_weight, bounds = weigh(self, labels, sample_weight, scores)
         kernel = kernel_of(self, X)
         grams = Grams(kernel, X, indices, self.gram_budget)
-        solutions = train_pairs(grams, bounds, tol=self.tol, max_iter=self.max_iter)
-        if solutions[0].indefinite:
+        models = PairPaths(grams).train(bounds, tol=self.tol, max_iter=self.max_iter)
+        machines = TrainedMachines(X, indices, kernel, bounds, models, self.gram_budget)
+        if machines.solutions[0].indefinite:
             warn_indefinite(stacklevel=2)
         self.classes_, self.class_weight_ = classes, class_weight
-        solutions = [replace(solution, factor=None) for solution in solutions]  # may be large
-        self._store(Machines(X, indices, kernel, bounds, solutions, self.gram_budget))
+        self._store(machines)
         if self.fit_status_:
-            worst = max(solution.gap for solution in solutions)
+            worst = max(solution.gap for solution in machines.solutions)
             warnings.warn(
                 f"The solver stopped early (max_iter={self.max_iter}) with the KKT conditions "
                 f"violated by {worst:.2g}. Scale the features, or raise tol or max_iter.",
@@ -208,9 +212,10 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'.")
 
-    def _store(self, machines: Machines) -> None:
+    def _store(self, machines: TrainedMachines) -> None:
         """Set the fitted attributes, arranged as LibSVM arranges them."""
-        self._machines = machines
+        self.machines_: Machines = machines
+        self.left_out_: LeftOutClasses = span_left_out(machines)
         solutions = machines.solutions
         self.support_, self.support_vectors_ = machines.support, machines.vectors
         self.n_support_, self.dual_coef_, self.intercept_ = arranged(machines)
@@ -227,7 +232,7 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
             self, X, reset=False, accept_sparse="csr", dtype=np.float64, order="C",
             accept_large_sparse=False,
         )  # fmt: skip
-        return self._machines.decide(X)
+        return self.machines_.decide(X)
 
     def decision_function(self, X: Any) -> Array:
         """Decision values, as :meth:`sklearn.svm.SVC.decision_function` gives them.
@@ -243,13 +248,10 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
     def _shaped(self, values: Array) -> Array:
         return shaped(values, len(self.classes_), self.decision_function_shape)
 
-    def _labels(self, values: Array) -> np.ndarray:
-        return labels(values, self.classes_, self.break_ties)
-
     def predict(self, X: Any) -> np.ndarray:
         """The class that wins most of its pairs."""
         self._check_ties()
-        return self._labels(self._pair_values(X))
+        return labels(self._pair_values(X), self.classes_, self.break_ties)
 
     def predict_proba(self, X: Any) -> Array:
         """Probabilities of the classes, calibrated on the leave-one-out decision values.
@@ -264,7 +266,7 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
             In the order of ``classes_``.
         """
         values = self._pair_values(X)
-        return self._machines.probabilities(values)
+        return self.left_out_.values.calibration(values)
 
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of :meth:`predict_proba`."""
@@ -280,7 +282,7 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
         the sign: signs are those of the span-rule.
         """
         check_is_fitted(self)
-        return self._shaped(self._machines.leave_one_out)
+        return self._shaped(self.left_out_.values.decision)
 
     @property
     def loo_ranking_(self) -> Array:
@@ -292,19 +294,19 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if len(self.classes_) != 2:
             raise AttributeError("loo_ranking_ is defined for two classes.")
-        return self._machines.comparable[:, 0]
+        return self.left_out_.values.comparable[:, 0]
 
     @property
     def loo_predict_(self) -> np.ndarray:
         """What the span predicts ``predict`` to say of each row, had it been left out."""
         check_is_fitted(self)
-        return self._labels(self._machines.rule)
+        return self.left_out_.labels(self.classes_, self.break_ties)
 
     @property
     def training_labels_(self) -> np.ndarray:
         """The labels of the training rows."""
         check_is_fitted(self)
-        return self.classes_[self._machines.indices]
+        return self.classes_[self.machines_.indices]
 
     @property
     def loo_margin_(self) -> Array:
@@ -315,7 +317,7 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
         suspicious ones.  NaN for rows of zero weight.
         """
         check_is_fitted(self)
-        return self._machines.margins
+        return self.left_out_.margin
 
     @property
     def loo_error_(self) -> float:
@@ -324,9 +326,7 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
         Instances of zero weight are not counted.
         """
         check_is_fitted(self)
-        machines = self._machines
-        wrong = errors(machines.rule, machines.indices, machines.n_classes, self.break_ties)
-        return float(wrong[machines.bounds > 0].mean())
+        return self.left_out_.error(self.break_ties)
 
     def solved_model(self) -> SolvedModel:
         """The dual solution on its Gram matrix, for two classes: what the estimates are made of."""
@@ -335,7 +335,17 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f"The model has {len(self.classes_)} classes; the span is defined for two."
             )
-        return SolvedModel(self._machines.grams().whole, self._machines.solutions[0])
+        return self.solved_models()[0]
+
+    def solved_models(self) -> list[SolvedModel]:
+        """The dual solution of every pair of classes on its Gram matrix."""
+        check_is_fitted(self)
+        if not isinstance(self.machines_, TrainedMachines):
+            raise ValueError(
+                "A saved model keeps no training rows: fit it again to compute from its Gram "
+                "matrix."
+            )
+        return self.machines_.models()
 
     def to_svc(self) -> SVC:
         """The same model as a fitted :class:`sklearn.svm.SVC`, for whoever asks for one.
@@ -360,7 +370,9 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         result = copy(self)
-        result._machines = StoredMachines(self._machines)
+        result.left_out_ = self.left_out_.stored()
+        if isinstance(self.machines_, TrainedMachines):
+            result.machines_ = self.machines_.without_rows()
         return result
 
     # scikit-learn ---------------------------------------------------------------------
@@ -369,13 +381,13 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
     def coef_(self) -> Array:
         """Weights of the features, for the linear kernel."""
         check_is_fitted(self)
-        if not self._machines.kernel.linear:
+        if not self.machines_.kernel.linear:
             raise AttributeError("coef_ is only available for kernel='linear'.")
         sign = 1.0 if len(self.classes_) == 2 else -1.0
-        return np.asarray(sign * (self._machines.coefficients.T @ self.support_vectors_))
+        return np.asarray(sign * (self.machines_.coefficients.T @ self.support_vectors_))
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_machines")
+        return hasattr(self, "machines_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

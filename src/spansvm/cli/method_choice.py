@@ -11,7 +11,7 @@ from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.model_selection import GroupKFold, LeaveOneGroupOut, StratifiedKFold
 
 from ..errors import UserError, closest_name
-from ..search.evaluation import BOUNDS, METHODS
+from ..methods import METHODS, predicts
 from ..tables import Table
 from .terminal import Terminal
 
@@ -38,7 +38,7 @@ def choose_method(method: str | None, table: Table, terminal: Terminal) -> str:
             f"There is no method '{method}'{closest_name(method, METHODS)}; --method is one of "
             f"{', '.join(METHODS)}."
         )
-    if method in BOUNDS and len(table.schema.classes) > 2:
+    if not predicts(method) and len(table.schema.classes) > 2:
         raise UserError(
             f"--method {method} is for two classes, but {table.source} has "
             f"{len(table.schema.classes)}; use span_rule, loo or kfold."
@@ -101,7 +101,7 @@ def choose_scorers(
 
 
 def _choose_scorer(scoring: str, method: str, table: Table, terminal: Terminal) -> Any:
-    if method in BOUNDS:
+    if not predicts(method):
         raise UserError(
             f"--method {method} is a bound of the error and cannot be scored by {scoring}; leave "
             "--scoring out, or use --method span_rule."

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..methods import METHODS
 from .options import (
     DataFile,
     Debug,
@@ -53,7 +54,6 @@ HELP = (
 # Said again for help and completion, as the modules that define them take long to import; a test
 # keeps them equal.
 _SEARCHES = ("class-weights", "scores", "C-gamma")
-_METHODS = ("span_rule", "loo", "kfold", "span_bound", "span_count", "xi_alpha", "sv_count")
 _SCORINGS = ("accuracy", "balanced_accuracy", "f1", "f1_macro", "neg_log_loss", "roc_auc")
 _SCALINGS = ("minmax", "standard", "none")
 _IMPUTATIONS = ("median", "mean", "most_frequent")
@@ -135,8 +135,8 @@ def tune(
     method: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", autocompletion=offering(*_METHODS), rich_help_panel=_SEARCH,
-            help=f"How candidates are judged: {', '.join(_METHODS)}. By default span_rule, with "
+            metavar="NAME", autocompletion=offering(*METHODS), rich_help_panel=_SEARCH,
+            help=f"How candidates are judged: {', '.join(METHODS)}. By default span_rule, with "
             "--groups kfold.",
         ),
     ] = None,

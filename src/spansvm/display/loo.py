@@ -8,8 +8,10 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.isotonic import isotonic_regression
 from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
 
 from ..analysis import SpanAnalysis, analyze
+from ..pairs import lost
 from ..svc import SpanSVC
 from ._figures import COLOURS, axes_and_figure, short
 from .margins import count_margins
@@ -60,7 +62,7 @@ class LooDisplay:
     ) -> None:  # fmt: skip
         self.margins, self.labels = np.asarray(margins, dtype=float), np.asarray(labels)
         self.class_names, self.n_suspicious = class_names, n_suspicious
-        self.wrong = self.margins <= 0 if wrong is None else np.asarray(wrong, dtype=bool)
+        self.wrong = lost(self.margins) if wrong is None else np.asarray(wrong, dtype=bool)
         order = np.argsort(self.margins, kind="stable")[:n_suspicious]
         self.suspicious_ = order[self.margins[order] < 0]
         own = (self.labels == np.arange(len(class_names))[:, None]) & ~np.isnan(self.margins)
@@ -86,11 +88,14 @@ class LooDisplay:
             return cls.from_analysis(analysis, class_names=names, n_suspicious=n_suspicious, ax=ax)
         if not (X is None and y is None and sample_weight is None):
             raise ValueError("A SpanSVC keeps its training data: call from_estimator(model).")
-        margins, own = model.loo_margin_, np.searchsorted(model.classes_, model.training_labels_)
-        # As loo_error_ counts: a value of exactly 0 is an error of two classes.
-        two = len(model.classes_) == 2
-        wrong = margins <= 0 if two else model.loo_predict_ != model.training_labels_
-        return cls(margins, own, model.classes_, wrong=wrong, n_suspicious=n_suspicious).plot(ax)
+        check_is_fitted(model)
+        left_out = model.left_out_
+        wrong = left_out.wrong(model.break_ties)
+        display = cls(
+            left_out.margin, left_out.indices, model.classes_, wrong=wrong,
+            n_suspicious=n_suspicious,
+        )  # fmt: skip
+        return display.plot(ax)
 
     @classmethod
     def from_analysis(

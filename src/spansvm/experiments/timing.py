@@ -19,7 +19,7 @@ from .._linalg import one_blas_thread
 from ..dual import solve_dual
 from ..gram import Gram
 from ..search import SpanSearch
-from ..span import span_leave_one_out
+from ..span import find_spans
 from ..svc import SpanSVC
 from .problems import Candidate, Problem, candidate_name
 from .provenance import versions
@@ -136,7 +136,7 @@ def _model(problem: Problem, candidate: Candidate, gram: Gram, kind: str) -> dic
     trained = time.perf_counter()
     if kind == TRAINING:
         return {"seconds": trained - started}
-    span_leave_one_out(gram, solution)
+    find_spans(gram, solution)
     return {"seconds": time.perf_counter() - trained}
 
 

@@ -120,7 +120,7 @@ def judge_model(gram: Gram, solution: DualSolution) -> dict[str, Any]:
     """All estimates of a model, and its counts of support vectors."""
     model = SolvedModel(gram, solution)
     started = time.perf_counter()
-    left_out = model.leave_one_out
+    left_out = model.spans
     seconds = time.perf_counter() - started
     own = {name: CRITERIA[name](model) for name in ESTIMATES if name in CRITERIA}
     return {

@@ -72,7 +72,7 @@ def save_libsvm(path: str | Path, model: Any) -> None:
     check_is_fitted(svm)
     # scikit-learn turns the sign for two classes; LIBSVM's values are positive for the first.
     sign = -1.0 if len(svm.classes_) == 2 else 1.0
-    gamma = svm._gamma if isinstance(svm, SVC) else svm._machines.kernel.gamma
+    gamma = svm._gamma if isinstance(svm, SVC) else svm.machines_.kernel.gamma
     kernel = Kernel(svm.kernel, gamma, svm.degree, svm.coef0)
     lines = [
         "svm_type c_svc",

@@ -11,7 +11,6 @@ from sklearn.metrics import brier_score_loss, roc_auc_score, roc_curve
 
 from .._typing import Array
 from ..display.margins import Margins, count_margins
-from ..pairs import errors
 from ..svc import SpanSVC
 from .plain import cut
 
@@ -101,17 +100,15 @@ def wilson(n_errors: int, n_rows: int) -> list[float]:
 
 def describe_leave_one_out(model: SpanSVC) -> LeaveOneOutFigures:
     """What the left-out predictions of a fitted model say."""
-    margins, names = model.loo_margin_, model.classes_
-    counted = ~np.isnan(margins)
-    own = np.searchsorted(names, model.training_labels_)[counted]
+    left_out, names = model.left_out_, model.classes_
+    counted = left_out.used
+    own, margins = left_out.indices[counted], left_out.margin[counted]
     said = np.searchsorted(names, model.loo_predict_)[counted]
-    margins = margins[counted]
-    machines = model._machines
-    wrong = errors(machines.rule[counted], own, names.size, model.break_ties)
+    wrong = left_out.wrong(model.break_ties)[counted]
     sizes = np.bincount(own, minlength=names.size)
     confusion = np.zeros((names.size, names.size), dtype=int)
     np.add.at(confusion, (own, said), 1)
-    probabilities = left_out_probabilities(model)[counted]
+    probabilities = left_out.probabilities[counted]
     n_rows, n_errors = own.size, int(wrong.sum())
     return LeaveOneOutFigures(
         n_rows=n_rows,
@@ -135,12 +132,6 @@ def describe_leave_one_out(model: SpanSVC) -> LeaveOneOutFigures:
     )
 
 
-def left_out_probabilities(model: SpanSVC) -> Array:
-    """Calibrated probabilities of every training row, from its leave-one-out values."""
-    machines = model._machines
-    return machines.probabilities(machines.comparable)
-
-
 def _operations(
     model: SpanSVC,
     counted: npt.NDArray[np.bool_],
@@ -156,7 +147,7 @@ def _operations(
     for index in [1] if names.size == 2 else range(names.size):
         positive = own == index
         two = names.size == 2
-        values = model._machines.comparable[counted, 0] if two else probabilities[:, index]
+        values = model.loo_ranking_[counted] if two else probabilities[:, index]
         false_positive, true_positive, _ = roc_curve(positive, values)
         few = np.linspace(0, false_positive.size - 1, min(false_positive.size, _CURVE_POINTS))
         kept = np.unique(few.round().astype(int))

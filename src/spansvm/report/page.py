@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import require
+from ..methods import METHODS
 from ..output import replacing
 from .contents import Report
 from .loo_charts import draw_calibration, draw_margins, draw_operations
@@ -37,16 +38,6 @@ _ESTIMATES = {
     "n_in_bound": "in-bound vectors",
     "n_bounded": "bounded vectors",
     "n_empty": "empty Λₚ",
-}
-
-_METHODS = {
-    "span_rule": "span-rule: leave-one-out predictions from one training",
-    "loo": "exact leave-one-out",
-    "kfold": "folds",
-    "span_bound": "span bound (Theorem 1)",
-    "span_count": "span count bound (Lemma 2)",
-    "xi_alpha": "xi-alpha bound",
-    "sv_count": "share of support vectors",
 }
 
 
@@ -73,6 +64,7 @@ def render_html(report: Report) -> str:
     )
     environment.filters.update(number=number, percent=percent, words=words)
     search, hidden = report.search, _hidden(report.search)
+    method = METHODS[search.method]
     page: str = environment.from_string(_resource("template.html")).render(
         report=report,
         search=search,
@@ -82,7 +74,7 @@ def render_html(report: Report) -> str:
         style=Markup(style),
         script=Markup(script),
         data=Markup(_embedded(_hover_data(report))),
-        method=_METHODS[search.method],
+        method=f"{method.label}: {method.meaning}",
         estimate_names=_ESTIMATES,
         ranking=search.ranking()[:_MOST_LISTED],
         hidden=hidden,

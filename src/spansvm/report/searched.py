@@ -10,7 +10,7 @@ import numpy as np
 
 from .._typing import Array
 from ..display.axes import Axis, mean_scores, on_grid, parameter_columns
-from ..search.evaluation import BOUNDS
+from ..methods import predicts
 from ..search.grid import EQUAL_SCORES
 from .naming import name_parameters
 from .plain import MINUS, plain, words
@@ -125,7 +125,7 @@ class SearchedCandidates:
     @property
     def selects_by_error(self) -> bool:
         """Whether the least error, or the least bound of it, was selected."""
-        return self.scoring == "accuracy" or self.method in BOUNDS
+        return self.scoring == "accuracy" or not predicts(self.method)
 
     @property
     def judged_error(self) -> JudgedError | None:
@@ -199,7 +199,7 @@ def _scores(search: Any) -> tuple[dict[str, Array], str]:
         name = "score"
         if isinstance(search.scoring, str):
             name = search.scoring
-        elif search.method in BOUNDS:
+        elif not predicts(search.method):
             name = f"1 {MINUS} {search.method}"
         elif search.scoring is None:
             name = "accuracy"

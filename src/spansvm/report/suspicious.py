@@ -11,7 +11,6 @@ from scipy import sparse
 
 from .._typing import Array
 from ..svc import SpanSVC
-from .loo_figures import left_out_probabilities
 from .plain import cut, plain
 
 __all__ = ["SuspiciousRow", "SuspiciousTable", "list_suspicious"]
@@ -84,7 +83,7 @@ def list_suspicious(
     n_contradicted = int(contradicted.sum())
     number = min(max(n_contradicted, _FEWEST_ROWS), _MOST_ROWS, int(listed.sum()))
     chosen = np.lexsort((margins, ~contradicted, ~listed))[:number]
-    probabilities = left_out_probabilities(model)
+    probabilities = model.left_out_.probabilities
     own = np.searchsorted(model.classes_, labels)
     X = X.tocsc() if sparse.issparse(X) else X
     shown, choice = _features(X, own, len(feature_names))

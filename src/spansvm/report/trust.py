@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..analysis import ESTIMATES, SpanAnalysis
-from ..criteria import SolvedModel
+from ..analysis import SpanAnalysis
+from ..pairs import class_pairs
 from ..svc import SpanSVC
 from .loo_figures import LeaveOneOutFigures
 from .plain import cut, percent, plain
@@ -15,9 +15,6 @@ __all__ = ["Estimate", "Trust", "TrustOfPair", "describe_trust"]
 #: Where the span-rule is known to be weak: fewer rows, fewer in-bound vectors, a greater part of
 #: the error of the majority class.
 _FEW_ROWS, _FEW_IN_BOUND, _NOISY = 100, 10, 0.75
-
-#: Estimates that mean something at any value.
-_NO_BOUNDS = ("span_rule", "opper_winther_estimate")
 
 
 @dataclass(frozen=True)
@@ -92,12 +89,7 @@ def describe_trust(
         The error by which the model was selected; None if it was selected by another score, of
         which an error says nothing.
     """
-    machines = model._machines
-    grams = machines.grams()
-    analyses = [
-        SpanAnalysis(SolvedModel(gram, solution))
-        for gram, solution in zip(grams.of_pairs, machines.solutions, strict=True)
-    ]
+    analyses = [SpanAnalysis(solved) for solved in model.solved_models()]
     pairs = [
         TrustOfPair(
             classes=[cut(model.classes_[index]) for index in pair],
@@ -109,7 +101,7 @@ def describe_trust(
             n_trusted=int(analysis.trusted.sum()),
             converged=analysis.converged,
         )
-        for (pair, _), analysis in zip(machines.pairs, analyses, strict=True)
+        for pair, analysis in zip(class_pairs(len(model.classes_)), analyses, strict=True)
     ]
     n_rows, n_support, n_trusted = (
         sum(getattr(pair, name) for pair in pairs) for name in ("n_rows", "n_support", "n_trusted")
@@ -118,18 +110,18 @@ def describe_trust(
         pairs=pairs,
         exact_share=(n_rows - n_support + n_trusted) / n_rows,
         verdict=_verdict(n_rows, n_support, n_trusted, len(pairs)),
-        doubts=_doubts(pairs, figures, selected_error, machines.solutions[0].indefinite),
+        doubts=_doubts(pairs, figures, selected_error, analyses[0].indefinite),
         estimates=_estimates(analyses[0]) if len(pairs) == 1 else [],
     )
 
 
 def _estimates(analysis: SpanAnalysis) -> list[Estimate]:
     estimates = []
-    for name, label, meaning in ESTIMATES:
-        value = plain(getattr(analysis, name))
-        if name not in _NO_BOUNDS and value is not None and value >= 1:
+    for method, value in analysis.estimates:
+        meaning = method.meaning
+        if method.is_bound and value >= 1:
             meaning += "; at least 1: says nothing"
-        estimates.append(Estimate(name, label, value, meaning))
+        estimates.append(Estimate(method.name, method.label, plain(value), meaning))
     return estimates
 
 

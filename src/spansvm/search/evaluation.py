@@ -15,23 +15,18 @@ from typing import Any
 
 import numpy as np
 
-from ..criteria import CRITERIA, SolvedModel
+from ..criteria import CRITERIA
 from ..following import EXACT_TOLERANCE
-from ..loo import exact_left_out
-from ..machines import Machines
-from ..pairs import errors, labels
+from ..left_out import LeftOutClasses, exact_left_out, span_left_out, tested
+from ..machines import PairPaths, TrainedMachines
+from ..methods import predicts
+from ..pairs import lost
 from ..svc import SpanSVC
 from .composite import Candidates, FitParams, has_rows, take_rows
-from .left_out import LeftOut, Values, hinge_loss
+from .responses import LeftOutClassifier
 from .training_sets import Split, TrainingSet, cache_of
 
-__all__ = ["BOUNDS", "METHODS", "Chain", "Outcome", "Work", "evaluate"]
-
-#: How a candidate can be judged.
-METHODS = ("span_rule", "span_bound", "span_count", "xi_alpha", "sv_count", "loo", "kfold")
-
-#: Those that give no predictions, only a number.
-BOUNDS = ("span_bound", "span_count", "xi_alpha", "sv_count")
+__all__ = ["Chain", "Outcome", "Work", "evaluate"]
 
 
 @dataclass(frozen=True)
@@ -44,7 +39,7 @@ class Work:
         Another for each search: results of one are not taken for those of another.
     estimator : estimator
     method : str
-        One of :data:`METHODS`.
+        One of :data:`spansvm.methods.METHODS`.
     scorers : dict or None
         From names to scorers; None for the share of right predictions.
     params : FitParams
@@ -123,7 +118,7 @@ def evaluate(work: Work, X: Any, y: np.ndarray, chain: Chain) -> Iterator[Outcom
         try:
             outcome = judge(*candidates.build(params))
         except Exception as exception:
-            judge.before = None
+            judge.paths = None
             candidates = Candidates(work.estimator)
             outcome = Outcome(fit_time=time.perf_counter() - started, **_failure(exception))
         yield outcome
@@ -145,7 +140,7 @@ def _failure(exception: Exception) -> dict[str, Any]:
 
 
 class _Judge:
-    """Trains and judges the candidates of one chain; `before` is where the next may start."""
+    """Trains and judges the candidates of one chain; `paths` is where the next starts from."""
 
     def __init__(self, work: Work, X: Any, y: np.ndarray, chain: Chain) -> None:
         self.work, self.X, self.y, self.chain = work, X, y, chain
@@ -155,7 +150,7 @@ class _Judge:
             self.params = work.params.take(self.split[0], y.size)
         weight = work.params.sample_weight
         self.counted = np.ones(y.size, dtype=np.bool_) if weight is None else weight != 0
-        self.before: Machines | None = None
+        self.paths: PairPaths | None = None
         self.held: TrainingSet | None = None  # the cache keeps what somebody holds
 
     def __call__(self, estimator: Any, machine: SpanSVC) -> Outcome:
@@ -168,28 +163,20 @@ class _Judge:
             (chain.transformers, chain.kernel, chain.split),
             estimator, machine, self.X, self.y, self.params, self.split,
         )  # fmt: skip
-        before = self.before
-        machines = training_set.train(
-            machine, self.params, tol, None if before is None else before.solutions
-        )
-        self.before = machines
+        self.paths = self.paths or training_set.paths()
+        machines = training_set.train(machine, self.params, tol, self.paths)
         fitted = time.perf_counter()
         if not all(solution.converged for solution in machines.solutions):
-            error, self.before = _early_stop(machine, machines), None
+            error, self.paths = _early_stop(machine, machines), None
             return Outcome(exception=ValueError(error), error=error, fit_time=fitted - started)
         if self.split is None:
-            if before is not None and self.work.method != "loo":
-                machines.follow(before)
             judged = self._on_all_rows(machines, training_set, machine)
         else:
             judged = self._on_test_rows(machines, training_set, machine)
         return Outcome(
             n_in_bound=sum(int(s.in_bound.sum()) for s in machines.solutions),
             n_bounded=sum(int(s.bounded.sum()) for s in machines.solutions),
-            n_empty=sum(
-                SolvedModel(gram, s).n_empty
-                for gram, s in zip(machines.grams().of_pairs, machines.solutions, strict=True)
-            ),
+            n_empty=sum(model.n_empty for model in machines.models()),
             converged=True,
             indefinite=machines.solutions[0].indefinite,
             fit_time=fitted - started,
@@ -198,67 +185,63 @@ class _Judge:
         )
 
     def _on_all_rows(
-        self, machines: Machines, training_set: TrainingSet, machine: SpanSVC
+        self, machines: TrainedMachines, training_set: TrainingSet, machine: SpanSVC
     ) -> dict[str, Any]:
-        """Judge by leave-one-out values, or by a bound."""
-        counted = self.counted
-        if self.work.method == "loo":
-            grams = machines.grams().of_pairs
-            pairs = [exact_left_out(*each) for each in zip(grams, machines.solutions, strict=True)]
-            values = Values.exact(machines, pairs, counted)
-        else:
-            values = Values.left_out(machines, counted)
-        indices, n_classes = machines.indices[counted], machines.n_classes
-        wrong = errors(values.counted, indices, n_classes, machine.break_ties)
-        judged: dict[str, Any] = {
-            "loo_error": float(wrong.mean()),
-            "hinge": hinge_loss(values.counted, indices, n_classes),
-        }
-        if self.work.method in BOUNDS:
-            return {**judged, "scores": {"score": 1.0 - self._bound(machines)}}
+        """Judge by leave-one-out values, or by a criterion."""
+        left_out_by = exact_left_out if self.work.method == "loo" else span_left_out
+        left_out = left_out_by(machines, self.counted)
+        error = left_out.error(machine.break_ties)
+        judged: dict[str, Any] = {"loo_error": error, "hinge": left_out.hinge}
+        if not predicts(self.work.method):
+            return {**judged, "scores": {"score": 1.0 - self._criterion(machines)}}
         if self.work.scorers is None:
-            weight = self.work.score_params.get("score", {}).get("sample_weight")
-            error = judged["loo_error"]
+            weight = self._score_weight()
             if weight is not None:
-                error = float(np.average(wrong, weights=np.asarray(weight)[counted]))
+                error = left_out.error(machine.break_ties, weight)
             return {**judged, "scores": {"score": 1.0 - error}}
-        left_out = LeftOut(values, machines, training_set.classes, machine)
-        return {**judged, **self._score(left_out, np.flatnonzero(counted))}
+        rows = np.flatnonzero(self.counted)
+        return {**judged, **self._score(left_out, training_set.classes, machine, rows)}
 
-    def _bound(self, machines: Machines) -> float:
-        """A bound as a share of the counted rows.
+    def _score_weight(self) -> np.ndarray | None:
+        """Weights of the rows in the default score, if metadata routing gives it any."""
+        weight = self.work.score_params.get("score", {}).get("sample_weight")
+        return None if weight is None else np.asarray(weight)
+
+    def _criterion(self, machines: TrainedMachines) -> float:
+        """A criterion as a share of the counted rows.
 
         Rows to which the candidate gives no weight are no part of its machine: what it says of
         them is their leave-one-out value, and they count as they are.
         """
-        solution = machines.solutions[0]
-        count = CRITERIA[self.work.method](SolvedModel(machines.grams().whole, solution))
-        count *= solution.n_instances
+        model = machines.models()[0]
+        solution = model.solution
+        count = CRITERIA[self.work.method](model) * solution.n_instances
         aside = self.counted & ~solution.present
-        count += int((solution.y * solution.decision <= 0)[aside].sum())
+        count += int(lost(solution.y * solution.decision)[aside].sum())
         return float(count / self.counted.sum())
 
     def _on_test_rows(
-        self, machines: Machines, training_set: TrainingSet, machine: SpanSVC
+        self, machines: TrainedMachines, training_set: TrainingSet, machine: SpanSVC
     ) -> dict[str, Any]:
         """Judge by the test rows of the fold."""
         assert self.split is not None
         _, test = self.split
-        values = training_set.test_decisions(machines)
         classes = training_set.classes
-        known = np.isin(self.y[test], classes)
-        indices = np.searchsorted(classes, self.y[test][known])
-        hinge = hinge_loss(values[known], indices, machines.n_classes)
+        indices = np.searchsorted(classes, self.y[test])
+        indices[~np.isin(self.y[test], classes)] = -1
+        left_out = tested(machines, training_set.test_decisions(machines), indices)
         if self.work.scorers is None:
-            weight = self.work.score_params.get("score", {}).get("sample_weight")
-            weight = None if weight is None else np.asarray(weight)[test]
-            right = labels(values, classes, machine.break_ties) == self.y[test]
-            return {"hinge": hinge, "scores": {"score": float(np.average(right, weights=weight))}}
-        left_out = LeftOut(Values.tested(values), machines, classes, machine)
-        return {"hinge": hinge, **self._score(left_out, test)}
+            weight = self._score_weight()
+            right = ~left_out.wrong(machine.break_ties)
+            score = np.average(right, weights=None if weight is None else weight[test])
+            return {"hinge": left_out.hinge, "scores": {"score": float(score)}}
+        return {"hinge": left_out.hinge, **self._score(left_out, classes, machine, test)}
 
-    def _score(self, left_out: LeftOut, rows: np.ndarray) -> dict[str, Any]:
+    def _score(
+        self, left_out: LeftOutClasses, classes: np.ndarray, machine: SpanSVC, rows: np.ndarray
+    ) -> dict[str, Any]:
         """Scores of predictions for some rows; a scorer that fails leaves the others alone."""
+        responses = LeftOutClassifier(left_out, classes, machine)
         every = rows.size == self.y.size and bool((rows == np.arange(rows.size)).all())
         X, y = (self.X, self.y) if every else (take_rows(self.X, rows), self.y[rows])
         scores: dict[str, float] = {}
@@ -270,14 +253,14 @@ class _Judge:
                 for key, value in self.work.score_params.get(name, {}).items()
             }
             try:
-                value = scorer(left_out.given_to(scorer), X, y, **params)
+                value = scorer(responses.given_to(scorer), X, y, **params)
                 scores |= value if isinstance(value, dict) else {name: float(value)}
             except Exception as exception:
                 failure = _failure(exception)
         return {"scores": scores, **failure}
 
 
-def _early_stop(machine: SpanSVC, machines: Machines) -> str:
+def _early_stop(machine: SpanSVC, machines: TrainedMachines) -> str:
     gap = max(solution.gap for solution in machines.solutions)
     limit, advice = "", "raise tol"
     if machine.max_iter != -1:

@@ -20,7 +20,8 @@ from sklearn.svm import SVC
 from .._typing import Array
 from ..as_svc import keeps_vectors, put_solution
 from ..kernels import Kernel, dense
-from ..machines import Machines
+from ..left_out import SpanValues
+from ..machines import TrainedMachines
 from ..pairs import class_pairs
 from ..svc import SpanSVC
 from ..weighting import weigh
@@ -110,7 +111,7 @@ def _check(svc: SVC, X: Any, y: np.ndarray, weight: Any, budget: Any) -> None:
         why = "with weights of zero, SVC takes the wrong kernel values"
         remedy = "Use SpanSVC, or leave out the rows of zero weight."
     if _violation(judged, machines.support, y, bounds, rows, ours) <= largest:
-        put_solution(svc, machines)
+        put_solution(svc, machines, lambda: SpanValues(machines).calibration)
         svc.fit_status_ = 0
         svc.n_iter_ = svc._num_iter = np.array(
             [solution.iterations for solution in machines.solutions], dtype=np.int32
@@ -131,9 +132,10 @@ def _check(svc: SVC, X: Any, y: np.ndarray, weight: Any, budget: Any) -> None:
     )
 
 
-def _train(model: SpanSVC, X: Any, y: np.ndarray, weight: Any) -> Machines:
+def _train(model: SpanSVC, X: Any, y: np.ndarray, weight: Any) -> TrainedMachines:
     training_set = TrainingSet(SimpleNamespace(train=X, test=None), y, model)  # type: ignore[arg-type]
-    return training_set.train(model, FitParams(sample_weight=weight), model.tol, None)
+    params = FitParams(sample_weight=weight)
+    return training_set.train(model, params, model.tol, training_set.paths())
 
 
 def _pair_values(svc: SVC, X: Any) -> Array:

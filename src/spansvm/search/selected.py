@@ -16,7 +16,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from .evaluation import BOUNDS
+from ..methods import predicts
 from .scoring import resolve_scorers
 
 __all__ = ["SelectedModel"]
@@ -115,7 +115,7 @@ class SelectedModel(MetaEstimatorMixin, BaseEstimator):
         )
         for name, scorer in resolve_scorers(self.estimator, self.scoring).items():
             mapping = MethodMapping().add(caller="score", callee="score")
-            if self.method not in BOUNDS:
+            if predicts(self.method):
                 mapping.add(caller="fit", callee="score")
             router.add(**{f"scorer_{name}": scorer}, method_mapping=mapping)
         if hasattr(self.cv, "split"):

@@ -23,6 +23,7 @@ from sklearn.utils.validation import column_or_1d
 from .._validation import check_weights
 from ..dual import warn_indefinite
 from ..memory import parse_budget
+from ..methods import METHODS, predicts
 from ..weighting import check_scores
 from .composite import (
     FitParams,
@@ -33,7 +34,7 @@ from .composite import (
     unwrap,
 )
 from .dispatch import run
-from .evaluation import BOUNDS, METHODS, Outcome, Work
+from .evaluation import Outcome, Work
 from .grid import TIES, list_candidates, select
 from .progress import SearchProgress
 from .refit import refit_as_judged
@@ -66,6 +67,8 @@ class SpanSearch(SelectedModel):
         - ``"kfold"``: predictions for the folds of `cv`.
         - ``"span_bound"``, ``"span_count"``, ``"xi_alpha"``, ``"sv_count"``: bounds of the
           leave-one-out error, for two classes; the score is 1 less the bound.
+        - ``"jaakkola_haussler"``, ``"opper_winther"``, ``"radius_margin"``: estimates for other
+          kinds of machines, likewise; to compare with the literature.
     scoring : str, callable, list, tuple, set or dict, optional
         Scores of the left-out predictions: whatever GridSearchCV takes.  By default the share
         of right predictions.  Scores of probabilities work for every estimator: they are
@@ -208,7 +211,7 @@ class SpanSearch(SelectedModel):
         labels = column_or_1d(y, warn=True)
         assert_all_finite(labels, input_name="y")
         check_classification_targets(labels)
-        if self.method in BOUNDS and np.unique(labels).size > 2:
+        if not predicts(self.method) and np.unique(labels).size > 2:
             raise ValueError(
                 f"method={self.method!r} is defined for two classes; y has "
                 f"{np.unique(labels).size}. Use 'span_rule', 'loo' or 'kfold'."
@@ -240,13 +243,13 @@ class SpanSearch(SelectedModel):
         return self
 
     def _check_parameters(self) -> None:
-        for name, allowed in (("method", METHODS), ("ties", TIES)):
+        for name, allowed in (("method", tuple(METHODS)), ("ties", TIES)):
             value = getattr(self, name)
             if value not in allowed:
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}; got {value!r}.")
-        if self.method in BOUNDS and self.scoring is not None:
+        if not predicts(self.method) and self.scoring is not None:
             raise ValueError(
-                f"method={self.method!r} gives a bound, no predictions that scoring="
+                f"method={self.method!r} gives one number, no predictions that scoring="
                 f"{self.scoring!r} could score. Leave scoring out, or use 'span_rule'."
             )
         if self.cv is not None and self.method != "kfold":
@@ -289,7 +292,7 @@ class SpanSearch(SelectedModel):
             refit_params = dict(routed.estimator.fit)
             params = routed_fit_params(self.estimator, refit_params)
             split_params = dict(routed.splitter.split) if hasattr(self.cv, "split") else {}
-            if self.method not in BOUNDS:
+            if predicts(self.method):
                 score_params = {name: routed[f"scorer_{name}"].score for name in scorers}
         else:
             params = fit_params(self.estimator, sample_weight, scores, others)

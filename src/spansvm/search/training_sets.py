@@ -14,10 +14,9 @@ from sklearn.utils import get_tags
 
 from .._typing import Array
 from .._validation import check_rows
-from ..dual import DualSolution
 from ..kernels import dense, kernel_of
 from ..lazy import LazyGram
-from ..machines import Grams, Machines, train_pairs
+from ..machines import Grams, Machines, PairPaths, TrainedMachines
 from ..svc import SpanSVC
 from ..weighting import weigh
 from .composite import FitParams, fit_transformers, take_rows, transform, unwrap
@@ -190,17 +189,15 @@ class TrainingSet:
         """Kernel values between the test rows and the training rows."""
         return self.kernel(check_rows(self.rows.test, self.kernel.name), self.X)
 
+    def paths(self) -> PairPaths:
+        """Where the candidates of one chain are trained, each from the one before."""
+        return PairPaths(self.grams)
+
     def train(
-        self,
-        machine: SpanSVC,
-        params: FitParams,
-        tol: float,
-        before: list[DualSolution] | None,
-    ) -> Machines:
+        self, machine: SpanSVC, params: FitParams, tol: float, paths: PairPaths
+    ) -> TrainedMachines:
         """The machines of a candidate."""
         known = self.classes, self.indices
         _, bounds = weigh(machine, self.y, params.sample_weight, params.scores, known)
-        solutions = train_pairs(
-            self.grams, bounds, tol=tol, max_iter=machine.max_iter, before=before
-        )
-        return Machines(self.X, self.indices, self.kernel, bounds, solutions, grams=self.grams)
+        models = paths.train(bounds, tol=tol, max_iter=machine.max_iter)
+        return TrainedMachines(self.X, self.indices, self.kernel, bounds, models, grams=self.grams)

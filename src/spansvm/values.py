@@ -1,0 +1,338 @@
+"""Values of one machine for left-out instances, right as values, not only in their signs.
+
+Theorem 2 says by how much ``f(x_p)`` changes if the in-bound vectors take over what the removed
+instance gives up and stay inside their boxes.  Where they are few, or the model hardly depends on
+the features, they cannot: what is predicted then is (nearly) the value of the model that saw the
+label.  Counted errors survive that; scores that rank values, and probabilities, do not.
+
+So each prediction is given a doubt: how much of what is given up finds no room, times the squared
+distance that it would have to go, in units of the spread of the decision values.  Removals are
+followed exactly, the most doubtful first, until the mean doubt of what remains is small in either
+class.
+
+Values of different instances come from different models.  That a removal moves the values of all
+other instances says nothing of the one that is removed, but it is not the same for both classes:
+the one that has lost an instance gets rarer, and its values fall.  Pooled and ranked, such values
+are pessimistic; with small weights they rank every instance of one class above every one of the
+other.  For ranking this common shift is therefore taken off (compare Airola and others 2011 on
+leaving out pairs, one of each class).
+
+Values that differ by less than the accuracy of the solution are equal.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from ._descent import rounding_level
+from ._linalg import one_blas_thread
+from ._typing import Array, Rows
+from .dual import DualSolution, box
+from .following import Bordered, bordered, follow, retrain
+from .gram import Gram
+from .lazy import LazyGram
+from .span import Spans, entering, find_spans
+
+__all__ = ["LeftOutValues", "accuracy_of", "exact_values", "left_out_values", "rounded"]
+
+#: Mean doubt, in either class, that is left with a hundred instances: a fraction of the spread of
+#: the decision values.  Errors of many instances cancel: it may grow with their number (measured).
+_DOUBT, _HUNDRED = 0.01, 100.0
+
+#: Decision values that vary by less than this fraction of what goes into them, and by less than
+#: this, do not vary.
+_CANCELLED, _SMALL = 1e-6, 1e-2
+
+#: Multipliers that differ by less than this fraction are equal.
+_EQUAL = 1e-9
+
+#: Kernel values that are held at a time.
+_BLOCK_NUMBERS = 4_000_000
+
+#: How many vectors are looked at for the one that takes over next.
+_NEXT = 20
+
+#: Accuracy of decision values, as a multiple of the level of rounding and of the KKT gap.
+_ABOVE_ROUNDING, _ABOVE_GAP = 100.0, 10.0
+
+#: Exact models that miss the KKT conditions by more than this are reported.
+_LOOSE = 1e-5
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOutValues:
+    """Values of every training instance, had it been left out.
+
+    Attributes
+    ----------
+    decision : ndarray of shape (l,)
+        ``f^p(x_p)``: the decision value of the model trained without the instance.
+    comparable : ndarray of shape (l,)
+        The same without the shift that the removal gives to the others: comparable between
+        instances.
+    followed : int
+        How many removals were followed exactly.
+    """
+
+    decision: Array
+    comparable: Array
+    followed: int
+
+
+@one_blas_thread
+def left_out_values(
+    gram: Gram, solution: DualSolution, spans: Spans | None = None
+) -> LeftOutValues:
+    """Values for left-out instances: predicted by the span, followed where that is doubtful.
+
+    Parameters
+    ----------
+    gram : Gram
+    solution : DualSolution
+        The model trained on it.
+    spans : Spans, optional
+        What the span says of it, if that is known.
+    """
+    if spans is None:
+        spans = find_spans(gram, solution)
+    decision, shift = spans.decision.copy(), np.zeros(spans.decision.size)
+    accuracy = accuracy_of(gram, solution)
+    spread = float(solution.decision[solution.present].std())
+    followed = 0
+    if spread > accuracy and not solution.indefinite:
+        doubt, system = _predict(gram, solution, spans, decision, shift)
+        rows = _doubtful(solution, doubt / spread)
+        if rows.size and not isinstance(gram, LazyGram):
+            removals, followed = follow(gram, solution, rows, system), rows.size
+            decision[rows], shift[rows] = removals.decision, removals.shift
+            accuracy = max(accuracy, _ABOVE_GAP * removals.error)
+            for p in rows[np.isnan(removals.decision)]:
+                decision[p], shift[p], _ = retrain(gram, solution, p)
+    alone = _alone_in_class(solution)
+    decision[alone], shift[alone] = -solution.y[alone], 0.0
+    return LeftOutValues(
+        rounded(decision, accuracy), _comparable(solution, decision - shift, accuracy), followed
+    )
+
+
+@one_blas_thread
+def exact_values(gram: Gram, solution: DualSolution) -> LeftOutValues:
+    """The same with every removal followed exactly, or retrained where it cannot be.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If models meet the KKT conditions to no better than 1e-5, because rounding or the
+        iteration limit ended their training.
+    """
+    rows = np.flatnonzero(solution.support)
+    removals = follow(gram, solution, rows)
+    decision, shift = solution.decision.copy(), np.zeros(solution.y.size)
+    decision[rows], shift[rows] = removals.decision, removals.shift
+    alone = _alone_in_class(solution)
+    decision[alone], shift[alone] = -solution.y[alone], 0.0
+    gaps = [solution.gap]
+    for p in np.flatnonzero(np.isnan(decision)):
+        decision[p], shift[p], gap = retrain(gram, solution, p)
+        gaps.append(gap)
+    loose = sum(gap > _LOOSE for gap in gaps)
+    if loose:
+        warnings.warn(
+            f"{loose} of {len(gaps)} leave-one-out models meet the KKT conditions only to "
+            f"{max(gaps):.2g}: scale the features, or reduce C.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+    accuracy = max(accuracy_of(gram, solution), _ABOVE_GAP * removals.error)
+    return LeftOutValues(decision, _comparable(solution, decision - shift, accuracy), rows.size)
+
+
+def _comparable(solution: DualSolution, values: Array, accuracy: float) -> Array:
+    """Values to rank: as far apart as the solution can tell, all equal if the model is constant."""
+    plain = solution.decision[solution.present]
+    if float(plain.std()) <= accuracy:
+        return np.full(values.size, float(plain.mean()))
+    return rounded(values, accuracy)
+
+
+def _alone_in_class(solution: DualSolution) -> Rows:
+    """Instances without which there is one class: what is said of them is the other one."""
+    present, positive = solution.present, solution.y > 0
+    classes = (np.flatnonzero(present & positive), np.flatnonzero(present & ~positive))
+    return np.concatenate([rows for rows in classes if rows.size == 1] or [np.empty(0, np.intp)])
+
+
+def accuracy_of(gram: Gram, solution: DualSolution) -> float:
+    """How far apart decision values must be to differ.
+
+    If they vary by no more than a small fraction of what the multipliers could give, the features
+    have cancelled out: none differ.
+    """
+    level = float(rounding_level(solution.beta, gram.diagonal))
+    first = np.flatnonzero(solution.present)[:1]
+    apart = gram.diagonal + gram.diagonal[first] - 2.0 * gram.whole_rows(first)[0]
+    constant = _CANCELLED * float(solution.alpha.sum()) * float(apart.max())
+    accuracy = max(_ABOVE_ROUNDING * level, _ABOVE_GAP * solution.gap)
+    if float(solution.decision[solution.present].std()) > min(constant, _SMALL):
+        return accuracy
+    return max(accuracy, _SMALL)
+
+
+def rounded(values: Array, accuracy: float) -> Array:
+    """Values that differ by less than their accuracy made equal."""
+    if accuracy == 0.0:
+        return values
+    # A multiple of a power of two: as few digits change as can be.
+    step = 2.0 ** np.ceil(np.log2(accuracy))
+    return np.round(values / step) * step
+
+
+def _doubtful(solution: DualSolution, doubt: Array) -> Rows:
+    """The rows to follow: without them the mean doubt of either class is small."""
+    rows, allowed = [], _DOUBT * max(solution.n_instances / _HUNDRED, 1.0)
+    for sign in (-1.0, 1.0):
+        own = np.flatnonzero(solution.present & (solution.y == sign))
+        order = own[np.argsort(doubt[own], kind="stable")]
+        total = np.cumsum(doubt[order])
+        rows.append(order[total > allowed * own.size])
+    return np.sort(np.concatenate(rows))
+
+
+def _predict(
+    gram: Gram, solution: DualSolution, spans: Spans, decision: Array, shift: Array
+) -> tuple[Array, Bordered | None]:
+    """Fill `shift` with what the span says; the doubt of every row, and the system if it is known.
+
+    The doubt is not yet in units of the spread.  It is infinite where the in-bound vectors depend
+    on each other, so that the span has many answers.
+    """
+    y, beta, twins = solution.y, solution.beta, gram.twins(solution.y)
+    doubt = np.zeros(y.size)
+    inside = np.flatnonzero(solution.in_bound)
+    bounded = np.flatnonzero(solution.bounded)
+    x, C = (beta, solution.C) if twins is None else (twins.merge(beta), twins.merge(solution.C))
+    lo, hi = box(y, C)
+    hull = np.flatnonzero((x > lo) & (x < hi))
+    squared = spans.squared
+    mean = float(np.sqrt(squared[solution.support].mean()))
+    reach = mean * np.maximum(mean, np.sqrt(squared))
+    sums = gram.sums_over(solution.present)
+    number = float(solution.n_instances)
+    if hull.size < 2:
+        room = float((C[hull] - np.abs(x[hull])).sum())
+        _from_one(gram, solution, inside, bounded, room, sums, decision, shift, doubt)
+        return doubt * reach, None
+    system = bordered(gram, hull, solution.factor)
+    if system is None:
+        doubt[solution.support] = np.inf
+        return doubt, None
+    P, w = system.projected, system.weights
+    # Bounded vectors: in-bound ones take over `lean` of them.  All relative to the first of these.
+    base = hull[:1]
+    from_base = gram.block(hull, base)[:, 0] - gram.diagonal[base]
+    level = float(sums[base[0]])
+    step = max(_BLOCK_NUMBERS // hull.size, 1)
+    for part in (bounded[start : start + step] for start in range(0, bounded.size, step)):
+        to_base = gram.block(part, base)
+        lean = (gram.block(part, hull) - to_base) @ P + w
+        doubt[part] = _outside(x[hull] + beta[part, None] * lean, lo[hull], hi[hull])
+        growth = (sums[part] - level) - lean @ (sums[hull] - level)
+        growth += number * ((gram.diagonal[base] - to_base[:, 0]) + lean @ from_base)
+        shift[part] = -beta[part] * (growth - squared[part]) / (number - 1.0)
+    # In-bound ones: the others do, and it is no more held on its margin.
+    own = np.diagonal(P)
+    moved = x[hull] - (x[hull] / own)[:, None] * P
+    lower, upper = np.tile(lo[hull], (hull.size, 1)), np.tile(hi[hull], (hull.size, 1))
+    np.fill_diagonal(lower, -np.inf)
+    np.fill_diagonal(upper, np.inf)
+    over = np.zeros(y.size)
+    over[hull] = _outside(moved, lower, upper)
+    grown = np.zeros(y.size)
+    growth = P @ (sums[hull] - level) + number * w - 1.0
+    grown[hull] = -(x[hull] / own) * growth / (number - 1.0)
+    if twins is None:
+        doubt[inside], shift[inside] = over[inside], grown[inside]
+    else:
+        first = twins.first[inside]
+        alone = C[first] == solution.C[inside]
+        doubt[inside] = np.where(
+            alone, over[first], np.maximum(np.abs(x[first]) - (C[first] - solution.C[inside]), 0.0)
+        )
+        shift[inside] = np.where(alone, grown[first], 0.0)
+    doubt *= reach
+    return doubt, system
+
+
+def _outside(values: Array, lo: Array, hi: Array) -> Array:
+    """By how much the values of each row leave their boxes, summed."""
+    return (np.maximum(values - hi, 0.0) + np.maximum(lo - values, 0.0)).sum(axis=1)
+
+
+def _from_one(
+    gram: Gram,
+    solution: DualSolution,
+    inside: Rows,
+    bounded: Rows,
+    room: float,
+    sums: Array,
+    decision: Array,
+    shift: Array,
+    doubt: Array,
+) -> None:
+    """The same where one vector takes over: the only in-bound one, or the next at its margin.
+
+    `room` is how much the multiplier of the in-bound one, with its twins, may grow.
+    """
+    y, alpha, C = solution.y, solution.alpha, solution.C
+    number = float(solution.n_instances)
+    if inside.size > 1:  # twins
+        doubt[inside] = np.maximum(C[inside] - room, 0.0)
+    takers = []
+    for sign in (-1.0, 1.0):
+        own = bounded[y[bounded] == sign]
+        if inside.size == 1 and y[inside[0]] == sign:
+            takers.append((inside, entering(solution, sign, int(inside[0])), sign))
+        takers.append((own, int(inside[0]) if inside.size else entering(solution, sign), sign))
+    for rows, e, sign in takers:
+        if rows.size == 0 or e < 0:
+            continue
+        kernel = gram.block(np.array([e]), rows)[0]
+        growth = sums[rows] - sums[e] + number * (gram.diagonal[e] - kernel)
+        own_growth = gram.diagonal[rows] + gram.diagonal[e] - 2.0 * kernel
+        moved = solution.beta[rows] * (growth - own_growth) / (number - 1.0)
+        shift[rows] = y[e] - solution.decision[e] - moved
+        free = room if solution.in_bound[e] else C[e] - alpha[e]
+        if y[e] != sign:
+            free = float(alpha[inside].sum()) if solution.in_bound[e] else alpha[e]
+        doubt[rows] = np.maximum(alpha[rows] - free, 0.0)
+        # Somebody else may get to its margin before; if not, and all of `e` is used up, nothing
+        # holds the intercept: it is half-way to where the next one takes over.
+        way = _way_to_the_next(gram, solution, rows, e, sign)
+        doubt[rows[way < 0.0]] = alpha[rows[way < 0.0]]
+        used_up = (np.abs(alpha[rows] - free) <= _EQUAL * free) & (way > 0.0)
+        if not inside.size:
+            decision[rows] -= np.where(used_up, 0.5 * sign * way, 0.0)
+            shift[rows] -= np.where(used_up, 0.5 * sign * way, 0.0)
+
+
+def _way_to_the_next(gram: Gram, solution: DualSolution, rows: Rows, e: int, sign: float) -> Array:
+    """How far the intercept may move on when `e` has taken over all that each row gave up.
+
+    Less than 0 if another vector should have taken over before.
+    """
+    y, f = solution.y, solution.decision
+    movable = np.where(y == sign, solution.alpha < solution.C, solution.alpha > 0.0)
+    movable[e] = False
+    others = np.flatnonzero(movable)
+    others = others[np.argsort(sign * (f - y)[others], kind="stable")[:_NEXT]]
+    if others.size == 0:
+        return np.zeros(rows.size)
+    to_e = gram.block(np.array([e]), np.concatenate((rows, others)))[0]
+    moved = gram.block(rows, others) - to_e[rows.size :] - to_e[: rows.size, None]
+    moved += gram.diagonal[e]
+    after = f[others] + y[e] - f[e] - solution.beta[rows, None] * moved
+    return (sign * (after - y[others])).min(axis=1)
