@@ -105,3 +105,12 @@ def test_dollars_in_code_are_no_formulas():
     page = docs_hooks.on_page_markdown(text)
     assert page.startswith("`$HOME` is <span><math")
     assert page.endswith("```sh\necho $HOME $PATH\n```\n")
+
+
+def test_names_of_see_also_are_links(site):
+    found = re.findall(
+        r"<summary>See Also</summary>\s*<ul>(.*?)</ul>", pages(site)["api.html"], flags=re.DOTALL
+    )
+    assert found
+    for entry in re.findall(r"<li>(.*?)</li>", "".join(found), flags=re.DOTALL):
+        assert "href=" in entry, entry

@@ -121,7 +121,7 @@ class SigmoidWeighting(Weighting):
     See Also
     --------
     ClassWeighting : Weights from classes alone.
-    spansvm.scores : Ready-made importance scores.
+    spansvm.scores.neighbour_agreement : One of the ready-made importance scores.
     """
 
     def __init__(

@@ -54,6 +54,12 @@ class LooDisplay:
     ax_, figure_, bars_, marks_, texts_
         What was drawn: histograms, each with a height of its own; the suspicious instances;
         their rows, as far as there is room.
+
+    See Also
+    --------
+    analyze : Every estimate of a fitted SVC.
+    exact_loo : Exact leave-one-out decision values.
+    spansvm.report.Report : Also lists the suspicious rows, with their features.
     """
 
     def __init__(

@@ -45,6 +45,11 @@ class SpanSearchDisplay:
     ax_, figure_, colorbar_, image_, points_, lines_, mark_, failed_
         What was drawn: the heat map, its rows being the values of the second parameter; or the
         points; or the curves; the star at the selected candidate; in grey those without score.
+
+    See Also
+    --------
+    SpanSearch : The search whose scores it shows.
+    LooDisplay : The margins of the selected model.
     """
 
     def __init__(

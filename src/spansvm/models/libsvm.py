@@ -64,6 +64,11 @@ def save_libsvm(path: str | Path, model: Any) -> None:
     path : str or Path
     model : SpanSVC, SVC or Pipeline that ends in one
         Fitted.  UserError if :func:`libsvm_reason` has one.
+
+    See Also
+    --------
+    spansvm.models.save_libsvm_data : Writes rows for it to predict.
+    spansvm.models.save_model : Saves all of a model, with its transformers.
     """
     reason = libsvm_reason(model)
     if reason is not None:
@@ -107,6 +112,11 @@ def save_libsvm_data(
         Labels; 0 in all rows if not given.
     classes : array-like
         ``classes_`` of the model: what its labels are numbered by, as :func:`libsvm_labels` does.
+
+    See Also
+    --------
+    spansvm.models.save_libsvm : Writes the model.
+    spansvm.models.transformed : The rows behind the transformers of a pipeline.
     """
     labels = ["0"] * X.shape[0]
     if y is not None:

@@ -53,6 +53,13 @@ class Report:
         Scores on rows that the search did not see, as they were given.
     notes : list of str
     versions : dict
+
+    See Also
+    --------
+    SpanSearch : The search that it is about.
+    spansvm.report.write_report : Writes its page.
+    spansvm.report.write_json : Writes the same as JSON.
+    LooDisplay : The margins as a picture of matplotlib.
     """
 
     title: str

@@ -101,8 +101,8 @@ def read_table(
 
     See Also
     --------
-    read_for_prediction : Reads a file for a trained model.
-    build_pipeline : A model for the table, with the steps that prepare its columns.
+    spansvm.tables.read_for_prediction : Reads a file for a trained model.
+    spansvm.tables.build_pipeline : A model with the steps that prepare the columns.
     """
     options, roles = options or FileOptions(), roles or Roles()
     content = _read(path, options)
@@ -138,6 +138,11 @@ def read_for_prediction(
         What stood for a missing value in the training does so here, too.
     id : str, optional
         Column with the name of every row.
+
+    See Also
+    --------
+    spansvm.tables.read_table : Reads a file to train on.
+    spansvm.tables.check_predictable : Whether a model can predict the rows.
     """
     options = options or FileOptions()
     both = replace(options, missing=options.missing + schema.missing)

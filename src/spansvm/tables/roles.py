@@ -56,7 +56,7 @@ class Roles:
 
     See Also
     --------
-    read_table : Reads a file by them.
+    spansvm.tables.read_table : Reads a file by them.
     """
 
     target: str | None = None
