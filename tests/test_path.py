@@ -3,10 +3,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from spansvm.criteria import SolvedModel, span_rule
 from spansvm.dual import solve_dual
 from spansvm.gram import Gram
 from spansvm.kernels import Kernel
-from spansvm.path import solve_from
+from spansvm.path import Path, follow, solve_from
 from spansvm.span import find_spans
 
 
@@ -73,3 +74,27 @@ def test_the_factor_of_a_finished_solution_is_that_of_its_in_bound_vectors():
         known = find_spans(gram, solution).squared
         anew = find_spans(gram, replace(solution, factor=None)).squared
         np.testing.assert_allclose(known, anew, rtol=1e-9, atol=1e-12)
+
+
+def _problem():
+    rng = np.random.default_rng(4)
+    y = np.where(rng.random(70) < 0.5, 1.0, -1.0)
+    return Gram(Kernel("rbf", gamma=0.5)(rng.normal(size=(70, 3)) + 0.6 * y[:, None])), y
+
+
+def test_following_a_chain_gives_models_with_the_spans_of_their_own():
+    gram, y = _problem()
+    weights = [np.full(y.size, C) for C in (0.1, 1.0, 1.0, 50.0)]
+    for C, model in zip(weights, follow(gram, y, weights, tol=1e-6), strict=True):
+        alone = SolvedModel(gram, solve_dual(gram, y, C, tol=1e-6))
+        np.testing.assert_allclose(model.spans.decision, alone.spans.decision, atol=1e-5)
+        assert span_rule(model) == span_rule(alone)
+
+
+def test_no_model_starts_from_one_that_has_not_converged():
+    gram, y = _problem()
+    path = Path(gram, y)
+    assert not path.step(np.full(y.size, 10.0), tol=1e-9, max_iter=1).solution.converged
+    cold, C = solve_dual(gram, y, np.full(y.size, 1.0)), np.full(y.size, 1.0)
+    np.testing.assert_array_equal(path.step(C).solution.alpha, cold.alpha)
+    assert path.step(C).solution.iterations == 0

@@ -22,6 +22,7 @@ from sklearn.preprocessing import MinMaxScaler, minmax_scale
 from sklearn.svm import SVC
 
 from spansvm import ClassWeighting, SigmoidWeighting, SpanSVC, Weighting, analyze, exact_loo
+from spansvm.machines import Grams
 
 
 def scaled(load):
@@ -392,3 +393,25 @@ def test_an_own_weighting_is_a_small_class():
     ours = model.fit(X, y, scores=scores).decision_function(X)
     expected = SpanSVC().fit(X, y, sample_weight=scores**2).decision_function(X)
     np.testing.assert_array_equal(ours, expected)
+
+
+def test_the_gram_matrix_is_computed_once_for_all_that_is_asked_together(monkeypatch):
+    X, y = load_wine(return_X_y=True)
+    model = SpanSVC(gamma=0.01).fit(X, y)
+    computed = []
+    original = Grams.__init__
+
+    def counting(self, *arguments):
+        computed.append(self)
+        original(self, *arguments)
+
+    monkeypatch.setattr(Grams, "__init__", counting)
+    with model.machines_.holding_grams():
+        model.predict_proba(X)
+        model.solved_models()
+        assert model.loo_margin_.size == y.size
+    assert len(computed) == 1
+    assert model.loo_error_ >= 0  # is known by now
+    assert len(computed) == 1
+    model.solved_models()  # not kept: it is large
+    assert len(computed) == 2

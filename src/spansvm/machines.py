@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -136,6 +136,10 @@ class Machines:
             result[start : start + step] = values @ self.coefficients + self.intercepts
         return result
 
+    def holding_grams(self) -> AbstractContextManager[None]:
+        """Without training rows there is nothing to hold."""
+        return nullcontext()
+
 
 class TrainedMachines(Machines):
     """Machines with their training rows and solutions; the rest is computed when asked for.
@@ -167,7 +171,7 @@ class TrainedMachines(Machines):
         self.X, self.indices, self.kernel, self.bounds = X, indices, kernel, bounds
         self.n_classes = int(indices.max()) + 1
         self.solutions: list[DualSolution] = [model.solution for model in models]
-        self._budget, self._given, self._grams = budget, grams, grams
+        self._budget, self._grams, self._holders = budget, grams, 0
         self._models = None if grams is None else models
         if grams is None:  # the factors may be large
             self.solutions = [replace(solution, factor=None) for solution in self.solutions]
@@ -219,16 +223,22 @@ class TrainedMachines(Machines):
 
     def grams(self) -> Grams:
         """Gram matrices of the training rows; computed anew, as they are large, unless kept."""
-        return self._grams or Grams(self.kernel, self.X, self.indices, self._budget)
+        if self._grams is not None:
+            return self._grams
+        grams = Grams(self.kernel, self.X, self.indices, self._budget)
+        self._grams = grams if self._holders else None
+        return grams
 
     @contextmanager
     def holding_grams(self) -> Iterator[None]:
         """Within this, Gram matrices that are not kept are computed once."""
-        self._grams = self.grams()
+        self._holders += 1
         try:
             yield
         finally:
-            self._grams = self._given
+            self._holders -= 1
+            if not self._holders and self._models is None:
+                self._grams = None
 
     def models(self) -> list[SolvedModel]:
         """The machine of every pair on its Gram matrix; made anew unless kept."""

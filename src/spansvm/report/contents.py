@@ -121,8 +121,10 @@ class Report:
                 f"{model.shape_fit_[0]} rows; X has {n_rows(X)}, y has the shape {labels.shape}."
             )
         names = _feature_names(X, feature_names, readable=model.kernel != "precomputed")
-        figures = describe_leave_one_out(model)
         searched = describe_search(search)
+        with model.machines_.holding_grams():
+            figures = describe_leave_one_out(model)
+            trust = describe_trust(model, figures, _selected_error(searched, figures))
         return cls(
             title=title,
             created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
@@ -132,7 +134,7 @@ class Report:
             best_params=plain(search.best_params_),
             search=searched,
             leave_one_out=figures,
-            trust=describe_trust(model, figures, _selected_error(searched, figures)),
+            trust=trust,
             cautions=_cautions(searched, figures),
             suspicious=list_suspicious(model, X, _row_ids(X, row_ids), names),
             test=None if test is None else plain(test),
