@@ -11,11 +11,12 @@ endif
 # Small matrices everywhere: BLAS threads only get in each other's way.
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: help demo test lint docs theory bench quality reproduce clean
+.PHONY: help demo test coverage lint docs theory bench quality reproduce clean
 
 help:
 	@echo "make demo    install, show every estimate of a weighted SVM, tune one, write a report"
 	@echo "make test    install what the tests need and run them"
+	@echo "make coverage  the tests, and which lines of the package they do not reach"
 	@echo "make lint    ruff and mypy"
 	@echo "make docs    the documentation, in site/index.html; warnings are errors"
 	@echo "make theory  the theorems on thousands of random problems (some minutes)"
@@ -41,6 +42,9 @@ demo: $(VENV)/.installed-cli
 test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 2
 
+coverage: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -n 2 --cov --cov-report=term-missing:skip-covered
+
 theory: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 2 -m theory
 
@@ -65,5 +69,5 @@ quality: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.values
 
 clean:
-	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) site .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -4,7 +4,8 @@
   without fonts or scripts from elsewhere.
 - Pages link to ``benchmarks/`` and ``examples/`` as they do in the repository, with
   ``../examples/x.py``; these files are taken into the site.
-- Roles in docstrings, ``:class:`~spansvm.SpanSVC```, become links where the reference has the name.
+- Roles in docstrings, ``:class:`~spansvm.SpanSVC```, become links where the reference has the name,
+  and so do the names of ``See Also``.
 - Pages that another command generates are left out of the navigation where they are not there.
 """
 
@@ -32,6 +33,7 @@ _CODE = re.compile(r"(`[^`\n]+`)")
 _BLOCK = re.compile(r"\$\$(.+?)\$\$", flags=re.DOTALL)
 _INLINE = re.compile(r"\$([^$\n]+)\$")
 _ROLE = re.compile(r":(?:class|data|func|meth|mod):<code>(~?)([\w.]+)</code>")
+_SEE_ALSO = re.compile(r"(<summary>See Also</summary>\s*)<p>(.*?)</p>", flags=re.DOTALL)
 _OUTSIDE = re.compile(r"\]\(\.\./((?:\.\./)*(?:benchmarks|examples)/)")
 
 
@@ -88,11 +90,24 @@ def _in_line(found: re.Match[str]) -> str:
 
 
 def on_page_content(html: str, **_: Any) -> str:
-    """Turn roles in docstrings into links."""
-    return _ROLE.sub(_link, html)
+    """Turn roles in docstrings into links, and what they refer to into lists of links."""
+    return _SEE_ALSO.sub(_references, _ROLE.sub(_role, html))
 
 
-def _link(found: re.Match[str]) -> str:
+def _role(found: re.Match[str]) -> str:
     name = found[2]
-    shown = name.rpartition(".")[2] if found[1] else name
+    return _link(name, name.rpartition(".")[2] if found[1] else name)
+
+
+def _references(found: re.Match[str]) -> str:
+    """Lines ``name : what it is``, of names that are in the package unless they say where."""
+    entries = []
+    for line in found[2].splitlines():
+        name, _, text = line.partition(" : ")
+        full = name if name.startswith("spansvm.") else f"spansvm.{name}"
+        entries.append(f"<li>{_link(full, name.rpartition('.')[2])}: {text}</li>")
+    return f"{found[1]}<ul>{''.join(entries)}</ul>"
+
+
+def _link(name: str, shown: str) -> str:
     return f'<autoref identifier="{name}" optional><code>{shown}</code></autoref>'

@@ -13,6 +13,7 @@ from sklearn.svm import SVC
 from spansvm.errors import UserError
 from spansvm.tables import (
     FileOptions,
+    Roles,
     build_pipeline,
     check_predictable,
     read_for_prediction,
@@ -248,8 +249,9 @@ def test_a_bad_file_is_told_in_one_sentence(tmp_path: Path, case: str) -> None:
     name, content, arguments, message = TEXTS[case]
     data = content.encode() if isinstance(content, str) else content
     (tmp_path / name).write_bytes(data)
+    roles = Roles(**{role: value for role, value in arguments.items() if role != "options"})
     with pytest.raises(UserError, match=re.escape(message)) as caught:
-        read_table(tmp_path / name, **arguments)
+        read_table(tmp_path / name, arguments.get("options"), roles)
     assert "\n" not in str(caught.value)
     assert str(caught.value).endswith(".")
 
@@ -301,7 +303,7 @@ def test_parquet_columns_that_are_no_features_are_told(tmp_path) -> None:
     frame.to_parquet(tmp_path / "d.parquet")
     with pytest.raises(UserError, match=r"Column 'when' is of the type timestamp.*--drop 'when'"):
         read_table(tmp_path / "d.parquet")
-    assert read_table(tmp_path / "d.parquet", drop=["when"]).feature_names == ("a",)
+    assert read_table(tmp_path / "d.parquet", roles=Roles(drop=["when"])).feature_names == ("a",)
 
 
 @pytest.mark.parametrize(
@@ -321,9 +323,9 @@ def test_a_column_of_dates_has_names_but_no_numbers(tmp_path, role, message) -> 
     roles = {"target": "y", role: "when"}
     if message is not None:
         with pytest.raises(UserError, match=message):
-            read_table(tmp_path / "d.parquet", **roles)
+            read_table(tmp_path / "d.parquet", roles=Roles(**roles))
         return
-    table = read_table(tmp_path / "d.parquet", **roles)
+    table = read_table(tmp_path / "d.parquet", roles=Roles(**roles))
     found = {"id": table.ids, "groups": table.groups, "target": table.y}[role]
     assert found.tolist() == ["2020-01-01", "2020-01-02"] * 2
 
@@ -334,7 +336,7 @@ def test_a_column_without_text_names_nothing(tmp_path, values, kind) -> None:
     frame.to_parquet(tmp_path / "d.parquet")
     message = rf"Column 'l' is of the type {kind}.*choose another column"
     with pytest.raises(UserError, match=message):
-        read_table(tmp_path / "d.parquet", id="l")
+        read_table(tmp_path / "d.parquet", roles=Roles(id="l"))
 
 
 def test_of_many_columns_the_first_and_the_last_are_told(tmp_path) -> None:
@@ -342,7 +344,7 @@ def test_of_many_columns_the_first_and_the_last_are_told(tmp_path) -> None:
     (tmp_path / "d.csv").write_text(",".join(names) + "\n" + ",".join(["1"] * 30) + "\n")
     message = r"--target takes one of c1, .*, c9, \.\.\., c30 \(30 in all\)\."
     with pytest.raises(UserError, match=message):
-        read_table(tmp_path / "d.csv", target="label")
+        read_table(tmp_path / "d.csv", roles=Roles(target="label"))
 
 
 def test_missing_values_are_counted_unless_imputation_is_asked_for(tmp_path) -> None:

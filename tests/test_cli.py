@@ -20,7 +20,7 @@ from spansvm.cli import main, options, tune
 from spansvm.cli.grids import C_GAMMA, CLASS_WEIGHTS, SCORES
 from spansvm.cli.training_record import TrainingRecord
 from spansvm.models import load_model, save_model
-from spansvm.report.selected import wilson
+from spansvm.report.loo_figures import wilson
 from spansvm.tables import IMPUTATIONS, SCALINGS
 from spansvm.tables.formats import FORMATS
 

@@ -15,6 +15,7 @@ from sklearn.svm import SVC
 
 from spansvm import SpanSVC, analyze, exact_loo
 from spansvm.display import LooDisplay, SpanSearchDisplay
+from spansvm.display.margins import count_margins
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -347,3 +348,26 @@ def test_without_matplotlib_the_error_says_what_to_install(draw, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r'pip install "spansvm\[plots\]"'):
         draw()
+
+
+@pytest.mark.parametrize(
+    "margins", [[0.0, 0.0, 0.0], [0.0, 1.0, 2.0], [-1.0, 0.0, 1.0], [-3.0, -2.0, 0.0]]
+)
+def test_a_margin_of_exactly_zero_is_counted_among_the_errors(margins):
+    shown = count_margins(np.array(margins), np.zeros(3, dtype=np.intp), 1, n_bars=10)
+    edges, counts = np.array(shown.edges), np.array(shown.counts[0])
+    assert 0.0 in edges
+    assert counts.sum() == 3
+    assert counts[edges[:-1] < 0].sum() == sum(margin <= 0 for margin in margins)
+
+
+def test_margins_beyond_the_fence_share_the_last_bar():
+    margins = np.concatenate((np.linspace(-1.0, 1.0, 50), [-100.0, 200.0]))
+    shown = count_margins(margins, np.zeros(52, dtype=np.intp), 1, n_bars=20, fence=5.0)
+    assert shown.open_below
+    assert shown.open_above
+    assert (shown.counts[0][0], shown.counts[0][-1]) == (1, 1)
+    whole = count_margins(margins, np.zeros(52, dtype=np.intp), 1, n_bars=20)
+    assert not whole.open_below
+    assert not whole.open_above
+    assert sum(shown.counts[0]) == sum(whole.counts[0]) == 52

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.metrics import pairwise
+from sklearn.svm import SVC
 
-from spansvm.kernels import resolve_kernel
+from spansvm import SpanSVC
+from spansvm.kernels import KERNELS, Kernel, kernel_arguments, kernel_of, resolve_kernel
 
 RNG = np.random.default_rng(0)
 X = RNG.random((70, 6)) * (RNG.random((70, 6)) < 0.6)
@@ -81,3 +85,33 @@ def test_bad_parameters_are_named(arguments, message):
     arguments = {"kernel": "rbf"} | arguments
     with pytest.raises(ValueError, match=message):
         resolve_kernel(arguments.pop("kernel"), X, **arguments)
+
+
+@pytest.mark.parametrize("estimator", [SVC, SpanSVC])
+def test_the_kernel_of_an_estimator_has_all_its_arguments(estimator):
+    arguments = {"kernel": "poly", "gamma": 0.3, "degree": 4, "coef0": 0.7}
+    model = estimator(**arguments)
+    assert kernel_arguments(model) == arguments
+    assert kernel_of(model, X) == resolve_kernel(arguments.pop("kernel"), X, **arguments)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_parameters_that_a_kernel_does_not_name_change_nothing(name):
+    rows = X @ X.T if name == "precomputed" else X
+    values = {"gamma": (0.3, 0.9), "degree": (2, 5), "coef0": (0.1, 0.8)}
+    first = Kernel(name, **{parameter: pair[0] for parameter, pair in values.items()})
+    for parameter, (_, other) in values.items():
+        changed = replace(first, **{parameter: other})
+        same = np.array_equal(first(rows, rows), changed(rows, rows))
+        assert same == (parameter not in first.parameters), parameter
+
+
+@pytest.mark.parametrize("name", [name for name in KERNELS if name != "precomputed"])
+def test_the_diagonal_is_that_of_the_gram_matrix(name):
+    kernel = resolve_kernel(name, X, gamma=0.7, degree=3, coef0=0.5)
+    np.testing.assert_allclose(kernel.diagonal(X), np.diag(kernel(X)), rtol=1e-14)
+
+
+def test_a_precomputed_kernel_has_no_diagonal_of_rows():
+    with pytest.raises(ValueError, match="not a function of rows"):
+        Kernel("precomputed").diagonal(X)

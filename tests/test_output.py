@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import io
 import os
 from pathlib import Path
 
 import pytest
 
 from spansvm.errors import UserError
-from spansvm.output import OutputFolder
+from spansvm.output import OutputFolder, write_csv
 
 
 def test_a_file_appears_whole_when_the_block_ends(tmp_path: Path) -> None:
@@ -87,3 +88,9 @@ def test_a_file_in_place_of_the_folder_is_told(tmp_path: Path) -> None:
         OutputFolder(tmp_path / "file").prepare("a.txt")
     with pytest.raises(UserError, match="is not a folder; choose another --out"):
         OutputFolder(tmp_path / "file" / "below").prepare("a.txt")
+
+
+def test_tables_have_the_same_line_ends_everywhere():
+    stream = io.StringIO()
+    write_csv(stream, [["name", "value"], ["a, b", 0.1], ['"quoted"', None]])
+    assert stream.getvalue() == 'name,value\n"a, b",0.1\n"""quoted""",\n'

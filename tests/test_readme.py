@@ -6,22 +6,22 @@ import csv
 import doctest
 import math
 import re
+import tempfile
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+import spansvm
 import spansvm.demo
 
 ROOT = Path(__file__).parents[1]
-MODULES = [
-    "spansvm",
-    "spansvm.analysis",
-    "spansvm.loo",
-    "spansvm.search.scoring",
-    "spansvm.search.spansearch",
-    "spansvm.svc",
+PACKAGE = Path(spansvm.__file__).parent
+FOLDERS = ("docs", "examples", "benchmarks", "reproduction")
+PAGES = [
+    *sorted(ROOT.glob("*.md")),
+    *(page for folder in FOLDERS for page in sorted((ROOT / folder).rglob("*.md"))),
 ]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 #: Code of both kinds of fences, also within lists and notes, where it is indented.
 FENCES = re.compile(r"^ *```(?:python|pycon|py)\b.*?\n(.*?)^ *```", flags=re.DOTALL | re.MULTILINE)
 
@@ -157,10 +157,26 @@ def test_benchmark_figures_in_the_docs_are_those_of_the_readme(name):
     assert found <= set(figure.findall(readme))
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_examples_in_docstrings(module):
-    result = doctest.testmod(__import__(module, fromlist=["_"]))
-    assert result.attempted > 0
+def modules_with_examples():
+    """Names of the modules whose text has an example, wherever it is."""
+    paths = [path for path in sorted(PACKAGE.rglob("*.py")) if ">>> " in path.read_text()]
+    return [
+        ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+        for path in paths
+    ]
+
+
+def test_examples_are_looked_for_in_every_module():
+    assert {"spansvm", "spansvm.svc", "spansvm.output"} <= set(modules_with_examples())
+
+
+@pytest.mark.parametrize("name", modules_with_examples())
+def test_examples_in_docstrings(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # some examples save files
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    module = import_module(name)
+    result = doctest.testmod(module)
+    assert result.attempted == Path(module.__file__).read_text().count(">>> ")
     assert result.failed == 0
 
 

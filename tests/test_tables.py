@@ -18,7 +18,14 @@ from sklearn.svm import SVC
 
 from spansvm import SpanSVC
 from spansvm.errors import MissingPackageError
-from spansvm.tables import FileOptions, Schema, build_pipeline, read_for_prediction, read_table
+from spansvm.tables import (
+    FileOptions,
+    Roles,
+    Schema,
+    build_pipeline,
+    read_for_prediction,
+    read_table,
+)
 
 pandas = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
@@ -39,7 +46,8 @@ def write(folder: Path, text: str, name: str = "data.csv") -> Path:
 
 def test_columns_get_their_kinds_and_roles(tmp_path) -> None:
     table = read_table(
-        write(tmp_path, CSV), scores="score", weights="weight", groups="team", id="name"
+        write(tmp_path, CSV),
+        roles=Roles(scores="score", weights="weight", groups="team", id="name"),
     )
     assert table.feature_names == ("age", "job")
     assert table.kinds == ("numeric", "categorical")
@@ -58,7 +66,7 @@ def test_columns_get_their_kinds_and_roles(tmp_path) -> None:
 
 
 def test_a_target_of_whole_numbers_is_read_as_such(tmp_path) -> None:
-    table = read_table(write(tmp_path, "y,a\n+1,1\n-1,2\n1.0,3\n-1,4\n"), target="y")
+    table = read_table(write(tmp_path, "y,a\n+1,1\n-1,2\n1.0,3\n-1,4\n"), roles=Roles(target="y"))
     assert table.y.tolist() == [1, -1, 1, -1]
     assert table.y.dtype == np.int64
 
@@ -102,7 +110,9 @@ def test_quoted_fields_may_hold_anything(tmp_path) -> None:
 
 
 def test_names_of_rows_stay_as_they_are_written(tmp_path) -> None:
-    table = read_table(write(tmp_path, "n,a,y\n001,1,0\n002,2,1\n003,3,0\n004,4,1\n"), id="n")
+    table = read_table(
+        write(tmp_path, "n,a,y\n001,1,0\n002,2,1\n003,3,0\n004,4,1\n"), roles=Roles(id="n")
+    )
     assert table.ids.tolist() == ["001", "002", "003", "004"]
 
 
@@ -126,13 +136,13 @@ def test_columns_without_header_are_numbered(tmp_path) -> None:
 
 def test_numbers_are_categories_when_asked_for_and_columns_are_left_out(tmp_path) -> None:
     path = write(tmp_path, "zip,a,b,y\n80331,1,5,0\n10115,2,5,1\n80331,3,5,0\n10115,4,5,1\n")
-    table = read_table(path, categorical=["zip"], drop=["b"])
+    table = read_table(path, roles=Roles(categorical=["zip"], drop=["b"]))
     assert table.feature_names == ("zip", "a")
     assert table.schema.categories == {"zip": ("10115", "80331")}
 
 
 def test_parquet_says_what_csv_says(tmp_path) -> None:
-    plain = read_table(write(tmp_path, CSV), target="class")
+    plain = read_table(write(tmp_path, CSV), roles=Roles(target="class"))
     frame = pandas.read_csv(tmp_path / "data.csv")
     frame["job"] = frame["job"].astype("category")
     frame.to_parquet(tmp_path / "data.parquet")

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spansvm.tables import FileOptions, Schema, read_for_prediction, read_table
+from spansvm.tables import FileOptions, Roles, Schema, read_for_prediction, read_table
 from spansvm.tables.columns import MISSING
 
 pandas = pytest.importorskip("pandas")
@@ -27,7 +27,7 @@ def write(folder: Path, text: str, name: str = "data.csv") -> Path:
 def test_the_index_of_a_pandas_frame_is_no_feature_of_a_parquet_file(tmp_path) -> None:
     frame = pandas.DataFrame({"a": [4.0, 2.0, 3.0, 1.0], "y": [0, 1, 0, 1]}).sort_values("a")
     frame.to_parquet(tmp_path / "data.parquet")
-    table = read_table(tmp_path / "data.parquet", target="y")
+    table = read_table(tmp_path / "data.parquet", roles=Roles(target="y"))
     assert table.feature_names == ("a",)
     assert table.notes == (
         "Column '__index_level_0__' is the index of a pandas table; it is left out.",
@@ -156,7 +156,7 @@ def test_a_byte_order_mark_is_no_part_of_any_text_format(tmp_path, name) -> None
 
 def test_names_that_differ_in_zeros_alone_stay_apart(tmp_path) -> None:
     path = write(tmp_path, "a,g,y\n1,007,01\n2,7,1\n4,7,01\n3,007,1\n")
-    table = read_table(path, groups="g")
+    table = read_table(path, roles=Roles(groups="g"))
     assert table.groups.tolist() == ["007", "7", "7", "007"]
     assert table.y.tolist() == ["01", "1", "01", "1"]
     path = write(tmp_path, "a,y\n1,01\n2,02\n4,01\n3,02\n")

@@ -3,12 +3,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.model_selection import ParameterGrid
 from sklearn.svm import SVC
 
 from spansvm import ClassWeighting, SigmoidWeighting, SpanSVC
 from spansvm.calibration import fit_sigmoid
 from spansvm.pairs import couple, one_vs_rest, votes
 from spansvm.scores import centre_closeness, local_density, neighbour_agreement
+from spansvm.weighting import PAPER_CLASS_WEIGHTS, PAPER_SIGMOIDS
 
 
 def test_class_weights_are_the_bounds_of_the_classes():
@@ -113,3 +115,10 @@ def test_votes_and_sums():
     zero = np.zeros((1, 3))
     np.testing.assert_array_equal(votes(zero, 3), [[0, 1, 2]])
     np.testing.assert_array_equal(one_vs_rest(zero, 3), [[2, 1, 0]])
+
+
+def test_the_values_that_are_tried_are_those_of_the_paper():
+    assert (PAPER_CLASS_WEIGHTS[0], PAPER_CLASS_WEIGHTS[-1]) == (2.0**-6, 2.0**10)
+    np.testing.assert_allclose(np.diff(np.log2(PAPER_CLASS_WEIGHTS)), 0.5)
+    assert len(ParameterGrid(PAPER_SIGMOIDS)) == 1700
+    SigmoidWeighting().set_params(**ParameterGrid(PAPER_SIGMOIDS)[0])

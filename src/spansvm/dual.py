@@ -36,7 +36,7 @@ from ._validation import (
     n_rows,
 )
 from .gram import BoundedSums, Gram, as_gram
-from .kernels import dense, resolve_kernel
+from .kernels import dense, kernel_of
 from .lazy import gram_of
 from .qp import (
     QPResult,
@@ -331,7 +331,7 @@ def read_svc(
             "class_weight those of the fit): some of its dual coefficients exceed their bounds."
         )
 
-    kernel = resolve_kernel(svc.kernel, X, gamma=svc.gamma, degree=svc.degree, coef0=svc.coef0)
+    kernel = kernel_of(svc, X)
     gram = gram_of(kernel, X, whole=True)
     twins = gram.twins(signs)
     if twins is not None:

@@ -8,7 +8,7 @@ from which ``gamma="scale"`` was read.  Results are dense; rows may be sparse.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -16,10 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-__all__ = ["KERNELS", "Kernel", "dense", "resolve_kernel"]
-
-#: The kernels that have a name.
-KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
+__all__ = ["KERNELS", "Kernel", "dense", "kernel_arguments", "kernel_of", "resolve_kernel"]
 
 #: Rows that are turned from inner products into kernel values at a time: they stay in cache.
 _BLOCK_ROWS = 32
@@ -28,6 +25,8 @@ _BLOCK_ROWS = 32
 @dataclass(frozen=True)
 class Kernel:
     """A kernel function whose parameters are numbers.
+
+    What depends on the name of the kernel is one entry of the table at the end of this module.
 
     Attributes
     ----------
@@ -50,64 +49,60 @@ class Kernel:
 
         For ``"precomputed"``, `X` holds the values already and is returned as it is.
         """
-        if not isinstance(self.name, str) or self.name == "precomputed":
-            given = X if isinstance(self.name, str) else self.name(X, X if Y is None else Y)
-            values = dense(given)
-            if Y is None:
-                _check_symmetric(values)
-            return values
-        if self.name == "rbf" and self.centre is not None:
-            # Distances do not depend on the origin; near the data they do not cancel.
-            X = dense(X) - self.centre
-            Y = None if Y is None else dense(Y) - self.centre
-        Z = X if Y is None else Y
-        values = _inner_products(X, Z)
-        if self.name == "linear":
-            return values
-        if self.name == "rbf":
-            left = _squared_norms(X)
-            right = left if Y is None else _squared_norms(Z)
-        for start in range(0, values.shape[0], _BLOCK_ROWS):
-            block = values[start : start + _BLOCK_ROWS]
-            if self.name == "rbf":
-                block *= 2.0
-                block -= left[start : start + _BLOCK_ROWS, None] + right
-                np.minimum(block, 0.0, out=block)
-                block *= self.gamma
-                np.exp(block, out=block)
-            else:
-                block *= self.gamma
-                block += self.coef0
-                if self.name == "poly":
-                    block[:] = _power(block, self.degree)
-                else:
-                    np.tanh(block, out=block)
-        if self.name == "rbf" and Y is None:
-            np.fill_diagonal(values, 1.0)
-        return values
+        return self._entry.values(self, X, Y)
 
     def diagonal(self, X: Any) -> np.ndarray:
         """``K(x, x)`` of every row of `X`; not for ``"precomputed"``."""
-        if self.name == "rbf":
-            return np.ones(X.shape[0])
-        if not isinstance(self.name, str):
-            parts = [self(X[i : i + 1], X[i : i + 1]) for i in range(X.shape[0])]
-            return np.concatenate(parts).ravel().astype(np.float64)
-        values = _squared_norms(X)
-        if self.name == "linear":
-            return values
-        values = self.gamma * values + self.coef0
-        return _power(values, self.degree) if self.name == "poly" else np.tanh(values)
+        return self._entry.diagonal(self, X)
 
     @property
     def definite(self) -> bool:
         """Whether the kernel is known to be positive semidefinite, whatever the rows."""
-        return self.name in ("linear", "rbf") or (self.name == "poly" and self.coef0 >= 0)
+        return self._entry.definite(self)
 
     @property
     def range(self) -> tuple[float, float] | None:
         """Bounds of the kernel over all possible rows, where there are any: (0, 1) for RBF."""
-        return (0.0, 1.0) if self.name == "rbf" else None
+        return self._entry.range
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Which of degree, gamma and coef0 the kernel depends on."""
+        return self._entry.parameters
+
+    @property
+    def linear(self) -> bool:
+        """Whether kernel values are the inner products of rows themselves."""
+        return self.name == "linear"
+
+    @property
+    def precomputed(self) -> bool:
+        """Whether rows are rows of kernel values."""
+        return self.name == "precomputed"
+
+    @property
+    def libsvm_name(self) -> str | None:
+        """What LIBSVM's files call the kernel; None if LIBSVM cannot compute it."""
+        return self._entry.libsvm_name
+
+    @property
+    def _entry(self) -> _Entry:
+        return _TABLE[self.name] if isinstance(self.name, str) else _OF_THE_USER
+
+
+def kernel_arguments(estimator: Any) -> dict[str, Any]:
+    """The parameters of an SVC or SpanSVC that decide its kernel, by name."""
+    return {name: getattr(estimator, name) for name in ("kernel", "gamma", "degree", "coef0")}
+
+
+def kernel_of(estimator: Any, X: Any) -> Kernel:
+    """The kernel that an SVC or SpanSVC uses when it is fitted on `X`.
+
+    See Also
+    --------
+    resolve_kernel : The same from the parameters themselves.
+    """
+    return resolve_kernel(X=X, **kernel_arguments(estimator))
 
 
 def resolve_kernel(
@@ -129,6 +124,10 @@ def resolve_kernel(
     gamma : {"scale", "auto"} or float, default="scale"
     degree : int, default=3
     coef0 : float, default=0.0
+
+    See Also
+    --------
+    kernel_of : The kernel of an estimator.
     """
     if not callable(kernel) and kernel not in KERNELS:
         raise ValueError(
@@ -138,13 +137,12 @@ def resolve_kernel(
         raise ValueError(f"degree must be a whole number of at least 0; got {degree!r}.")
     if not np.isfinite(coef0):
         raise ValueError(f"coef0 must be a finite number; got {coef0!r}.")
-    number = 1.0
-    if kernel in ("rbf", "poly", "sigmoid"):
-        number = _resolve_gamma(gamma, X)
-    centre = None
-    if kernel == "rbf" and not sparse.issparse(X):
-        centre = np.asarray(X, dtype=np.float64).mean(axis=0)
-    return Kernel(kernel, gamma=number, degree=int(degree), coef0=float(coef0), centre=centre)
+    result = Kernel(kernel, degree=int(degree), coef0=float(coef0))
+    if "gamma" in result.parameters:
+        result = replace(result, gamma=_resolve_gamma(gamma, X))
+    if result._entry.of_distances and not sparse.issparse(X):
+        result = replace(result, centre=np.asarray(X, dtype=np.float64).mean(axis=0))
+    return result
 
 
 def _check_symmetric(K: np.ndarray) -> None:
@@ -204,3 +202,135 @@ def _squared_norms(X: Any) -> np.ndarray:
         return np.asarray(_squares(X).sum(axis=1), dtype=np.float64).ravel()
     X = np.asarray(X, dtype=np.float64)
     return np.einsum("ij,ij->i", X, X)
+
+
+# The kernels ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """What a kernel is.
+
+    Attributes
+    ----------
+    values : callable
+        Kernel values from the kernel, `X` and `Y` (None for those of `X` with itself).
+    diagonal : callable
+        ``K(x, x)`` from the kernel and `X`.
+    parameters : tuple of str
+        Which of degree, gamma and coef0 it depends on, in the order of LIBSVM's files.
+    definite : callable
+        Whether it is positive semidefinite with these parameters, whatever the rows.
+    range : tuple of float, optional
+        Bounds of its values over all possible rows.
+    of_distances : bool
+        Whether values depend on differences of rows alone.
+    libsvm_name : str, optional
+        What LIBSVM's files call it.
+    """
+
+    values: Callable[[Kernel, Any, Any | None], np.ndarray]
+    diagonal: Callable[[Kernel, Any], np.ndarray]
+    parameters: tuple[str, ...] = ()
+    definite: Callable[[Kernel], bool] = lambda kernel: False
+    range: tuple[float, float] | None = None
+    of_distances: bool = False
+    libsvm_name: str | None = None
+
+
+def _given(kernel: Kernel, X: Any, Y: Any | None) -> np.ndarray:
+    """Values that somebody else computed: `X` itself, or what the function of the user returns."""
+    values = dense(kernel.name(X, X if Y is None else Y) if callable(kernel.name) else X)
+    if Y is None:
+        _check_symmetric(values)
+    return values
+
+
+def _diagonal_row_by_row(kernel: Kernel, X: Any) -> np.ndarray:
+    parts = [kernel(X[i : i + 1], X[i : i + 1]) for i in range(X.shape[0])]
+    return np.concatenate(parts).ravel().astype(np.float64)
+
+
+def _no_diagonal(kernel: Kernel, X: Any) -> np.ndarray:
+    raise ValueError(f"The kernel {kernel.name!r} is not a function of rows: it has no diagonal.")
+
+
+def _linear(kernel: Kernel, X: Any, Y: Any | None) -> np.ndarray:
+    return _inner_products(X, X if Y is None else Y)
+
+
+def _gaussian(kernel: Kernel, X: Any, Y: Any | None) -> np.ndarray:
+    if kernel.centre is not None:
+        # Distances do not depend on the origin; near the data they do not cancel.
+        X = dense(X) - kernel.centre
+        Y = None if Y is None else dense(Y) - kernel.centre
+    values = _linear(kernel, X, Y)
+    left = _squared_norms(X)
+    right = left if Y is None else _squared_norms(Y)
+    for start in range(0, values.shape[0], _BLOCK_ROWS):
+        block = values[start : start + _BLOCK_ROWS]
+        block *= 2.0
+        block -= left[start : start + _BLOCK_ROWS, None] + right
+        np.minimum(block, 0.0, out=block)
+        block *= kernel.gamma
+        np.exp(block, out=block)
+    if Y is None:
+        np.fill_diagonal(values, 1.0)
+    return values
+
+
+def _of_inner_products(
+    function: Callable[[Kernel, np.ndarray], np.ndarray], **others: Any
+) -> _Entry:
+    """The entry of a kernel ``function(gamma x'y + coef0)``; the function may work in place."""
+
+    def values(kernel: Kernel, X: Any, Y: Any | None) -> np.ndarray:
+        result = _linear(kernel, X, Y)
+        for start in range(0, result.shape[0], _BLOCK_ROWS):
+            block = result[start : start + _BLOCK_ROWS]
+            block *= kernel.gamma
+            block += kernel.coef0
+            block[:] = function(kernel, block)
+        return result
+
+    def diagonal(kernel: Kernel, X: Any) -> np.ndarray:
+        return function(kernel, kernel.gamma * _squared_norms(X) + kernel.coef0)
+
+    return _Entry(values, diagonal, **others)
+
+
+#: One entry for each kernel that has a name: whoever adds a kernel adds it here, and nowhere else.
+_TABLE = {
+    "linear": _Entry(
+        values=_linear,
+        diagonal=lambda kernel, X: _squared_norms(X),
+        definite=lambda kernel: True,
+        libsvm_name="linear",
+    ),
+    "poly": _of_inner_products(
+        lambda kernel, products: _power(products, kernel.degree),
+        parameters=("degree", "gamma", "coef0"),
+        definite=lambda kernel: kernel.coef0 >= 0,
+        libsvm_name="polynomial",
+    ),
+    "rbf": _Entry(
+        values=_gaussian,
+        diagonal=lambda kernel, X: np.ones(X.shape[0]),
+        parameters=("gamma",),
+        definite=lambda kernel: True,
+        range=(0.0, 1.0),
+        of_distances=True,
+        libsvm_name="rbf",
+    ),
+    "sigmoid": _of_inner_products(
+        lambda kernel, products: np.tanh(products, out=products),
+        parameters=("gamma", "coef0"),
+        libsvm_name="sigmoid",
+    ),
+    "precomputed": _Entry(values=_given, diagonal=_no_diagonal),
+}
+
+_OF_THE_USER = _Entry(values=_given, diagonal=_diagonal_row_by_row)
+
+#: The kernels that have a name.
+KERNELS = tuple(_TABLE)

@@ -67,10 +67,10 @@ def gram_of(
     Whole in double precision, whole in single precision, or computed when needed; the last also
     for linear kernels with many more rows than features, unless a `whole` one is asked for.
     """
-    if kernel.name == "precomputed":
+    if kernel.precomputed:
         return Gram(kernel(X))
     n, d = X.shape if hasattr(X, "shape") else (len(X), 0)
-    if not whole and kernel.name == "linear" and n >= _MANY_ROWS and n >= _ROWS_A_FEATURE * d:
+    if not whole and kernel.linear and n >= _MANY_ROWS and n >= _ROWS_A_FEATURE * d:
         return LazyGram(kernel, X, budget)
     allowed = parse_budget(budget)
     for dtype in (np.float64, np.float32):
@@ -129,7 +129,7 @@ class LazyGram(Gram):
         self.kernel, self.X = kernel, X
         self.budget = parse_budget(budget)
         self._n = int(X.shape[0])
-        slots = 0 if kernel.name == "linear" else int(0.5 * self.budget / (4.0 * self._n))
+        slots = 0 if kernel.linear else int(0.5 * self.budget / (4.0 * self._n))
         self._slots = min(slots, self._n)
         self._slot_of = np.full(self._n, -1, dtype=np.intp)
         self._next = 0
@@ -140,7 +140,7 @@ class LazyGram(Gram):
     @property
     def dtype(self) -> np.dtype:
         """Precision of the gradient; single where rows are kept."""
-        return np.dtype(np.float64 if self.kernel.name == "linear" else np.float32)
+        return np.dtype(np.float64 if self.kernel.linear else np.float32)
 
     # What alone the rows decide -----------------------------------------------------------
 
@@ -198,7 +198,7 @@ class LazyGram(Gram):
     def _sum_over(self, mask: Mask) -> Array:
         """The sums; estimated from some of the points, as all values would take long."""
         rows = np.flatnonzero(mask)
-        if self.kernel.name != "linear":
+        if not self.kernel.linear:
             rows = rows[:: -(-rows.size // _LOOKED_AT)]
         sums = np.zeros(self._n)
         self.add_rows(sums, rows, np.full(rows.size, np.count_nonzero(mask) / max(rows.size, 1)))
@@ -253,7 +253,7 @@ class LazyGram(Gram):
 
     def add_rows(self, g: Array, rows: Rows, weights: Array) -> None:
         """``g += weights @ K[rows]``, in place."""
-        if self.kernel.name == "linear":
+        if self.kernel.linear:
             g += np.asarray(self.X @ (self.X[rows].T @ weights)).ravel()
             return
         slots = self._slot_of[rows]
@@ -346,7 +346,7 @@ class LazyGram(Gram):
         known: Factor | None = None,
     ) -> QPResult:
         """Minimise ``1/2 x'Kx + c'x`` in the box from a feasible `x` whose gradient is `g`."""
-        if self.kernel.name == "linear" and kkt_gap(x, g, lo, hi) > max(tol, _NEAR):
+        if self.kernel.linear and kkt_gap(x, g, lo, hi) > max(tol, _NEAR):
             x, g = self._start_linear(g, c, lo, hi, tol)
         iterations, indefinite = 0, False
         largest = max(_FEWEST, int(np.sqrt(0.5 * self.budget / 8.0)))

@@ -19,7 +19,7 @@ from ._validation import check_rows, encode_labels, n_rows
 from .dual import DualSolution, solve_dual, warn_indefinite
 from .following import EXACT_TOLERANCE
 from .gram import Gram, as_gram
-from .kernels import resolve_kernel
+from .kernels import kernel_of
 from .lazy import gram_of
 from .svc import SpanSVC
 from .values import exact_values
@@ -79,9 +79,7 @@ def exact_loo(
         raise ValueError(f"y must contain two classes; it contains {classes.size}.")
     signs = encode_labels(labels, classes, n_rows(X))
     _, C = weigh(estimator, labels, sample_weight, scores)
-    kernel = resolve_kernel(
-        estimator.kernel, X, gamma=estimator.gamma, degree=estimator.degree, coef0=estimator.coef0
-    )
+    kernel = kernel_of(estimator, X)
     gram = gram_of(kernel, X, whole=True)
     solution = solve_dual(gram, signs, C, tol=EXACT_TOLERANCE)
     if solution.indefinite or (not kernel.definite and gram.indefinite):

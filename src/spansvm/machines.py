@@ -127,7 +127,7 @@ class Machines:
         """Values of all pairs for other rows; of a precomputed kernel, for rows of its values."""
         result = np.empty((X.shape[0], self.intercepts.size))
         step = max(1, _BLOCK_NUMBERS // max(self.support.size, 1))
-        precomputed = self.kernel.name == "precomputed"
+        precomputed = self.kernel.precomputed
         for start in range(0, X.shape[0], step):
             rows = X[start : start + step]
             values = (
@@ -202,7 +202,7 @@ class TrainedMachines(Machines):
     @cached_property
     def vectors(self) -> Any:
         """The support vectors; empty if the kernel is precomputed."""
-        return np.empty((0, 0)) if self.kernel.name == "precomputed" else self.X[self.support]
+        return np.empty((0, 0)) if self.kernel.precomputed else self.X[self.support]
 
     @cached_property
     def coefficients(self) -> Array:  # type: ignore[override]

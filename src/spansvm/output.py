@@ -1,17 +1,19 @@
-"""The folder for results: no file is replaced unasked, and none is half-written."""
+"""Files of results: none is replaced unasked, none is half-written, tables are CSV."""
 
 from __future__ import annotations
 
+import csv
 import errno
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO, Any
 
 from .errors import UserError
 
-__all__ = ["OutputFolder", "replacing"]
+__all__ = ["OutputFolder", "replacing", "write_csv"]
 
 
 @contextmanager
@@ -33,6 +35,11 @@ def replacing(target: Path) -> Iterator[Path]:
 def _temporary(target: Path) -> Path:
     # The ending stays, as some writers choose the format by it.
     return target.with_name(f".{secrets.token_hex(4)}-{target.name}")
+
+
+def write_csv(stream: IO[str], rows: Iterable[Iterable[Any]]) -> None:
+    """Write rows, the heading first, as CSV; a file is to be opened with ``newline=""``."""
+    csv.writer(stream, lineterminator="\n").writerows(rows)
 
 
 class OutputFolder:

@@ -19,7 +19,7 @@ from ._typing import Array
 from .as_svc import arranged, as_svc
 from .criteria import SolvedModel
 from .dual import warn_indefinite
-from .kernels import resolve_kernel
+from .kernels import kernel_of
 from .left_out import LeftOutClasses, span_left_out
 from .machines import Grams, Machines, PairPaths, TrainedMachines
 from .memory import parse_budget
@@ -173,9 +173,7 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
             )
         classes, indices = np.unique(labels, return_inverse=True)
         class_weight, bounds = weigh(self, labels, sample_weight, scores)
-        kernel = resolve_kernel(
-            self.kernel, X, gamma=self.gamma, degree=self.degree, coef0=self.coef0
-        )
+        kernel = kernel_of(self, X)
         grams = Grams(kernel, X, indices, self.gram_budget)
         models = PairPaths(grams).train(bounds, tol=self.tol, max_iter=self.max_iter)
         machines = TrainedMachines(X, indices, kernel, bounds, models, self.gram_budget)
@@ -383,7 +381,7 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
     def coef_(self) -> Array:
         """Weights of the features, for the linear kernel."""
         check_is_fitted(self)
-        if self.machines_.kernel.name != "linear":
+        if not self.machines_.kernel.linear:
             raise AttributeError("coef_ is only available for kernel='linear'.")
         sign = 1.0 if len(self.classes_) == 2 else -1.0
         return np.asarray(sign * (self.machines_.coefficients.T @ self.support_vectors_))

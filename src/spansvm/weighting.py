@@ -47,7 +47,13 @@ PAPER_SIGMOIDS = {
 
 
 class Weighting(ABC, BaseEstimator):
-    """Base class of weightings: one method, and scikit-learn's parameters."""
+    """Base class of weightings: one method, and scikit-learn's parameters.
+
+    See Also
+    --------
+    ClassWeighting : Weights from classes.
+    SigmoidWeighting : Weights from importance scores.
+    """
 
     @abstractmethod
     def instance_weights(self, y: np.ndarray, scores: Array | None) -> Array:
@@ -71,6 +77,11 @@ class ClassWeighting(Weighting):
         Weight of the class ``classes_[1]``, the larger label.
     negative : float, default=1.0
         Weight of the class ``classes_[0]``.
+
+    See Also
+    --------
+    SigmoidWeighting : Weights from importance scores.
+    SpanSVC : Its ``class_weight`` is for any number of classes.
     """
 
     def __init__(self, positive: float = 1.0, negative: float = 1.0) -> None:
@@ -106,6 +117,11 @@ class SigmoidWeighting(Weighting):
         ``C``: the weight that the most important instances approach.
     floor : float, default=0.01
         ``sigma``: the least weight, for stability.
+
+    See Also
+    --------
+    ClassWeighting : Weights from classes alone.
+    spansvm.scores.neighbour_agreement : One of the ready-made importance scores.
     """
 
     def __init__(

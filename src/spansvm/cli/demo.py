@@ -35,9 +35,10 @@ def demo(
     """See HELP."""
     from ..demo import main as tour
     from ..output import OutputFolder
+    from ..tables import Roles
     from .options import file_options
-    from .results import FILES
     from .tune import TuneRequest
+    from .tuned_files import FILES
     from .tuning import run_tuning
 
     folder = OutputFolder(out, force=force)
@@ -61,8 +62,7 @@ def demo(
             data=data,
             out=out,
             file=file_options(None, None, None, "utf-8", ".", None),
-            target="diagnosis",
-            id="tumour",
+            roles=Roles(target="diagnosis", id="tumour"),
             test=test,
             force=force,
             command=command,

@@ -51,7 +51,7 @@ def evaluate(
     missing: Missing = None,
 ) -> None:
     """See HELP."""
-    from .held_out import judge, load, model_file, read_labelled
+    from .held_out import held_out_figures, load, model_file, read_labelled
     from .training_record import TrainingRecord, fingerprint
 
     terminal = Terminal(quiet=quiet, as_json=json)
@@ -60,7 +60,7 @@ def evaluate(
     record = TrainingRecord.read(model)
     options = file_options(format, delimiter, header, encoding, decimal, missing)
     table = read_labelled(data, schema, options, saved, terminal)
-    figures = judge(saved, table)
+    figures = held_out_figures(saved, table)
     seen = record is not None and record.fingerprint == fingerprint(table)
     if record is None:
         terminal.note(f"{model} was not made by spansvm tune and keeps no estimates.")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import UserError, closest_name, require
+from ..kernels import KERNELS
 from ..svc import SpanSVC
 from ..tables import Table
 from ..weighting import PAPER_CLASS_WEIGHTS, PAPER_SIGMOIDS, ClassWeighting, SigmoidWeighting
@@ -125,9 +126,10 @@ def _plan_from_file(search: str, table: Table) -> SearchPlan:
             if not listed:
                 raise UserError(f"{search} has no values for '{name}'; give at least one.")
             if name == "kernel" and "precomputed" in listed:
+                *others, last = (kernel for kernel in KERNELS if kernel != "precomputed")
                 raise UserError(
                     f"{search} names the kernel precomputed, but {table.source} holds rows and no "
-                    "Gram matrix; use linear, poly, rbf or sigmoid."
+                    f"Gram matrix; use {', '.join(others)} or {last}."
                 )
             grid[name] = [_value(name, value, search, table) for value in listed]
         grids.append(grid)

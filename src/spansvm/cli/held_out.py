@@ -11,12 +11,12 @@ from sklearn.metrics import confusion_matrix, log_loss, roc_auc_score
 
 from ..errors import UserError
 from ..models import load_model
-from ..report.selected import wilson
+from ..report.loo_figures import wilson
 from ..tables import FileOptions, Schema, Table, check_predictable, read_for_prediction
-from .results import MODEL
 from .terminal import Terminal
+from .tuned_files import MODEL
 
-__all__ = ["HeldOut", "judge", "load", "model_file", "read_labelled", "read_rows"]
+__all__ = ["HeldOut", "held_out_figures", "load", "model_file", "read_labelled", "read_rows"]
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def read_labelled(
     return table
 
 
-def judge(model: Any, table: Table) -> HeldOut:
+def held_out_figures(model: Any, table: Table) -> HeldOut:
     """Predict labelled rows and count."""
     labels, classes = np.asarray(table.y), model.classes_
     predicted = model.predict(table.X)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import sys
 from collections.abc import Iterable
 from itertools import combinations
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -87,7 +86,7 @@ def predict(
 ) -> None:  # fmt: skip
     """See HELP."""
     from ..models import save_libsvm_data, transformed
-    from ..output import OutputFolder
+    from ..output import OutputFolder, write_csv
     from .held_out import load, model_file, read_rows
 
     terminal = Terminal(quiet=quiet)
@@ -102,10 +101,10 @@ def predict(
         with folders[libsvm].writing(libsvm.name) as path:
             save_libsvm_data(path, transformed(saved, table.X), table.y, classes=saved.classes_)
     if out is None:
-        _write(sys.stdout, rows)
+        write_csv(sys.stdout, rows)
         return
     with folders[out].writing(out.name) as path, path.open("w", encoding="utf-8", newline="") as f:
-        _write(f, rows)
+        write_csv(f, rows)
     terminal.note(f"{table.n_rows} predictions are in {out}.")
 
 
@@ -134,7 +133,3 @@ def _decided(model: Any, classes: list[str]) -> list[str]:
     if getattr(machine, "decision_function_shape", "ovr") == "ovr":
         return classes
     return [f"{first}_{second}" for first, second in combinations(classes, 2)]
-
-
-def _write(stream: IO[str], rows: list[list[Any]]) -> None:
-    csv.writer(stream, lineterminator="\n").writerows(rows)

@@ -30,7 +30,7 @@ from .options import (
 from .terminal import Terminal
 
 if TYPE_CHECKING:
-    from ..tables import FileOptions
+    from ..tables import FileOptions, Roles
 
 __all__ = ["HELP", "TuneRequest", "tune"]
 
@@ -68,13 +68,7 @@ class TuneRequest:
     data: str
     out: Path
     file: FileOptions
-    target: str | None = None
-    scores: str | None = None
-    weights: str | None = None
-    groups: str | None = None
-    id: str | None = None
-    drop: tuple[str, ...] = ()
-    categorical: tuple[str, ...] = ()
+    roles: Roles
     scale: str = "minmax"
     impute: str | None = None
     search: str | None = None
@@ -185,16 +179,16 @@ def tune(
     missing: Missing = None,
 ) -> None:  # fmt: skip
     """See HELP."""
+    from ..tables import Roles
     from .tuning import run_tuning
 
     run_tuning(
         TuneRequest(
             data=data, out=default_folder(data) if out is None else out,
             file=file_options(format, delimiter, header, encoding, decimal, missing),
-            target=target, scores=scores, weights=weights, groups=groups, id=id,
-            drop=tuple(drop or ()), categorical=tuple(categorical or ()), scale=scale,
-            impute=impute, search=search, method=method, scoring=scoring, test=test, jobs=jobs,
-            seed=seed, force=force, command=shlex.join(["spansvm", *sys.argv[1:]]),
+            roles=Roles(target, scores, weights, groups, id, drop or (), categorical or ()),
+            scale=scale, impute=impute, search=search, method=method, scoring=scoring, test=test,
+            jobs=jobs, seed=seed, force=force, command=shlex.join(["spansvm", *sys.argv[1:]]),
         ),
         Terminal(quiet=quiet, as_json=json),
     )  # fmt: skip

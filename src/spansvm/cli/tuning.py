@@ -1,4 +1,4 @@
-"""The work of ``spansvm tune``: read, search, judge, write, tell."""
+"""The work of ``spansvm tune``: read, search, test, write, tell."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from ..report import Report
 from ..search import SpanSearch
 from ..tables import Table, build_pipeline, read_table
 from ..tables.table import CATEGORICAL, NUMERIC
-from .findings import describe_setting, findings_as_json, print_findings
 from .grids import SearchPlan, plan_search
-from .held_out import HeldOut, judge, read_labelled
-from .judging import choose_folds, choose_method, choose_scorers
-from .results import FILES, write_results
+from .held_out import HeldOut, held_out_figures, read_labelled
+from .method_choice import choose_folds, choose_method, choose_scorers
 from .terminal import Terminal, without_traceback
 from .training_record import TrainingRecord, fingerprint
 from .tune import TuneRequest
+from .tuned_files import FILES, write_files
+from .tuning_summary import describe_setting, print_summary, summary_as_json
 
 __all__ = ["run_tuning"]
 
@@ -36,11 +36,7 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
     """Do what is asked; UserError, before the search begins, if that is not possible."""
     if request.jobs is not None and (request.jobs == 0 or request.jobs < -1):
         raise UserError(f"--jobs is a number of threads, or -1 for all; got {request.jobs}.")
-    table = read_table(
-        request.data, request.file, target=request.target, scores=request.scores,
-        weights=request.weights, groups=request.groups, id=request.id, drop=request.drop,
-        categorical=request.categorical,
-    )  # fmt: skip
+    table = read_table(request.data, request.file, request.roles)
     _introduce(table, terminal)
     plan = plan_search(request.search, table)
     pipeline = build_pipeline(table, plan.model, scale=request.scale, impute=request.impute)
@@ -69,7 +65,7 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
         verbose=int(not terminal.quiet),
     )
     _search(search, plan, table, terminal)
-    test = None if test_table is None else judge(search.best_estimator_, test_table)
+    test = None if test_table is None else held_out_figures(search.best_estimator_, test_table)
     report = _report(search, table, request, test, terminal)
     setting = describe_setting(search.best_params_, table.schema.classes)
     record = TrainingRecord(
@@ -85,13 +81,13 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
         selected_by=report.search.scoring,
         estimates=[asdict(estimate) for estimate in report.trust.estimates],
     )
-    files = write_results(folder, search, report, record, table.schema, terminal)
-    print_findings(report, setting, test, terminal, named=table.ids is not None)
+    files = write_files(folder, search, report, record, table.schema, terminal)
+    print_summary(report, setting, test, terminal, named=table.ids is not None)
     terminal.say()
     terminal.say(f"Report: {request.out / 'report.html'}")
     terminal.say(f"Model: {request.out / 'model.skops'} (spansvm predict MODEL DATA)")
     paths = [str(path) for path in files]
-    terminal.result(findings_as_json(report, setting, test, paths))
+    terminal.result(summary_as_json(report, setting, test, paths))
 
 
 def _introduce(table: Table, terminal: Terminal) -> None:

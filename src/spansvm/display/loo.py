@@ -14,12 +14,14 @@ from ..analysis import SpanAnalysis, analyze
 from ..pairs import lost
 from ..svc import SpanSVC
 from ._figures import COLOURS, axes_and_figure, short
+from .margins import count_margins
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["LooDisplay"]
 
+_BARS = 60
 _RING = {"marker": "o", "ms": 4.5, "mfc": "white", "mec": "black", "zorder": 4, "clip_on": False}
 
 
@@ -52,6 +54,12 @@ class LooDisplay:
     ax_, figure_, bars_, marks_, texts_
         What was drawn: histograms, each with a height of its own; the suspicious instances;
         their rows, as far as there is room.
+
+    See Also
+    --------
+    analyze : Every estimate of a fitted SVC.
+    exact_loo : Exact leave-one-out decision values.
+    spansvm.report.Report : Also lists the suspicious rows, with their features.
     """
 
     def __init__(
@@ -141,20 +149,18 @@ class LooDisplay:
             raise ValueError("There are no margins to show: every row was left out.")
         size = 7.0, 1.1 + n_classes * (1.1 if n_classes < 5 else 0.75)
         self.ax_, self.figure_ = axes_and_figure(ax, size)
-        low, high = min(self.margins[present].min(), 0.0), max(self.margins[present].max(), 0.0)
-        width = (high - low or 1.0) / 60
-        # 0 is an edge, so that no bar is on both sides.
-        steps = np.arange(np.floor(low / width), np.ceil(high / width) + 2)
-        edges = width * steps
-        self.ax_.set_xlim(edges[0] - width, edges[-1])
+        shown = count_margins(self.margins[present], self.labels[present], n_classes, n_bars=_BARS)
+        edges = np.array(shown.edges)
+        width = edges[1] - edges[0]
+        self.ax_.set_xlim(edges[0] - width, edges[-1] + width)
         empty: list[list[Any]] = [[], [], [], []]
         self.bars_, self.marks_, self.texts_, ticks = empty
         for index, (name, share) in enumerate(
             zip(self.class_names, self.error_shares_, strict=True)
         ):
-            counts = np.histogram(self.margins[present & (self.labels == index)], edges)[0]
+            counts = np.array(shown.counts[index])
             used = np.flatnonzero(counts)
-            colours = np.where(steps[used] < 0, COLOURS[1], COLOURS[0])
+            colours = np.where(edges[used] < 0, COLOURS[1], COLOURS[0])
             # The line around a bar keeps a single instance among thousands visible.
             style = {"align": "edge", "color": colours, "edgecolor": colours, "linewidth": 0.8}
             heights, foot = 0.6 * counts[used] / max(counts.max(), 1), n_classes - 1 - index

@@ -10,7 +10,8 @@ import numpy.typing as npt
 from sklearn.exceptions import NotFittedError
 
 from .._typing import Array
-from ._figures import COLOURS, axes_and_figure, is_number, short
+from ._figures import COLOURS, axes_and_figure
+from .axes import Axis, mean_scores, on_grid, parameter_columns
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,69 +22,6 @@ __all__ = ["SpanSearchDisplay"]
 _MARKERS = ("o", "s", "^", "D", "v", "P")
 _GREY = "#BDBDBD"
 _STAR = {"marker": "*", "ms": 15, "mfc": "white", "mec": "black", "zorder": 5, "clip_on": False}
-_MAX_TICKS = 9
-
-
-class _Axis:
-    """One searched parameter: its distinct values in order, and which one each candidate has.
-
-    `numeric`: all values that are there are numbers; `complete`: also every candidate has one, so
-    that the axis can have a scale; `base`: 2 or 10 for a logarithmic scale, 0 for a linear one.
-    A candidate without the parameter has ``np.ma.masked``, as in ``cv_results_``.
-    """
-
-    def __init__(self, name: str, column: Sequence[Any]) -> None:
-        self.name = name
-        keys = [float(value) if is_number(value) else repr(value) for value in column]
-        found = dict(zip(keys, column, strict=True))
-        numbers = sorted(key for key in found if isinstance(key, float))
-        others = [key for key in found if not isinstance(key, float)]
-        order: dict[Any, int] = {key: index for index, key in enumerate([*numbers, *others])}
-        self.values = [found[key] for key in order]
-        self.codes = np.array([order[key] for key in keys])
-        self.complete = not others
-        self.numeric = bool(numbers) and all(found[key] is np.ma.masked for key in others)
-        self.base, self._exponents = _scale(np.array(numbers)) if self.complete else (0, None)
-
-    @property
-    def positions(self) -> Array:
-        """Where each distinct value is drawn, unless in a heat map."""
-        return np.array(self.values if self.complete else range(len(self.values)), dtype=float)
-
-    def label(self, index: int) -> str:
-        if self._exponents is not None:
-            return f"${self.base}^{{{self._exponents[index]:g}}}$"
-        return short(self.values[index])
-
-    def draw(self, ax: Axes, which: str, *, cells: bool = False) -> None:
-        """Scale, ticks and name of the x or y axis."""
-        ax.set(**{f"{which}label": self.name})
-        if self.complete and not cells:
-            if self.base:
-                (ax.set_xscale if which == "x" else ax.set_yscale)("log", base=self.base)
-            return
-        step = -(-len(self.values) // _MAX_TICKS) if self.numeric else 1
-        ticks = list(range(0, len(self.values), step))
-        labels = [self.label(index) for index in ticks]
-        ax.set(**{f"{which}ticks": ticks, f"{which}ticklabels": labels})
-        if which == "x" and self._exponents is None and sum(map(len, labels)) > 60:
-            for text in ax.get_xticklabels():
-                text.set(rotation=30, ha="right", rotation_mode="anchor")
-
-
-def _scale(numbers: Array) -> tuple[int, Array | None]:
-    """Base of the logarithmic scale, 0 for none; exponents if all values are powers of it."""
-    if not 0 < 20 * numbers.min() < numbers.max():
-        return 0, None
-    gaps = np.diff(np.log(numbers)), np.diff(numbers)
-    if np.std(gaps[0]) / np.mean(gaps[0]) > np.std(gaps[1]) / np.mean(gaps[1]):
-        return 0, None
-    for base, part in ((10, 1), (2, 4)):
-        exponents = np.log(numbers) / np.log(base)
-        rounded = np.round(exponents * part) / part
-        if np.allclose(exponents, rounded, rtol=0, atol=1e-9):
-            return base, rounded
-    return 10, None
 
 
 class SpanSearchDisplay:
@@ -107,6 +45,11 @@ class SpanSearchDisplay:
     ax_, figure_, colorbar_, image_, points_, lines_, mark_, failed_
         What was drawn: the heat map, its rows being the values of the second parameter; or the
         points; or the curves; the star at the selected candidate; in grey those without score.
+
+    See Also
+    --------
+    SpanSearch : The search whose scores it shows.
+    LooDisplay : The margins of the selected model.
     """
 
     def __init__(
@@ -120,7 +63,7 @@ class SpanSearchDisplay:
         self.scores = np.asarray(scores, dtype=float)
         tails = [name.rpartition("__")[2] for name in parameters]
         self._all = {
-            name: _Axis(tail if tails.count(tail) == 1 else name, column)
+            name: Axis(tail if tails.count(tail) == 1 else name, column)
             for (name, column), tail in zip(parameters.items(), tails, strict=True)
         }
         self.axes = self._default_axes() if axes is None else self._named_axes(axes)
@@ -150,11 +93,9 @@ class SpanSearchDisplay:
         """
         if not hasattr(search, "cv_results_"):
             raise NotFittedError(f"This {type(search).__name__} is not fitted yet: call fit first.")
-        candidates = search.cv_results_["params"]
-        names = dict.fromkeys(name for params in candidates for name in params)
-        columns = {name: [one.get(name, np.ma.masked) for one in candidates] for name in names}
-        metric, label = _metric(search, score)
-        scores, selected = search.cv_results_[metric], getattr(search, "best_index_", None)
+        columns = parameter_columns(search.cv_results_["params"])
+        scores, label = _metric(search, score)
+        selected = getattr(search, "best_index_", None)
         display = cls(columns, scores, axes=axes, selected=selected, score_name=label)
         return display.plot(ax, **options)
 
@@ -207,7 +148,7 @@ class SpanSearchDisplay:
             self.ax_.legend(loc="best", fontsize="small")
         return self
 
-    def _curves(self, shown: list[_Axis]) -> tuple[_Axis, _Axis | None] | None:
+    def _curves(self, shown: list[Axis]) -> tuple[Axis, Axis | None] | None:
         """The horizontal parameter and the one that tells the curves apart; None for a plane."""
         one, *other = sorted(shown, key=lambda axis: not axis.numeric)
         varying = [axis for axis in self._all.values() if axis is not one and len(axis.values) > 1]
@@ -217,15 +158,15 @@ class SpanSearchDisplay:
             return one, groups[0]
         return None if other else (one, None)
 
-    def _plot_curves(self, axis: _Axis, group: _Axis | None) -> tuple[Array, Array]:
+    def _plot_curves(self, axis: Axis, group: Axis | None) -> tuple[Array, Array]:
         rest = np.array([other.codes for other in self._all.values() if other is not axis])
         failed: set[float] = set()
         for index in range(len(group.values) if group else 1):
             members = group.codes == index if group else np.ones(self.scores.size, dtype=bool)
             codes, scores = axis.codes[members], self.scores[members]
             n_others = np.unique(rest[:, members], axis=1).shape[1] if rest.size else 1
-            on_grid = np.unique(codes).size * n_others == codes.size
-            if on_grid:
+            is_curve = np.unique(codes).size * n_others == codes.size
+            if is_curve:
                 scores = _best(codes, scores, len(axis.values))[np.unique(codes)]
                 codes = np.unique(codes)
             x = axis.positions[codes]
@@ -233,7 +174,7 @@ class SpanSearchDisplay:
             style = {
                 "marker": _MARKERS[index],
                 "ms": 4,
-                "ls": "-" if on_grid and axis.numeric else "none",
+                "ls": "-" if is_curve and axis.numeric else "none",
             }
             label = f"{group.name} = {group.label(index)}" if group else None
             self.lines_ += self.ax_.plot(x, scores, color=COLOURS[index], label=label, **style)
@@ -247,13 +188,13 @@ class SpanSearchDisplay:
         self.ax_.grid(alpha=0.3)
         return axis.positions[axis.codes], self.scores
 
-    def _plot_plane(self, across: _Axis, up: _Axis, options: dict) -> tuple[Array, Array]:
+    def _plot_plane(self, across: Axis, up: Axis, options: dict) -> tuple[Array, Array]:
         shape = len(up.values), len(across.values)
         places = up.codes * shape[1] + across.codes
-        filled = np.bincount(places, minlength=shape[0] * shape[1]).reshape(shape) > 0
-        on_grid = 2 * filled.sum() >= filled.size
-        if on_grid:
+        cells_are_full = on_grid(across.codes, up.codes)
+        if cells_are_full:
             x, y = across.codes.astype(float), up.codes.astype(float)
+            filled = np.bincount(places, minlength=shape[0] * shape[1]).reshape(shape) > 0
             best = _best(places, self.scores, filled.size).reshape(shape)
             cells: dict[str, Any] = {"origin": "lower", "aspect": "auto"}
             self.image_ = self.ax_.imshow(np.ma.masked_invalid(best), **cells, **options)
@@ -272,8 +213,8 @@ class SpanSearchDisplay:
             order = np.argsort(self.scores)[: np.count_nonzero(~failed)]
             dots = {"c": self.scores[order], "edgecolors": "0.3", "linewidths": 0.4, **options}
             self.points_ = self.ax_.scatter(x[order], y[order], **dots)
-        across.draw(self.ax_, "x", cells=on_grid)
-        up.draw(self.ax_, "y", cells=on_grid)
+        across.draw(self.ax_, "x", cells=cells_are_full)
+        up.draw(self.ax_, "y", cells=cells_are_full)
         return x, y
 
 
@@ -284,11 +225,10 @@ def _best(places: np.ndarray, scores: Array, size: int) -> Array:
     return result
 
 
-def _metric(search: Any, score: str | None) -> tuple[str, str]:
-    """Key of the scores in ``cv_results_``, and their name."""
-    start = "mean_test_"
-    metrics = [key[len(start) :] for key in search.cv_results_ if key.startswith(start)]
-    if metrics == ["score"]:
+def _metric(search: Any, score: str | None) -> tuple[Array, str]:
+    """The scores to show, and their name."""
+    metrics = mean_scores(search)
+    if list(metrics) == ["score"]:
         scoring = getattr(search, "scoring", None)
         name = scoring if isinstance(scoring, str) else "score"
         chosen = "score" if score == name else score or "score"
@@ -296,5 +236,5 @@ def _metric(search: Any, score: str | None) -> tuple[str, str]:
         refit = getattr(search, "refit", None)
         name = chosen = score or (refit if isinstance(refit, str) else "")
     if chosen not in metrics:
-        raise ValueError(f"score must be one of {metrics}; got {score!r}.")
-    return start + chosen, name
+        raise ValueError(f"score must be one of {list(metrics)}; got {score!r}.")
+    return metrics[chosen], name

@@ -91,6 +91,11 @@ def save_model(
         Of the table that it was trained on.
     command : str
         What made it.
+
+    See Also
+    --------
+    spansvm.models.load_model : Loads it again.
+    spansvm.models.save_libsvm : Saves the machine for LIBSVM's own programs.
     """
     from .. import __version__
 
@@ -114,7 +119,12 @@ def save_model(
 
 
 def load_model(path: str | Path) -> SavedModel:
-    """Load what :func:`save_model` saved; UserError for anything else."""
+    """Load what :func:`save_model` saved; UserError for anything else.
+
+    See Also
+    --------
+    spansvm.models.save_model : Saves a fitted model.
+    """
     skops = require("skops.io", "cli")
     path = Path(path)
     if not path.is_file():

@@ -19,9 +19,9 @@ from sklearn.utils.validation import check_is_fitted
 from .._validation import n_rows
 from ..search.composite import unwrap
 from ..svc import SpanSVC
+from .loo_figures import LeaveOneOutFigures, describe_leave_one_out
 from .plain import cut, plain
 from .searched import SearchedCandidates, describe_search
-from .selected import LeaveOneOutFigures, describe_leave_one_out
 from .suspicious import SuspiciousTable, list_suspicious
 from .trust import Trust, describe_trust
 
@@ -53,6 +53,13 @@ class Report:
         Scores on rows that the search did not see, as they were given.
     notes : list of str
     versions : dict
+
+    See Also
+    --------
+    SpanSearch : The search that it is about.
+    spansvm.report.write_report : Writes its page.
+    spansvm.report.write_json : Writes the same as JSON.
+    LooDisplay : The margins as a picture of matplotlib.
     """
 
     title: str

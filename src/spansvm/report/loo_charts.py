@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .loo_figures import Calibration, LeaveOneOutFigures, Operation
 from .plain import number, percent
-from .selected import Calibration, LeaveOneOutFigures, Operation
 from .svg import Drawing, Frame, Markup, Scale
 
 __all__ = ["draw_calibration", "draw_margins", "draw_operations"]

@@ -19,10 +19,10 @@ from ..methods import METHODS
 from ..output import replacing
 from .contents import Report
 from .loo_charts import draw_calibration, draw_margins, draw_operations
+from .loo_figures import wilson
 from .plain import number, percent, words
 from .search_charts import ColourScale, draw_search
 from .searched import SearchedCandidates
-from .selected import wilson
 from .svg import PALETTE, Markup
 
 __all__ = ["render_html", "write_json", "write_report"]

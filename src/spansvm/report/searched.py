@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array
-from ..display.search import _Axis
+from ..display.axes import Axis, mean_scores, on_grid, parameter_columns
 from ..methods import predicts
+from ..search.grid import EQUAL_SCORES
 from .naming import name_parameters
 from .plain import MINUS, plain, words
 
@@ -20,9 +21,6 @@ _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 #: More categories than this are not told apart by curves, nor listed one by one.
 _MOST_CATEGORIES = 6
-
-#: Scores that differ by less are equal.
-_EQUAL = 1e-10
 
 #: What the span-rule's error of the selected model is called where candidates were judged
 #: otherwise than by leave-one-out values of the span.
@@ -181,7 +179,7 @@ def describe_search(search: Any) -> SearchedCandidates:
         ties=search.ties,
         n_candidates=selecting.size,
         n_failed=selecting.size - known.size,
-        n_tied=int((known >= known.max() - _EQUAL).sum()) if known.size else 0,
+        n_tied=int((known >= known.max() - EQUAL_SCORES).sum()) if known.size else 0,
         seconds=float(times.sum()) * search.n_splits_,
         refit_seconds=float(search.refit_time_),
         axes=axes,
@@ -196,9 +194,7 @@ def describe_search(search: Any) -> SearchedCandidates:
 
 def _scores(search: Any) -> tuple[dict[str, Array], str]:
     """The mean scores by name, and the name of those that selected."""
-    start = "mean_test_"
-    found = {key[len(start) :]: column for key, column in search.cv_results_.items()
-             if key.startswith(start)}  # fmt: skip
+    found = mean_scores(search)
     if list(found) == ["score"]:
         name = "score"
         if isinstance(search.scoring, str):
@@ -213,14 +209,14 @@ def _scores(search: Any) -> tuple[dict[str, Array], str]:
 
 
 def _axes(candidates: Sequence[dict[str, Any]], classes: Sequence[Any]) -> list[SearchedAxis]:
-    parameters = list(dict.fromkeys(name for params in candidates for name in params))
+    columns = parameter_columns(candidates)
     axes = []
-    for parameter, name in zip(parameters, name_parameters(parameters, classes), strict=True):
-        axis = _Axis("", [params.get(parameter, np.ma.masked) for params in candidates])
+    for parameter, name in zip(columns, name_parameters(list(columns), classes), strict=True):
+        axis = Axis(name, columns[parameter])
         axes.append(
             SearchedAxis(
                 parameter=parameter,
-                name=name,
+                name=axis.name,
                 labels=[_label(axis, index) for index in range(len(axis.values))],
                 positions=axis.positions.tolist(),
                 numeric=axis.numeric,
@@ -231,12 +227,12 @@ def _axes(candidates: Sequence[dict[str, Any]], classes: Sequence[Any]) -> list[
     return axes
 
 
-def _label(axis: _Axis, index: int) -> str:
+def _label(axis: Axis, index: int) -> str:
     value = axis.values[index]
     if value is np.ma.masked:
         return "not set"
-    if axis._exponents is not None and not 0.1 <= value <= 100:
-        exponent = axis._exponents[index]
+    if axis.exponents is not None and not 0.1 <= value <= 100:
+        exponent = axis.exponents[index]
         if exponent == round(exponent):
             return f"{axis.base}{f'{exponent:.0f}'.translate(_SUPERSCRIPTS)}"
     return words(value)
@@ -249,9 +245,8 @@ def _chart(axes: Sequence[SearchedAxis]) -> tuple[str, list[int]]:
     if len(numeric) >= 2:
         largest = sorted(numeric, key=lambda i: -len(axes[i].labels))[:2]
         across, up = sorted(largest)
-        places = set(zip(axes[across].codes, axes[up].codes, strict=True))
-        cells = len(axes[across].labels) * len(axes[up].labels)
-        return ("heat map" if 2 * len(places) >= cells else "points"), [across, up]
+        filled = on_grid(axes[across].codes, axes[up].codes)
+        return ("heat map" if filled else "points"), [across, up]
     if len(numeric) == 1:
         others = [i for i in varying if i not in numeric]
         tells_apart = len(others) == 1 and len(axes[others[0]].labels) <= _MOST_CATEGORIES

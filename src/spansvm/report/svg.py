@@ -2,6 +2,12 @@
 
 Colours that change with the theme are classes of the style sheet; only those that carry a value
 are written into the drawing.
+
+Why not matplotlib, by which :mod:`spansvm.display` draws two of the charts: here every candidate
+and every bar is an element that the script of the page finds again, to tell about it and to
+recolour it; a heat map of matplotlib is an image, or, cell by cell, a file of twice the size.  And
+a report needs no more than jinja2.  What both draw is computed once, by ``display.axes`` and
+``display.margins``.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from ..analysis import SpanAnalysis
 from ..pairs import class_pairs
 from ..svc import SpanSVC
+from .loo_figures import LeaveOneOutFigures
 from .plain import cut, percent, plain
-from .selected import LeaveOneOutFigures
 
 __all__ = ["Estimate", "Trust", "TrustOfPair", "describe_trust"]
 

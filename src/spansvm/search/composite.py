@@ -23,6 +23,7 @@ from sklearn.utils.metadata_routing import process_routing
 
 from .._typing import Array
 from .._validation import n_rows
+from ..kernels import kernel_arguments
 from ..svc import SpanSVC
 
 __all__ = [
@@ -214,9 +215,7 @@ def _is_free(prefix: str, name: str) -> bool:
 def _keys_of(estimator: Any) -> tuple[str, str]:
     steps, _, machine = unwrap(estimator)
     before = _hash([steps, get_tags(estimator).input_tags.pairwise])
-    return before, _hash(
-        [getattr(machine, name) for name in ("kernel", "gamma", "degree", "coef0")]
-    )
+    return before, _hash(list(kernel_arguments(machine).values()))
 
 
 def _hash(thing: Any) -> str:

@@ -19,7 +19,7 @@ from sklearn.model_selection import ParameterGrid
 
 from .._typing import Array
 
-__all__ = ["TIES", "chains", "list_candidates", "select"]
+__all__ = ["EQUAL_SCORES", "TIES", "chains", "list_candidates", "select"]
 
 Params = Mapping[str, Any]
 
@@ -31,7 +31,7 @@ TIES = ("plateau", "hinge", "first")
 _PART, _LEAST_WIDTH, _MOST_WIDTH = 16, 1.0, 2.0
 
 #: Scores that differ by less are equal: means over folds are rounded.
-_EQUAL = 1e-10
+EQUAL_SCORES = 1e-10
 
 #: Models of equal score whose hinge losses differ by less are the same: a hundredth of the solver's
 #: usual tolerance, as other models come as close as a twentieth.
@@ -222,7 +222,7 @@ def select(scores: Array, hinge: Array, candidates: Sequence[Params], ties: str)
         the smaller hinge loss; the first.  Except with "first", the same model with smaller
         weights comes before it.
     """
-    tied = every = np.flatnonzero(scores >= np.nanmax(scores) - _EQUAL)
+    tied = every = np.flatnonzero(scores >= np.nanmax(scores) - EQUAL_SCORES)
     if ties == "first":
         return int(tied[0])
     if ties == "plateau":
@@ -232,9 +232,9 @@ def select(scores: Array, hinge: Array, candidates: Sequence[Params], ties: str)
             inside = _inside(candidates)[tied]
             if inside.any():
                 tied, around = tied[inside], around[inside]
-            tied = tied[around >= around.max() - _EQUAL]
+            tied = tied[around >= around.max() - EQUAL_SCORES]
     losses = np.where(np.isnan(hinge[tied]), np.inf, hinge[tied])
-    chosen = int(tied[np.argmax(losses <= losses.min() + _EQUAL)])
+    chosen = int(tied[np.argmax(losses <= losses.min() + EQUAL_SCORES)])
     return _with_smallest_weights(chosen, every, hinge, candidates)
 
 

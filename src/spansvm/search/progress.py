@@ -12,14 +12,9 @@ from types import TracebackType
 
 import numpy as np
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import MofNCompleteColumn, TimeElapsedColumn
+
+from ..bars import progress_bar
 
 __all__ = ["SearchProgress"]
 
@@ -44,16 +39,13 @@ class SearchProgress:
         self._started = self._told = time.monotonic()
         console = Console(stderr=True)
         self._as_bar = shown and (console.is_terminal or console.is_jupyter)
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
+        self._bar = progress_bar(
             MofNCompleteColumn(),
-            TextColumn("best {task.fields[best]}"),
+            "best {task.fields[best]}",
             TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(),
+            "left",
             console=console,
-            disable=not self._as_bar,
+            shown=self._as_bar,
         )
         self._task = self._bar.add_task("candidates", total=total, best="-")
 

@@ -19,7 +19,7 @@ from sklearn.svm import SVC
 
 from .._typing import Array
 from ..as_svc import keeps_vectors, put_solution
-from ..kernels import dense
+from ..kernels import Kernel, dense
 from ..left_out import SpanValues
 from ..machines import TrainedMachines
 from ..pairs import class_pairs
@@ -99,7 +99,7 @@ def _check(svc: SVC, X: Any, y: np.ndarray, weight: Any, budget: Any) -> None:
     if difference <= max(_DIFFERENT, _TIMES_DIFFERENT * svc.tol):
         return
     where = f"C={svc.C:g}"
-    if svc.kernel in ("rbf", "poly", "sigmoid"):
+    if "gamma" in Kernel(svc.kernel).parameters:
         where += f", gamma={svc._gamma:g}"
     why, remedy = "its kernel values are in single precision", "Use SpanSVC, or a smaller C."
     if svc.fit_status_:

@@ -14,7 +14,7 @@ from sklearn.utils import get_tags
 
 from .._typing import Array
 from .._validation import check_rows
-from ..kernels import dense, resolve_kernel
+from ..kernels import dense, kernel_of
 from ..lazy import LazyGram
 from ..machines import Grams, Machines, PairPaths, TrainedMachines
 from ..svc import SpanSVC
@@ -171,15 +171,13 @@ class TrainingSet:
             raise ValueError(
                 f"The number of classes has to be greater than one; got {self.classes.size} class."
             )
-        self.kernel = resolve_kernel(
-            machine.kernel, self.X, gamma=machine.gamma, degree=machine.degree, coef0=machine.coef0
-        )
+        self.kernel = kernel_of(machine, self.X)
         self.grams = Grams(self.kernel, self.X, self.indices, machine.gram_budget)
 
     def test_decisions(self, machines: Machines) -> Array:
         """Values of all pairs for the test rows."""
         test, support = check_rows(self.rows.test, self.kernel.name), machines.support
-        if self.kernel.name == "precomputed":
+        if self.kernel.precomputed:
             return dense(test)[:, support] @ machines.coefficients + machines.intercepts
         if isinstance(self.grams.whole, LazyGram):
             return machines.decide(test)

@@ -2,12 +2,14 @@
 
 from .pipeline import IMPUTATIONS, SCALINGS, build_pipeline, check_predictable
 from .reading import FileOptions, read_for_prediction, read_table
+from .roles import Roles
 from .table import Schema, Table
 
 __all__ = [
     "IMPUTATIONS",
     "SCALINGS",
     "FileOptions",
+    "Roles",
     "Schema",
     "Table",
     "build_pipeline",

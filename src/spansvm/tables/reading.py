@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from .formats import check_memory, find_format
 from .libsvm import LibsvmRows, read_libsvm
 from .matching import match_columns, match_libsvm
 from .parquet import read_parquet
-from .roles import assemble, check_classes, note_many_classes
+from .roles import Roles, assemble, check_classes, note_many_classes
 from .row_numbers import leave_out_index
 from .source import gigabytes, open_source
 from .table import NUMERIC, Schema, Table
@@ -78,14 +77,7 @@ class FileOptions:
 def read_table(
     path: str | Path,
     options: FileOptions | None = None,
-    *,
-    target: str | None = None,
-    scores: str | None = None,
-    weights: str | None = None,
-    groups: str | None = None,
-    id: str | None = None,
-    drop: Sequence[str] = (),
-    categorical: Sequence[str] = (),
+    roles: Roles | None = None,
 ) -> Table:
     """Read a file to train on.
 
@@ -95,18 +87,8 @@ def read_table(
         A CSV, TSV, Parquet, ARFF or LIBSVM file, plain or compressed by gzip, bzip2 or xz; "-" is
         standard input.
     options : FileOptions, optional
-    target : str, optional
-        Column with the labels; the last one, if not given.  LIBSVM files have their own.
-    scores : str, optional
-        Column with importance scores in [0, 1].
-    weights : str, optional
-        Column with instance weights of at least 0.
-    groups, id : str, optional
-        Columns with the group and with the name of every row.
-    drop : sequence of str
-        Columns to leave out.
-    categorical : sequence of str
-        Columns whose numbers are names of categories.
+    roles : Roles, optional
+        Which columns hold labels, weights and the like; LIBSVM files have no named columns.
 
     Returns
     -------
@@ -116,26 +98,23 @@ def read_table(
     ------
     UserError
         With one sentence that says what to do.
+
+    See Also
+    --------
+    spansvm.tables.read_for_prediction : Reads a file for a trained model.
+    spansvm.tables.build_pipeline : A model with the steps that prepare the columns.
     """
-    options = options or FileOptions()
+    options, roles = options or FileOptions(), roles or Roles()
     content = _read(path, options)
     if not isinstance(content.rows, LibsvmRows):
-        table = assemble(
-            content.source, content.rows, target=target, scores=scores, weights=weights,
-            groups=groups, id=id, drop=drop, categorical=categorical,
-        )  # fmt: skip
+        table = assemble(content.source, content.rows, roles)
         schema = replace(table.schema, missing=options.extra_missing)
         return replace(table, schema=schema, notes=content.notes + table.notes)
-    asked = {
-        "--target": target, "--scores": scores, "--weights": weights, "--groups": groups,
-        "--id": id, "--drop": drop, "--categorical": categorical,
-    }  # fmt: skip
-    for option, value in asked.items():
-        if value:
-            raise UserError(
-                f"{content.source} is a LIBSVM file, which has no named columns; leave {option} "
-                "out, or give a CSV file."
-            )
+    if roles.given:
+        raise UserError(
+            f"{content.source} is a LIBSVM file, which has no named columns; leave "
+            f"--{roles.given[0]} out, or give a CSV file."
+        )
     _refuse_markers(content.source, options)
     return _libsvm_table(content.source, content.rows, options.memory)
 
@@ -159,6 +138,11 @@ def read_for_prediction(
         What stood for a missing value in the training does so here, too.
     id : str, optional
         Column with the name of every row.
+
+    See Also
+    --------
+    spansvm.tables.read_table : Reads a file to train on.
+    spansvm.tables.check_predictable : Whether a model can predict the rows.
     """
     options = options or FileOptions()
     both = replace(options, missing=options.missing + schema.missing)

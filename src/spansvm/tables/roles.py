@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from .row_numbers import note_counting
 from .table import CATEGORICAL, NUMERIC, Schema, Table
 
 __all__ = [
+    "Roles",
     "assemble",
     "check_classes",
     "data_frame",
@@ -31,48 +33,64 @@ _MANY_CATEGORIES = 0.5
 _MANY_CLASSES = 10
 
 
-def assemble(
-    source: str,
-    columns: list[Column],
-    *,
-    target: str | None,
-    scores: str | None,
-    weights: str | None,
-    groups: str | None,
-    id: str | None,
-    drop: Sequence[str],
-    categorical: Sequence[str],
-) -> Table:
-    """The table that the columns make up.
+@dataclass(frozen=True)
+class Roles:
+    """Which columns of a file have a role; all others are features.
 
-    Parameters
+    The names are those of the options of ``spansvm tune``, which messages mention.
+
+    Attributes
     ----------
-    source : str
-        Name of the file, for messages.
-    columns : list of Column
-    target, scores, weights, groups, id : str, optional
-        Names of the columns with a role; the target is the last column if it is not given.
+    target : str, optional
+        Column with the labels; the last one, if not given.
+    scores : str, optional
+        Column with importance scores in [0, 1].
+    weights : str, optional
+        Column with instance weights of at least 0.
+    groups, id : str, optional
+        Columns with the group and with the name of every row.
     drop : sequence of str
         Columns to leave out.
     categorical : sequence of str
         Columns whose numbers are names of categories.
+
+    See Also
+    --------
+    spansvm.tables.read_table : Reads a file by them.
     """
-    asked = {"scores": scores, "weights": weights, "groups": groups, "id": id}
+
+    target: str | None = None
+    scores: str | None = None
+    weights: str | None = None
+    groups: str | None = None
+    id: str | None = None
+    drop: Sequence[str] = ()
+    categorical: Sequence[str] = ()
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """The roles that some column has been given."""
+        return tuple(role for role, columns in asdict(self).items() if columns)
+
+
+def assemble(source: str, columns: list[Column], asked: Roles) -> Table:
+    """The table that the columns make up; `source` is the name of the file, for messages."""
     roles = {
         role: find_column(source, columns, name, f"--{role}")
-        for role, name in asked.items()
-        if name is not None
+        for role in ("scores", "weights", "groups", "id")
+        if (name := getattr(asked, role)) is not None
     }
-    dropped = [find_column(source, columns, name, "--drop") for name in drop]
+    dropped = [find_column(source, columns, name, "--drop") for name in asked.drop]
     free = [one for one in columns if one not in dropped and one not in roles.values()]
-    if target is None and not free:
-        raise UserError(f"{source} has no column left for the target; pass --target.")
-    roles["target"] = (
-        free[-1] if target is None else find_column(source, columns, target, "--target")
-    )
+    if asked.target is None:
+        if not free:
+            raise UserError(f"{source} has no column left for the target; pass --target.")
+        roles["target"] = free[-1]
+    else:
+        roles["target"] = find_column(source, columns, asked.target, "--target")
     _check_one_role_each(roles)
     features = [column for column in free if column is not roles["target"]]
-    named = [find_column(source, features, name, "--categorical") for name in categorical]
+    named = [find_column(source, features, name, "--categorical") for name in asked.categorical]
     _check_features(source, features)
     kinds = [CATEGORICAL if column in named else column.kind() for column in features]
     X = data_frame(features, kinds)

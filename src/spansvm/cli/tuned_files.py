@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..models import libsvm_reason, save_libsvm, save_model
-from ..output import OutputFolder
+from ..output import OutputFolder, write_csv
 from ..report import Report, write_json, write_report
 from ..tables import Schema
 from .grids import STEP
 from .terminal import Terminal
 from .training_record import TrainingRecord
 
-__all__ = ["FILES", "write_results", "write_results_table"]
+__all__ = ["FILES", "MODEL", "write_candidates", "write_files"]
 
 #: Names of the files.
 MODEL, LIBSVM, TABLE, PAGE, JSON = FILES = (
@@ -28,7 +27,7 @@ MODEL, LIBSVM, TABLE, PAGE, JSON = FILES = (
 )
 
 
-def write_results(
+def write_files(
     folder: OutputFolder,
     search: Any,
     report: Report,
@@ -58,7 +57,7 @@ def write_results(
         (folder.path / LIBSVM).unlink(missing_ok=True)
         terminal.note(f"There is no {LIBSVM}: {reason}.")
     with folder.writing(TABLE) as path:
-        write_results_table(path, search.cv_results_, report.search.ranking())
+        write_candidates(path, search.cv_results_, report.search.ranking())
     with folder.writing(PAGE) as path:
         write_report(report, path)
     with folder.writing(JSON) as path:
@@ -66,7 +65,7 @@ def write_results(
     return [folder.path / name for name in (*written, TABLE, PAGE, JSON)]
 
 
-def write_results_table(path: Path, results: dict[str, Any], order: list[int]) -> None:
+def write_candidates(path: Path, results: dict[str, Any], order: list[int]) -> None:
     """Write ``cv_results_`` as CSV.
 
     Parameters
@@ -81,10 +80,8 @@ def write_results_table(path: Path, results: dict[str, Any], order: list[int]) -
     ranks = [name for name in columns if name.startswith("rank_")]
     names = [*ranks, *(name for name in columns if name not in ranks)]
     with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(names)
-        for index in order:
-            writer.writerow(_cell(columns[name][index]) for name in names)
+        rows = ([_cell(columns[name][index]) for name in names] for index in order)
+        write_csv(stream, [names, *rows])
 
 
 def _column_name(key: str) -> str:

@@ -1,4 +1,4 @@
-"""How candidates are judged: from ``--method``, ``--scoring`` and groups to a SpanSearch."""
+"""The method, folds and scorers of a search: from ``--method``, ``--scoring`` and groups."""
 
 from __future__ import annotations
 

@@ -9,17 +9,15 @@ from typing import Any
 from ..report import Report
 from ..report.naming import name_parameters
 from ..report.plain import percent, plain, words
+from ..search.grid import EQUAL_SCORES
 from .grids import STEP
 from .held_out import HeldOut
 from .terminal import Terminal
 
-__all__ = ["describe_setting", "error_in_words", "findings_as_json", "print_findings"]
+__all__ = ["describe_setting", "error_in_words", "print_summary", "summary_as_json"]
 
 #: As many suspicious labels are shown.
 _SUSPICIOUS = 10
-
-#: Shares of rows that differ by less are equal.
-_EQUAL = 1e-10
 
 
 def describe_setting(params: Mapping[str, Any], classes: tuple[int | str, ...]) -> str:
@@ -44,7 +42,7 @@ def error_in_words(n_errors: int, n_rows: int, interval: list[float]) -> str:
     return f"{share} ({n_errors} of {n_rows} rows; 95% interval {low} to {high})"
 
 
-def print_findings(
+def print_summary(
     report: Report, setting: str, test: HeldOut | None, terminal: Terminal, *, named: bool
 ) -> None:
     """Print what matters most.
@@ -98,7 +96,7 @@ def print_findings(
 
 
 def _comparison(error: float, majority_error: float) -> str:
-    if error > majority_error - _EQUAL:
+    if error > majority_error - EQUAL_SCORES:
         return "the model is no better than that"
     return f"the model makes {percent(1 - error / majority_error)} fewer errors"
 
@@ -120,10 +118,10 @@ def _print_suspicious(report: Report, terminal: Terminal, *, named: bool) -> Non
         terminal.say("Row 1 is the first row of data, after any header.")
 
 
-def findings_as_json(
+def summary_as_json(
     report: Report, setting: str, test: HeldOut | None, files: list[str]
 ) -> dict[str, Any]:
-    """What :func:`print_findings` says and more, as plain data."""
+    """What :func:`print_summary` says and more, as plain data."""
     return {
         **report.summary,
         "setting": setting,

@@ -10,6 +10,7 @@ from scipy.stats import binomtest
 from sklearn.metrics import brier_score_loss, roc_auc_score, roc_curve
 
 from .._typing import Array
+from ..display.margins import Margins, count_margins
 from ..svc import SpanSVC
 from .plain import cut
 
@@ -17,7 +18,6 @@ __all__ = [
     "Calibration",
     "ClassFigures",
     "LeaveOneOutFigures",
-    "Margins",
     "Operation",
     "describe_leave_one_out",
     "wilson",
@@ -41,19 +41,6 @@ class ClassFigures:
     n_rows: int
     n_errors: int
     n_support: int
-
-
-@dataclass(frozen=True)
-class Margins:
-    """Histogram of the leave-one-out margins of each class.
-
-    The first and the last bar also hold what lies beyond, if `open_below` or `open_above`.
-    """
-
-    edges: list[float]
-    counts: list[list[int]]
-    open_below: bool
-    open_above: bool
 
 
 @dataclass(frozen=True)
@@ -139,26 +126,10 @@ def describe_leave_one_out(model: SpanSVC) -> LeaveOneOutFigures:
             for index, name in enumerate(names)
         ],
         confusion=confusion.tolist(),
-        margins=_histogram(margins, own, names.size),
+        margins=count_margins(margins, own, names.size, n_bars=_BARS, fence=_FENCE),
         operations=_operations(model, counted, own, said, probabilities),
         calibration=_calibration(names, own, said, probabilities),
     )
-
-
-def _histogram(margins: Array, own: npt.NDArray[np.intp], n_classes: int) -> Margins:
-    quartiles = np.quantile(margins, [0.25, 0.5, 0.75])
-    reach = _FENCE * max(quartiles[2] - quartiles[0], 1e-9)
-    low = min(max(margins.min(), quartiles[1] - reach), 0.0)
-    high = max(min(margins.max(), quartiles[1] + reach), 0.0)
-    width = (high - low or 1.0) / _BARS
-    # 0 is an edge, so that no bar is on both sides.
-    edges = width * np.arange(np.floor(low / width), np.ceil(high / width) + 1)
-    # A margin of exactly 0 is an error and belongs to the left.
-    inside = np.where(margins == 0, -width / 2, margins)
-    inside = np.clip(inside, edges[0], np.nextafter(edges[-1], -np.inf))
-    counts = [np.histogram(inside[own == index], edges)[0].tolist() for index in range(n_classes)]
-    below, above = bool(margins.min() < edges[0]), bool(margins.max() > edges[-1])
-    return Margins(edges.tolist(), counts, below, above)
 
 
 def _operations(

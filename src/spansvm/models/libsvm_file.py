@@ -17,12 +17,10 @@ from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
 from ..errors import UserError
+from ..kernels import Kernel
 from ..svc import SpanSVC
 
 __all__ = ["libsvm_labels", "libsvm_reason", "save_libsvm", "save_libsvm_data", "transformed"]
-
-#: LIBSVM's names of the kernels.
-_KERNELS = {"linear": "linear", "poly": "polynomial", "rbf": "rbf", "sigmoid": "sigmoid"}
 
 #: Labels are of C's type int.
 _LARGEST_LABEL = 2**31 - 1
@@ -35,7 +33,7 @@ def libsvm_reason(model: Any) -> str | None:
         return f"a {type(svm).__name__} is not a support vector classifier"
     if callable(svm.kernel):
         return "LIBSVM has no kernels that are functions of the user"
-    if svm.kernel not in _KERNELS:
+    if Kernel(svm.kernel).libsvm_name is None:
         return f"LIBSVM needs the rows, which the kernel '{svm.kernel}' does not have"
     if svm.break_ties and len(svm.classes_) > 2:
         return "LIBSVM does not break ties between classes by their decision values"
@@ -66,6 +64,11 @@ def save_libsvm(path: str | Path, model: Any) -> None:
     path : str or Path
     model : SpanSVC, SVC or Pipeline that ends in one
         Fitted.  UserError if :func:`libsvm_reason` has one.
+
+    See Also
+    --------
+    spansvm.models.save_libsvm_data : Writes rows for it to predict.
+    spansvm.models.save_model : Saves all of a model, with its transformers.
     """
     reason = libsvm_reason(model)
     if reason is not None:
@@ -75,16 +78,11 @@ def save_libsvm(path: str | Path, model: Any) -> None:
     # scikit-learn turns the sign for two classes; LIBSVM's values are positive for the first.
     sign = -1.0 if len(svm.classes_) == 2 else 1.0
     gamma = svm._gamma if isinstance(svm, SVC) else svm.machines_.kernel.gamma
-    parameters = {
-        "linear": [],
-        "poly": [f"degree {svm.degree}", f"gamma {gamma:.17g}", f"coef0 {svm.coef0:.17g}"],
-        "rbf": [f"gamma {gamma:.17g}"],
-        "sigmoid": [f"gamma {gamma:.17g}", f"coef0 {svm.coef0:.17g}"],
-    }
+    kernel = Kernel(svm.kernel, gamma, svm.degree, svm.coef0)
     lines = [
         "svm_type c_svc",
-        f"kernel_type {_KERNELS[svm.kernel]}",
-        *parameters[svm.kernel],
+        f"kernel_type {kernel.libsvm_name}",
+        *(f"{name} {getattr(kernel, name):.17g}" for name in kernel.parameters),
         f"nr_class {len(svm.classes_)}",
         f"total_sv {svm.support_.size}",
         f"rho {_numbers(-sign * svm.intercept_)}",
@@ -114,6 +112,11 @@ def save_libsvm_data(
         Labels; 0 in all rows if not given.
     classes : array-like
         ``classes_`` of the model: what its labels are numbered by, as :func:`libsvm_labels` does.
+
+    See Also
+    --------
+    spansvm.models.save_libsvm : Writes the model.
+    spansvm.models.transformed : The rows behind the transformers of a pipeline.
     """
     labels = ["0"] * X.shape[0]
     if y is not None:

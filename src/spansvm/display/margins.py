@@ -1,0 +1,62 @@
+"""Histograms of leave-one-out margins, whoever draws them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .._typing import Array
+
+__all__ = ["Margins", "count_margins"]
+
+
+@dataclass(frozen=True)
+class Margins:
+    """Histogram of the leave-one-out margins of each class.
+
+    The first and the last bar also hold what lies beyond, if `open_below` or `open_above`.
+    """
+
+    edges: list[float]
+    counts: list[list[int]]
+    open_below: bool
+    open_above: bool
+
+
+def count_margins(
+    margins: Array,
+    own: npt.NDArray[np.intp],
+    n_classes: int,
+    *,
+    n_bars: int,
+    fence: float = np.inf,
+) -> Margins:
+    """Count margins in bars of equal width, of which none is on both sides of 0.
+
+    Parameters
+    ----------
+    margins : ndarray of shape (l,)
+        Without NaN.
+    own : ndarray of shape (l,)
+        Index of the class of each.
+    n_classes : int
+    n_bars : int
+        How many bars there are about.
+    fence : float
+        Margins farther from the median than so many interquartile ranges share the last bar.
+    """
+    quartiles = np.quantile(margins, [0.25, 0.5, 0.75])
+    reach = fence * max(quartiles[2] - quartiles[0], 1e-9)
+    low = min(max(margins.min(), quartiles[1] - reach), 0.0)
+    high = max(min(margins.max(), quartiles[1] + reach), 0.0)
+    width = (high - low or 1.0) / n_bars
+    # A margin of exactly 0 is an error and belongs to the left.
+    first = -1.0 if (margins == 0).any() else 0.0
+    edges = width * np.arange(min(np.floor(low / width), first), np.ceil(high / width) + 1)
+    inside = np.where(margins == 0, -width / 2, margins)
+    inside = np.clip(inside, edges[0], np.nextafter(edges[-1], -np.inf))
+    counts = [np.histogram(inside[own == index], edges)[0].tolist() for index in range(n_classes)]
+    below, above = bool(margins.min() < edges[0]), bool(margins.max() > edges[-1])
+    return Margins(edges.tolist(), counts, below, above)
