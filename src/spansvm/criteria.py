@@ -15,17 +15,20 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from ._hull import AffineHull
 from ._linalg import one_blas_thread
-from ._typing import Array, Mask
+from ._typing import Array, Mask, Rows
 from .dual import DualSolution
 from .gram import Gram, as_gram
 from .span import (
     LeaveOneOut,
     box_span_squared,
+    hull_of,
     opper_winther_shift,
     removals,
     span_exists,
     span_leave_one_out,
+    with_factor,
 )
 
 __all__ = [
@@ -68,7 +71,22 @@ class SolvedModel:
     @cached_property
     def leave_one_out(self) -> LeaveOneOut:
         """Spans without the box and leave-one-out decision values (Theorem 2)."""
-        return span_leave_one_out(self.gram, self.solution)
+        return span_leave_one_out(self.gram, self._with_factor)
+
+    @cached_property
+    def _with_factor(self) -> DualSolution:
+        return with_factor(self.gram, self.solution)
+
+    @cached_property
+    def hull(self) -> AffineHull:
+        """The affine hull of the in-bound vectors."""
+        return hull_of(self.gram, self._with_factor)
+
+    def box_span(self, rows: Rows) -> Array:
+        """``S_p`` within the box for some support vectors; infinity where Lambda_p is empty."""
+        return np.sqrt(
+            box_span_squared(self.gram, self.solution, rows, self.hull, self.leave_one_out)
+        )
 
     @cached_property
     def span_exists(self) -> Mask:
@@ -78,8 +96,7 @@ class SolvedModel:
     @cached_property
     def in_bound_box_span(self) -> Array:
         """``S_p`` within the box for the in-bound vectors; infinity where Lambda_p is empty."""
-        inside = np.flatnonzero(self.solution.in_bound)
-        return np.sqrt(box_span_squared(self.gram, self.solution, inside))
+        return self.box_span(np.flatnonzero(self.solution.in_bound))
 
     @property
     def s_span(self) -> float:
@@ -117,7 +134,7 @@ class SolvedModel:
         if self.solution.converged:
             slack = max(self.solution.gap, _EXACT)
             with one_blas_thread:
-                for removal in removals(self.gram, self.solution, slack):
+                for removal in removals(self.gram, self.solution, slack, hull=self.hull):
                     mask[removal.row] = removal.exact
         return mask
 

@@ -25,7 +25,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
-from ._hull import Factor
+from ._factor import Factor
 from ._typing import Array, Mask
 from ._validation import (
     check_both_classes,

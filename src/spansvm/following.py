@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
-from ._hull import Factor
-from ._linalg import cholesky, lower_inverse, one_blas_thread
+from ._factor import Bordered, bordered, from_first
+from ._linalg import one_blas_thread
 from ._removal import remove_all
 from ._typing import Array, Rows
 from .dual import DualSolution, box, find_intercept
@@ -25,17 +25,10 @@ from .memory import parse_budget
 from .qp import default_max_iter, kkt_gap
 from .span import removals
 
-__all__ = ["EXACT_TOLERANCE", "Bordered", "Removals", "bordered", "follow", "retrain"]
+__all__ = ["EXACT_TOLERANCE", "Removals", "follow", "retrain"]
 
 #: Solutions that meet the KKT conditions less well than this are no vertices to start from.
 _VERTEX = 1e-7
-
-#: Least pivot of a factor that is good for an inverse, as a fraction of the mean diagonal.
-_WELL_CONDITIONED = 1e-5
-
-#: Least squared distance of a vector from the hull of others that it does not depend on, as a
-#: fraction of the largest squared norm.
-_REGULAR = {np.dtype(np.float64): 1e-11, np.dtype(np.float32): 1e-5}
 
 #: Pivots of a scaled system below this are none; nor are those below the rounding of the kernel.
 _SINGULAR, _KERNEL_ROUNDING = 1e-11, 1e-14
@@ -56,7 +49,7 @@ class Tableau(NamedTuple):
     free, place : ndarray of int
         The free vectors, and for every vector its place among them, or -1.
     projected, weights
-        Of :class:`Bordered`.
+        Of :class:`~spansvm._factor.Bordered`.
     values : ndarray of shape (n, l)
         Rows of the Gram matrix that belong to the free vectors, less that of the first.
     scale, singular : float
@@ -97,60 +90,6 @@ class Removals(NamedTuple):
     error: float
 
 
-class Bordered(NamedTuple):
-    """Inverse of the bordered system ``[[K_FF, 1], [1', 0]]`` of independent vectors.
-
-    The point of their hull that is nearest to another one, p, has the weights
-    ``projected @ (k_p - K_0p) + weights``, with ``k_p = K[F, p]`` and the first of them as base 0.
-    Differences of kernel values are exact where the values themselves are nearly equal.
-
-    Attributes
-    ----------
-    projected, weights
-        The inverse without its border, and its border.
-    """
-
-    projected: Array
-    weights: Array
-
-
-def bordered(gram: Gram, free: Rows, known: Factor | None = None) -> Bordered | None:
-    """The inverse for some vectors, from their factor if it is known; None if they depend."""
-    if known is not None and known.matrix.size and np.array_equal(known.kept, free):
-        pivots = np.diagonal(known.matrix) ** 2
-        if known.ridge == 0.0 and pivots.min() >= _WELL_CONDITIONED * known.shift:
-            inverse = _inverse(known.matrix.copy())
-            u = inverse.sum(axis=1)
-            weights = u / u.sum()
-            inverse -= np.outer(u, weights)
-            return Bordered(inverse, weights)
-    # Relative to the first vector: what all have in common would swamp the differences.
-    block = gram.block(free, free)
-    apart = block - block[0]
-    G = apart[1:, 1:] - apart[1:, :1]
-    G = 0.5 * (G + G.T)
-    least = _REGULAR[gram.dtype] * float(np.abs(gram.diagonal).max())
-    size = free.size
-    if size > 1:
-        if not cholesky(G) or (np.diagonal(G) ** 2 < least).any():
-            return None
-        G = _inverse(G)
-    projected, weights = np.empty((size, size)), np.empty(size)
-    projected[1:, 1:] = G
-    projected[0, 1:] = projected[1:, 0] = -G.sum(axis=0)
-    projected[0, 0] = G.sum()
-    weights[1:] = -G @ apart[1:, 0]
-    weights[0] = 1.0 - weights[1:].sum()
-    return Bordered(projected, weights)
-
-
-def _inverse(factor: Array) -> Array:
-    """The inverse of a matrix from its Cholesky factor, which is overwritten."""
-    lower_inverse(factor)
-    triangle = np.tril(factor)
-    return triangle.T @ triangle
-
-
 @dataclass(frozen=True, eq=False)
 class Vertex:
     """A solution with independent free vectors, twins merged.
@@ -176,16 +115,18 @@ def follow(
 ) -> Removals:
     """Decision values of the support vectors in `rows`, each from the model without it.
 
-    `system` is the inverse for the in-bound vectors, if they are independent and it is known.
+    `system` is what :func:`~spansvm._factor.bordered` gave for the in-bound vectors, if it is
+    known.
     """
     lost = Removals(np.full(rows.size, np.nan), np.full(rows.size, np.nan), 0.0)
     if rows.size == 0 or isinstance(gram, LazyGram) or solution.indefinite:
         return lost
     if 8.0 * len(gram) ** 2 > parse_budget(None):
         return lost
-    vertex, system = _find_vertex(gram, solution, system)
-    if vertex is None or system is None:
+    found = _find_vertex(gram, solution, system)
+    if found is None:
         return lost
+    vertex, system = found
     return _follow(gram, solution, vertex, _tableau(gram, vertex.free, system), rows)
 
 
@@ -245,7 +186,7 @@ def retrain(gram: Gram, solution: DualSolution, p: np.intp) -> tuple[float, floa
 
 def _find_vertex(
     gram: Gram, solution: DualSolution, system: Bordered | None
-) -> tuple[Vertex | None, Bordered | None]:
+) -> tuple[Vertex, Bordered] | None:
     """A solution to start from, with its inverse; None if rounding leaves none."""
     y, twins = solution.y, gram.twins(solution.y)
     x, C = solution.beta, solution.C
@@ -257,8 +198,9 @@ def _find_vertex(
     if free.size == 0:
         vertex = _adopt(x, lo, hi, residual)
         return vertex, bordered(gram, vertex.free)
-    system = system or bordered(gram, free, solution.factor)
-    if system is not None:
+    if system is None:
+        system = bordered(gram, free, solution.factor)
+    if system.independent:
         return Vertex(x, lo, hi, residual, free), system
     return _purify(gram, y, x, lo, hi, free)
 
@@ -273,14 +215,10 @@ def _adopt(x: Array, lo: Array, hi: Array, residual: Array) -> Vertex:
 
 def _purify(
     gram: Gram, y: Array, x: Array, lo: Array, hi: Array, free: Rows
-) -> tuple[Vertex | None, Bordered | None]:
+) -> tuple[Vertex, Bordered] | None:
     """Move multipliers among dependent vectors until the free ones are independent."""
-    block = gram.block(free, free)
     # The first is in the basis; the others are looked at relative to it.
-    apart = block - block[0]
-    G = apart[1:, 1:] - apart[1:, :1]
-    G = 0.5 * (G + G.T)
-    least = _REGULAR[gram.dtype] * float(np.abs(gram.diagonal).max())
+    _, G, least = from_first(gram, free)
     _, order, rank, _ = linalg.lapack.dpstrf(G, tol=least, lower=1)
     order -= 1
     chosen, others = order[:rank], order[rank:] + 1
@@ -322,20 +260,18 @@ def _purify(
     return _settle(gram, y, moved, lo, hi)
 
 
-def _settle(
-    gram: Gram, y: Array, x: Array, lo: Array, hi: Array
-) -> tuple[Vertex | None, Bordered | None]:
+def _settle(gram: Gram, y: Array, x: Array, lo: Array, hi: Array) -> tuple[Vertex, Bordered] | None:
     """Take off what rounding left; None if the point is no solution."""
     free = np.flatnonzero((x > lo) & (x < hi))
     g = gram.gradient(x, -y)
     if free.size == 0:
         if kkt_gap(x, g, lo, hi) > _VERTEX:
-            return None, None
+            return None
         vertex = _adopt(x, lo, hi, g)
         return vertex, bordered(gram, vertex.free)
     system = bordered(gram, free)
-    if system is None:
-        return None, None
+    if not system.independent:
+        return None
     x = x.copy()
     for _ in range(2):
         step = -system.projected @ g[free] - system.weights * x.sum()
@@ -343,7 +279,7 @@ def _settle(
         gram.add_rows(g, free, step)
     inside = (x[free] > lo[free]) & (x[free] < hi[free])
     if not inside.all() or kkt_gap(x, g, lo, hi) > _VERTEX:
-        return None, None
+        return None
     residual = g - float(g[free].mean())
     residual[free] = 0.0
     return Vertex(x, lo, hi, residual, free), system

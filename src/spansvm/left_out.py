@@ -27,10 +27,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ._descent import rounding_level
+from ._factor import Bordered, bordered
 from ._linalg import one_blas_thread
 from ._typing import Array, Rows
 from .dual import DualSolution, box
-from .following import Bordered, bordered, follow, retrain
+from .following import follow, retrain
 from .gram import Gram
 from .lazy import LazyGram
 from .span import LeaveOneOut, entering, span_leave_one_out
@@ -188,9 +189,9 @@ def _predict(
         _from_one(gram, solution, inside, bounded, room, sums, decision, shift, doubt)
         return doubt * reach, None
     system = bordered(gram, hull, solution.factor)
-    if system is None:
+    if not system.independent:
         doubt[solution.support] = np.inf
-        return doubt, None
+        return doubt, system
     P, w = system.projected, system.weights
     # Bounded vectors: in-bound ones take over `lean` of them.  All relative to the first of these.
     base = hull[:1]

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ._descent import kkt_gap, restore_sum, settle
+from ._factor import Factor, limits_of, no_factor
 from ._finish import finish
-from ._hull import Factor, limits_of, no_factor
 from ._linalg import add_rows, one_blas_thread, symmetric_view
 from ._sweep import INDEFINITE
 from ._typing import Array
