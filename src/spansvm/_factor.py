@@ -365,6 +365,8 @@ def mean_diagonal(block: Array) -> float:
 
 def regularised_inverse(block: Array, dtype: np.dtype) -> Array:
     """Inverse of a Gram matrix without the border, with a ridge if it needs one."""
+    if block.size == 0:
+        return block
     block, every = np.ascontiguousarray(block), np.arange(block.shape[0])
     matrix, _ = _regularise(block, every, block.copy(), 0.0, mean_diagonal(block), _LIMITS[dtype])
     return inverse_of(matrix) if matrix.size else clipped_inverse(block)

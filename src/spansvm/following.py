@@ -163,25 +163,27 @@ def _follow(
     return Removals(decision, shift, float(error[0]))
 
 
-def retrain(gram: Gram, solution: DualSolution, p: np.intp) -> tuple[float, float, float]:
+def retrain(gram: Gram, solution: DualSolution, rows: Rows) -> tuple[Array, Array, Array]:
     """``f^p(x_p)`` and the mean shift of the others, by training without p; and the KKT gap.
 
-    It starts from what the span predicts.
+    For each p in `rows`; each training starts from what the span predicts.
     """
-    y = solution.y
-    (removal,) = removals(gram, solution, 10 * EXACT_TOLERANCE, np.array([p]))
-    x, g, gap = removal.beta, removal.gradient, 0.0
-    lo, hi = box(y, solution.C)
-    lo[p] = hi[p] = 0.0
-    if not removal.exact:
-        x, g = gram.make_feasible(x, g, lo, hi)
-        limit = default_max_iter(y.size)
-        result = gram.solve(x, g, -y, lo, hi, tol=EXACT_TOLERANCE, max_iter=limit)
-        x, g, gap = result.x, result.gradient, result.gap
-    decision = y + g + find_intercept(x, g, lo, hi)
-    others = solution.present.copy()
-    others[p] = False
-    return float(decision[p]), float((decision - solution.decision)[others].mean()), gap
+    y, limit = solution.y, default_max_iter(solution.y.size)
+    values, shifts, gaps = np.empty(rows.size), np.empty(rows.size), np.zeros(rows.size)
+    for removal in removals(gram, solution, 10 * EXACT_TOLERANCE, rows):
+        p, k = removal.row, np.flatnonzero(rows == removal.row)[0]
+        x, g = removal.beta, removal.gradient
+        lo, hi = box(y, solution.C)
+        lo[p] = hi[p] = 0.0
+        if not removal.exact:
+            x, g = gram.make_feasible(x, g, lo, hi)
+            result = gram.solve(x, g, -y, lo, hi, tol=EXACT_TOLERANCE, max_iter=limit)
+            x, g, gaps[k] = result.x, result.gradient, result.gap
+        decision = y + g + find_intercept(x, g, lo, hi)
+        others = solution.present.copy()
+        others[p] = False
+        values[k], shifts[k] = decision[p], (decision - solution.decision)[others].mean()
+    return values, shifts, gaps
 
 
 def _find_vertex(

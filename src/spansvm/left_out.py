@@ -104,8 +104,8 @@ def left_out(gram: Gram, solution: DualSolution, rule: LeaveOneOut | None = None
             removals, followed = follow(gram, solution, rows, system), rows.size
             decision[rows], shift[rows] = removals.decision, removals.shift
             accuracy = max(accuracy, _ABOVE_GAP * removals.error)
-            for p in rows[np.isnan(removals.decision)]:
-                decision[p], shift[p], _ = retrain(gram, solution, p)
+            lost = rows[np.isnan(removals.decision)]
+            decision[lost], shift[lost], _ = retrain(gram, solution, lost)
     alone = alone_in_class(solution)
     decision[alone], shift[alone] = -solution.y[alone], 0.0
     return LeftOut(

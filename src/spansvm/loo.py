@@ -123,15 +123,14 @@ def exact_left_out(gram: Gram, solution: DualSolution) -> LeftOut:
     decision[rows], shift[rows] = removals.decision, removals.shift
     alone = alone_in_class(solution)
     decision[alone], shift[alone] = -solution.y[alone], 0.0
-    gaps = [solution.gap]
-    for p in np.flatnonzero(np.isnan(decision)):
-        decision[p], shift[p], gap = retrain(gram, solution, p)
-        gaps.append(gap)
-    loose = sum(gap > _LOOSE for gap in gaps)
+    lost = np.flatnonzero(np.isnan(decision))
+    decision[lost], shift[lost], gaps = retrain(gram, solution, lost)
+    gaps = np.append(gaps, solution.gap)
+    loose = int((gaps > _LOOSE).sum())
     if loose:
         warnings.warn(
-            f"{loose} of {len(gaps)} leave-one-out models meet the KKT conditions only to "
-            f"{max(gaps):.2g}: scale the features, or reduce C.",
+            f"{loose} of {gaps.size} leave-one-out models meet the KKT conditions only to "
+            f"{gaps.max():.2g}: scale the features, or reduce C.",
             ConvergenceWarning,
             stacklevel=4,
         )
