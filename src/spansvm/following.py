@@ -221,12 +221,11 @@ def _purify(
     """Move multipliers among dependent vectors until the free ones are independent."""
     # The first is in the basis; the others are looked at relative to it.
     _, G, least = from_first(gram, free)
-    _, order, rank, _ = linalg.lapack.dpstrf(G, tol=least, lower=1)
+    factor, order, rank, _ = linalg.lapack.dpstrf(G, tol=least, lower=1)
     order -= 1
     chosen, others = order[:rank], order[rank:] + 1
     if rank:
-        factor = linalg.cho_factor(G[np.ix_(chosen, chosen)], lower=True)
-        rest = linalg.cho_solve(factor, G[np.ix_(chosen, others - 1)])
+        rest = linalg.cho_solve((factor[:rank, :rank], True), G[np.ix_(chosen, others - 1)])
     else:
         rest = np.zeros((0, others.size))
     basis = np.concatenate(([0], chosen + 1))
