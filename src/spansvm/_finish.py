@@ -52,6 +52,8 @@ def finish(K, diag, x, g, lo, hi, flat, flags, limits, known):
             best_x, best_g = x.copy(), g.copy()
         if free.size > 1:
             if not _solve(K, x, g, lo, hi, factor):
+                # Not by the factor: where there are many solutions, the ridge of a Newton step
+                # decides which of them is found.
                 newton(K, x, g, lo, hi, factor.kept)
             snap(K, x, g, lo, hi)
             gap = kkt_gap(x, g, lo, hi)

@@ -22,7 +22,7 @@ from .dual import DualSolution, box, find_intercept
 from .gram import Gram
 from .lazy import LazyGram
 from .memory import parse_budget
-from .qp import default_max_iter, kkt_gap
+from .qp import EQUAL_SUMS, default_max_iter, kkt_gap
 from .span import removals
 
 __all__ = ["EXACT_TOLERANCE", "Removals", "follow", "retrain"]
@@ -30,14 +30,12 @@ __all__ = ["EXACT_TOLERANCE", "Removals", "follow", "retrain"]
 #: Solutions that meet the KKT conditions less well than this are no vertices to start from.
 _VERTEX = 1e-7
 
-#: Pivots of a scaled system below this are none; nor are those below the rounding of the kernel.
+#: Pivots of the scaled system of the changed vectors below this are none; nor are those below the
+#: rounding of the kernel.
 _SINGULAR, _KERNEL_ROUNDING = 1e-11, 1e-14
 
 #: KKT gap of models that are trained without an instance.
 EXACT_TOLERANCE = 1e-8
-
-#: Multipliers that differ by less than this fraction are equal.
-_ROUNDING = 1e-12
 
 
 class Tableau(NamedTuple):
@@ -142,7 +140,7 @@ def _follow(
         room = twins.merge(solution.C)[places] - solution.C[rows]
         size = np.abs(vertex.x[places])
         amounts, stays = y[rows] * np.maximum(size - room, 0.0), room > 0.0
-        moves = size - room >= -_ROUNDING * size  # else they are still free
+        moves = size - room >= -EQUAL_SUMS * size  # else they are still free
     decision, shift = solution.decision[rows].copy(), np.zeros(rows.size)
     moving = np.flatnonzero(moves)
     _fill_rows(gram, tableau, np.unique(places[moving]))

@@ -25,7 +25,7 @@ from ._linalg import one_blas_thread
 from ._typing import Array, Mask
 from .dual import DualSolution, box, warn_indefinite
 from .gram import Gram
-from .qp import solve_qp
+from .qp import EQUAL_SUMS, solve_qp
 
 __all__ = [
     "LeaveOneOut",
@@ -43,9 +43,6 @@ __all__ = [
 #: Strictly inside a box is farther from its ends than this fraction of it, and of the
 #: largest multiplier where boxes are wider than any multiplier.
 _STRICT = 1e-9
-
-#: Sums of weights that differ by less than this fraction are equal.
-_ROUNDING = 1e-12
 
 #: Rounds of guessing which bounds are active before the general solver is called.
 _ROUNDS = 30
@@ -204,7 +201,7 @@ def span_exists(solution: DualSolution) -> Mask:
     inside, bounded = solution.in_bound, solution.bounded
     exists = np.zeros(y.size, dtype=np.bool_)
     bounded_sum = float((y * C)[bounded].sum())
-    slack = _ROUNDING * float(C[inside | bounded].sum())
+    slack = EQUAL_SUMS * float(C[inside | bounded].sum())
     for sign in (-1.0, 1.0):
         same = solution.support & (y == sign)
         room = float(C[inside & (y == sign)].sum()) + sign * bounded_sum
