@@ -10,8 +10,8 @@ a few of them are exchanged and it is solved again.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ._compile import njit
 from ._descent import free_variables, kkt_gap, rounding_level, snap
 from ._hull import factorise, no_factor
 from ._linalg import add_rows, lower_solve

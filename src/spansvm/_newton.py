@@ -5,8 +5,8 @@ to the box, dropping each variable that meets its bound on the way.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ._compile import njit
 from ._linalg import FAST_MATH, add_row, add_rows, cholesky, cholesky_inverse
 
 __all__ = ["newton"]

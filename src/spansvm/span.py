@@ -16,9 +16,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from scipy import linalg
 
+from ._compile import njit
 from ._hull import AffineHull, positive, regularised_inverse
 from ._linalg import one_blas_thread
 from ._typing import Array, Mask
