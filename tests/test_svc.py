@@ -392,3 +392,15 @@ def test_an_own_weighting_is_a_small_class():
     ours = model.fit(X, y, scores=scores).decision_function(X)
     expected = SpanSVC().fit(X, y, sample_weight=scores**2).decision_function(X)
     np.testing.assert_array_equal(ours, expected)
+
+
+def test_rows_of_zero_weight_do_not_take_part_in_calibration():
+    X, y = DATA["wine"]
+    weight = np.where(np.arange(y.size) % 4 == 0, 0.0, 1.0)
+    noisy = np.where(weight == 0.0, (y + 1) % 3, y)  # what they say is wrong
+    kept = weight > 0
+    zero = SpanSVC(gamma=0.5, tol=1e-8).fit(X, noisy, sample_weight=weight)
+    removed = SpanSVC(gamma=0.5, tol=1e-8).fit(X[kept], y[kept])
+    np.testing.assert_allclose(zero.predict_proba(X), removed.predict_proba(X), atol=1e-5)
+    np.testing.assert_array_equal(np.isnan(zero.loo_margin_), ~kept)
+    np.testing.assert_allclose(zero.loo_margin_[kept], removed.loo_margin_, atol=1e-5)
