@@ -219,3 +219,16 @@ def test_removals_on_an_indefinite_kernel_are_not_followed():
     assert values.followed == 0
     rule = span_leave_one_out(gram, solution).decision
     np.testing.assert_allclose(values.decision, rule, atol=1e-3 * np.abs(rule).max())
+
+
+def test_the_twin_that_takes_over_all_holds_the_intercept():
+    """Together they are the only free vector; one of them has room for what both had, just so."""
+    gram = Gram(np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 0.0]]))
+    y, C = np.array([1.0, 1.0, -1.0]), np.array([1.0, 1.0, 0.995])
+    solution = solve_dual(gram, y, C, tol=1e-10)
+    assert solution.in_bound[:2].all()
+    assert solution.bounded[2]
+    for p in (0, 1):
+        model = solve_dual(gram, y, np.where(np.arange(3) == p, 0.0, C), tol=1e-10)
+        assert model.decision[p] == pytest.approx(1.0)
+        assert exact_loo_decision(gram, solution)[p] == pytest.approx(model.decision[p], abs=1e-8)
