@@ -11,7 +11,7 @@ endif
 # Small matrices everywhere: BLAS threads only get in each other's way.
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: help demo test coverage lint docs theory bench quality reproduce clean
+.PHONY: help demo test coverage lint docs theory mutations bench quality reproduce clean
 
 help:
 	@echo "make demo    install, show every estimate of a weighted SVM, tune one, write a report"
@@ -20,6 +20,7 @@ help:
 	@echo "make lint    ruff and mypy"
 	@echo "make docs    the documentation, in site/index.html; warnings are errors"
 	@echo "make theory  the theorems on thousands of random problems (some minutes)"
+	@echo "make mutations  which errors in the core the tests notice (an hour)"
 	@echo "make quality selected models and probabilities against folds on real data (two hours)"
 	@echo "make reproduce  the paper's experiments beside its numbers (an hour and a half)"
 	@echo "make bench   speed as ratios to LibSVM, intelex, ThunderSVM, liquidSVM (half an hour)"
@@ -47,6 +48,9 @@ coverage: $(VENV)/.installed-dev
 
 theory: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 2 -m theory
+
+mutations: $(VENV)/.installed-dev
+	$(BIN)/python tests/mutations.py --jobs 2
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -138,3 +140,51 @@ def test_every_criterion_is_a_number_for_every_model():
             assert isinstance(value, float), name
             assert np.isfinite(value), name
             assert value >= 0, name
+
+
+def test_vectors_with_empty_lambda_are_counted_once_and_add_nothing_to_the_sum():
+    """Theorem 1, with S and k from its definitions: the sum is over the vectors with a span."""
+    found = 0
+    for seed in range(300):
+        problem = random_problem(seed)
+        model = SolvedModel(problem.gram, train_dual(problem.gram, problem.y, problem.C, tol=1e-9))
+        solution, exists = model.solution, model.span_exists
+        some = solution.in_bound & exists
+        k = int((solution.in_bound & ~exists).sum())
+        if not (some.any() and k):
+            continue
+        found += 1
+        spans = model.in_bound_box_span[exists[solution.in_bound]]
+        reach = np.maximum(model.diameter, 1 / np.sqrt(problem.C[some]))
+        total = spans.max() * (reach * solution.alpha[some]).sum()
+        expected = (total + k + solution.bounded.sum()) / solution.n_instances
+        assert CRITERIA["span_bound"](model) == pytest.approx(expected)
+    assert found > 5
+
+
+def test_rows_of_zero_weight_do_not_widen_the_spread_of_kernel_values():
+    X = np.random.default_rng(0).standard_normal((40, 2))
+    y = np.where(X[:, 0] + 0.5 * X[:, 1] > 0, 1.0, -1.0)
+    X[::4] *= 30.0
+    C = np.where(np.arange(40) % 4 == 0, 0.0, 0.05)
+    kept = C > 0
+    K = X @ X.T
+    zero = SolvedModel(K, train_dual(K, y, C, tol=1e-9))
+    K = K[np.ix_(kept, kept)]
+    removed = SolvedModel(K, train_dual(K, y[kept], C[kept], tol=1e-9))
+    assert CRITERIA["xi_alpha"](zero) == CRITERIA["xi_alpha"](removed) < 1.0
+
+
+def test_the_range_of_a_kernel_is_known_for_some_of_its_points_too():
+    K = np.array([[1.0, 0.9, 0.8], [0.9, 1.0, 0.9], [0.8, 0.9, 1.0]])
+    gram = Gram(K, kernel_range=(0.0, 1.0))
+    assert gram.subset(np.array([True, True, False])).spread == gram.spread == 1.0
+    part = Gram(K).subset(np.array([True, True, False]))
+    assert part.spread == pytest.approx(0.1)
+
+
+def test_nothing_is_trusted_if_the_model_is_no_solution():
+    problem = random_problem(3)
+    solution = train_dual(problem.gram, problem.y, problem.C, tol=1e-9)
+    assert SolvedModel(problem.gram, solution).trusted.any()
+    assert not SolvedModel(problem.gram, replace(solution, converged=False)).trusted.any()

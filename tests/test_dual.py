@@ -284,3 +284,11 @@ def test_bad_training_input_is_named(change, message):
     problem = {"K": np.eye(3), "y": [1, -1, 1], "C": 1.0} | change
     with pytest.raises(ValueError, match=message):
         train_dual(**problem)
+
+
+def test_a_multiplier_that_is_truly_inside_its_box_stays_there():
+    """The solution of two instances is alpha = 1, half a percent off its bound."""
+    solution = train_dual(np.eye(2), [1, -1], 1.005, tol=1e-9)
+    np.testing.assert_allclose(solution.alpha, 1.0, rtol=1e-9)
+    np.testing.assert_allclose(solution.decision, [1.0, -1.0], rtol=1e-9)
+    assert solution.in_bound.all()

@@ -17,6 +17,7 @@ from spansvm.kernels import resolve_kernel
 from spansvm.lazy import LazyGram, gram_of
 from spansvm.memory import parse_budget
 from spansvm.path import solve_from
+from spansvm.values import left_out_values
 
 TIGHT = 1e-6
 
@@ -254,3 +255,61 @@ def test_exact_leave_one_out_of_a_linear_machine_on_many_rows():
     values = exact_loo(SVC(kernel="linear", C=0.01), X, y)
     model = SpanSVC(kernel="linear", C=0.01, tol=1e-7).fit(X, y)
     assert np.mean((values > 0) == (model.loo_decision_function_ > 0)) > 0.999
+
+
+def test_parts_that_are_computed_at_a_time_leave_nothing_out(monkeypatch):
+    X, y = problem(90, d=3)
+    function = resolve_kernel("rbf", X, gamma=0.3)
+    whole = Gram(function(X), kernel_range=function.range)
+    solution = solve_dual(whole, y, np.full(90, 1.0), tol=1e-8)
+    expected = SolvedModel(whole, solution)
+    weights, rows = np.random.default_rng(0).standard_normal(90), np.arange(90)
+    monkeypatch.setattr("spansvm.lazy._BLOCK_NUMBERS", 7 * 90)
+    monkeypatch.setattr("spansvm.span._BLOCK_NUMBERS", 7 * 90)
+    monkeypatch.setattr("spansvm.values._BLOCK_NUMBERS", 90)
+    for budget in (1.0, 8 * 90**2):  # without and with rows that are kept
+        lazy = LazyGram(function, X, budget)
+        sums = np.zeros(90)
+        lazy.add_rows(sums, rows, weights)
+        np.testing.assert_allclose(sums, whole.values @ weights, atol=1e-9)
+        assert lazy.radius == pytest.approx(whole.radius, rel=1e-6)
+        found = SolvedModel(lazy, solution)
+        np.testing.assert_allclose(found.spans.decision, expected.spans.decision, atol=1e-7)
+        np.testing.assert_array_equal(found.trusted, expected.trusted)
+    parts = left_out_values(whole, solution)
+    monkeypatch.undo()
+    at_once = left_out_values(whole, solution)
+    np.testing.assert_array_equal(parts.comparable, at_once.comparable)
+    assert parts.followed == at_once.followed
+
+
+def test_many_inner_vectors_are_measured_in_parts(monkeypatch):
+    """At least a thousand others at a time, however many vectors the hull is of."""
+    X, _ = problem(2100, d=3)
+    function = resolve_kernel("rbf", X, gamma=0.3)
+    monkeypatch.setattr("spansvm.lazy._BLOCK_NUMBERS", 1)
+    found = np.zeros(2100)
+    inside, others = np.arange(20), np.arange(20, 2100)
+    lazy, whole = LazyGram(function, X, 1e6), Gram(function(X))
+    lazy.hull_distances(lazy.factor(inside), others, found)
+    expected = np.zeros(2100)
+    whole.hull_distances(whole.factor(inside), others, expected)
+    np.testing.assert_allclose(found, expected, atol=1e-10)
+
+
+def test_no_two_values_of_a_lazy_linear_kernel_differ_by_more_than_its_spread():
+    X = np.array([[3.0, 4.0], [-3.0, -4.0], [1.0, 0.0]])
+    function = resolve_kernel("linear", X)
+    K = function(X)
+    assert LazyGram(function, X).spread == K.max() - K.min() == 50.0
+
+
+def test_a_lazy_solution_is_converged_if_it_meets_the_tolerance():
+    X, y = problem(300)
+    lazy = LazyGram(resolve_kernel("rbf", X, gamma=0.2), X, 1e5)
+    near = 0
+    for limit in range(100, 900, 20):
+        solution = solve_dual(lazy, y, np.full(300, 10.0), tol=1e-3, max_iter=limit)
+        assert solution.converged == (solution.gap <= 1e-3)
+        near += 1e-3 < solution.gap <= 1e-2
+    assert near > 3

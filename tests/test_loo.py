@@ -16,6 +16,8 @@ from spansvm.gram import Gram
 from spansvm.kernels import resolve_kernel
 from spansvm.lazy import gram_of
 from spansvm.loo import exact_loo_decision
+from spansvm.span import find_spans
+from spansvm.values import left_out_values
 
 X, Y = load_breast_cancer(return_X_y=True)
 X, Y = minmax_scale(X)[:160], Y[:160]
@@ -186,3 +188,47 @@ def test_twins_with_other_labels_and_unequal_weights():
                 without[p] = 0.0
                 expected = solve_dual(gram, y, without, tol=1e-9).decision[p]
                 assert values[p] == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_free_vector_near_its_bound_holds_the_intercept(sign):
+    """Without the last one, the first is the only free vector, half a percent below its bound."""
+    Z = np.array([[1.0, 0.0], [-1.0, 0.1], [-1.0, -0.1], [0.3, 2.0]])
+    y = sign * np.array([1.0, -1.0, -1.0, -1.0])
+    gram = Gram(Z @ Z.T)
+    C = np.array([0.4 * 1.005, 0.2, 0.2, 0.1])
+    solution = solve_dual(gram, y, C, tol=1e-10)
+    assert solution.support[3]
+    without = np.where(np.arange(4) == 3, 0.0, C)
+    model = solve_dual(gram, y, without, tol=1e-10)
+    assert model.in_bound[0]
+    assert exact_loo_decision(gram, solution)[3] == pytest.approx(model.decision[3], abs=1e-8)
+
+
+@pytest.mark.filterwarnings("ignore:The kernel matrix is not positive semidefinite")
+def test_removals_on_an_indefinite_kernel_are_not_followed():
+    """Such a model is a stationary point: where its path leads is not where training would."""
+    rng = np.random.default_rng(0)
+    K = rng.standard_normal((30, 30))
+    gram = Gram(K + K.T)
+    y = np.where(np.arange(30) % 2 == 0, 1.0, -1.0)
+    solution = solve_dual(gram, y, np.full(30, 1.0))
+    assert solution.indefinite
+    assert np.isnan(follow(gram, solution, np.flatnonzero(solution.support)).decision).all()
+    values = left_out_values(gram, solution)
+    assert values.followed == 0
+    rule = find_spans(gram, solution).decision
+    np.testing.assert_allclose(values.decision, rule, atol=1e-3 * np.abs(rule).max())
+
+
+def test_the_twin_that_takes_over_all_holds_the_intercept():
+    """Together they are the only free vector; one of them has room for what both had, just so."""
+    gram = Gram(np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 0.0]]))
+    y, C = np.array([1.0, 1.0, -1.0]), np.array([1.0, 1.0, 0.995])
+    solution = solve_dual(gram, y, C, tol=1e-10)
+    assert solution.in_bound[:2].all()
+    assert solution.bounded[2]
+    for p in (0, 1):
+        model = solve_dual(gram, y, np.where(np.arange(3) == p, 0.0, C), tol=1e-10)
+        assert model.decision[p] == pytest.approx(1.0)
+        assert exact_loo_decision(gram, solution)[p] == pytest.approx(model.decision[p], abs=1e-8)

@@ -149,3 +149,21 @@ def test_empty_problem():
     result = solve_qp(np.empty((0, 0)), [], [], [])
     assert result.converged
     assert result.x.size == 0
+
+
+def test_converged_is_what_meets_the_tolerance_and_nothing_else():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 3))
+    K, c = X @ X.T, rng.standard_normal(60)
+    near = 0
+    for limit in range(1, 400):
+        result = solve_qp(K, c, -np.ones(60), np.ones(60), tol=1e-3, max_iter=limit)
+        assert result.converged == (result.gap <= 1e-3)
+        near += 1e-3 < result.gap <= 1e-2
+    assert near > 3
+    assert result.converged
+
+
+def test_a_sum_that_is_nearly_reached_is_out_of_reach():
+    with pytest.raises(ValueError, match=r"total = 2\.001 cannot be reached"):
+        solve_qp(np.eye(2), np.zeros(2), np.zeros(2), np.ones(2), 2.001)

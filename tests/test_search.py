@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import pickle
+from itertools import combinations
 from pathlib import Path
 
 import joblib
@@ -876,3 +877,143 @@ def test_what_is_lost_with_a_worker_is_computed_again(tmp_path):
         results = search.fit(X, y).cv_results_
     assert (tmp_path / "died").exists()
     assert not np.isnan(results["mean_test_score"]).any()
+
+
+# Parts that a candidate shares with others ---------------------------------------------
+
+
+def hinge_by_pairs(X, y, **parameters):
+    """Mean hinge loss of left-out rows, from the analysis of a model for each pair of classes."""
+    losses = []
+    for pair in combinations(np.unique(y), 2):
+        rows = np.isin(y, pair)
+        analysis = analyze(SpanSVC(**parameters).fit(X[rows], y[rows]))
+        signs = np.where(y[rows] == pair[1], 1.0, -1.0)
+        losses.append(np.maximum(0.0, 1.0 - signs * analysis.loo_decision))
+    return np.concatenate(losses).mean()
+
+
+@pytest.mark.parametrize("load", [load_breast_cancer, load_iris])
+def test_the_hinge_loss_is_that_of_left_out_rows_by_pairs_of_classes(load):
+    X, y = load(return_X_y=True)
+    X, y = minmax_scale(X)[::3], y[::3]
+    search = SpanSearch(SVC(**TIGHT), {"C": [0.5, 20.0], "gamma": [1.0]}, refit=False).fit(X, y)
+    for params, found in zip(
+        search.cv_results_["params"], search.cv_results_["loo_hinge"], strict=True
+    ):
+        assert found == pytest.approx(hinge_by_pairs(X, y, **params, **TIGHT), abs=1e-5)
+
+
+def test_every_parameter_of_the_kernel_makes_another_gram_matrix():
+    X, y = small()
+    grid = {"gamma": [0.1, 0.3], "degree": [2, 3], "coef0": [0.0, 2.0]}
+    model = SpanSVC(kernel="poly", C=0.1, **TIGHT)
+    search = SpanSearch(model, grid, refit=False).fit(X, y)
+    alone = [
+        hinge_by_pairs(X, y, kernel="poly", C=0.1, **params, **TIGHT)
+        for params in search.cv_results_["params"]
+    ]
+    np.testing.assert_allclose(search.cv_results_["loo_hinge"], alone, atol=1e-5)
+    assert np.unique(np.round(alone, 4)).size == len(alone)
+
+
+class Little(Weighting):
+    """Little weight, or none, for rows of low scores."""
+
+    def __init__(self, weight=0.0):
+        self.weight = weight
+
+    def instance_weights(self, y, scores):
+        return np.where(scores < 0.5, self.weight, 1.0)
+
+
+def test_vectors_that_come_to_their_bounds_have_spans_although_the_hull_stays():
+    X, y = small(120, class_sep=0.7)
+    model = SpanSVC(gamma=0.3, weighting=Little(), **TIGHT)
+    wrong = SpanSVC(gamma=0.3).fit(X, y).loo_predict_ != y
+    scores = np.where(wrong & (np.arange(y.size) % 2 == 0), 0.0, 1.0)
+    grid = {"weighting__weight": [0.0, 1e-5]}
+    together = SpanSearch(model, grid, refit=False).fit(X, y, scores=scores)
+    n_in_bound, n_bounded = (together.cv_results_[f"n_{kind}"] for kind in ("in_bound", "bounded"))
+    assert n_in_bound[0] == n_in_bound[1]
+    assert n_bounded[0] < n_bounded[1]
+    for index, weight in enumerate(grid["weighting__weight"]):
+        alone = SpanSearch(model, {"weighting__weight": [weight]}, refit=False)
+        alone.fit(X, y, scores=scores)
+        assert together.cv_results_["loo_hinge"][index] == pytest.approx(
+            alone.cv_results_["loo_hinge"][0], abs=1e-9
+        )
+
+
+def test_the_budget_of_a_search_is_in_place_of_that_of_the_machine():
+    X, y = small()
+    grid = {"C": [1.0, 10.0], "gamma": [0.3]}
+    single = 4 * y.size**2  # bytes: a matrix in single precision, not in double
+    plain = SpanSearch(SpanSVC(), grid, refit=False).fit(X, y)
+    own = SpanSearch(SpanSVC(gram_budget=single), grid, refit=False).fit(X, y)
+    given = SpanSearch(SpanSVC(), grid, refit=False, gram_budget=single).fit(X, y)
+    same_results(given, own)
+    assert (given.cv_results_["loo_hinge"] != plain.cv_results_["loo_hinge"]).all()
+    np.testing.assert_allclose(
+        given.cv_results_["loo_hinge"], plain.cv_results_["loo_hinge"], atol=1e-4
+    )
+
+
+def test_empty_sets_are_counted_over_all_pairs_of_classes():
+    X, y = load_iris(return_X_y=True)
+    X, y = minmax_scale(X)[::2], y[::2]
+    weight = 10.0 ** np.random.default_rng(1).uniform(-2, 2, y.size)
+    grid = {"C": [0.001, 0.01, 0.1]}
+    search = SpanSearch(SVC(gamma=2.0, **TIGHT), grid, refit=False)
+    search.fit(X, y, sample_weight=weight)
+    for C, found in zip(grid["C"], search.cv_results_["n_empty"], strict=True):
+        each = []
+        for pair in combinations(range(3), 2):
+            rows = np.isin(y, pair)
+            model = SpanSVC(C=C, gamma=2.0, **TIGHT)
+            each.append(analyze(model.fit(X[rows], y[rows], sample_weight=weight[rows])).n_empty)
+        assert found == sum(each)
+        assert sum(each[1:]) > 0
+
+
+def test_a_candidate_after_one_that_failed_starts_from_nothing():
+    X, y = small(200)
+    model = SpanSVC(C=100.0, gamma=0.3)
+    with pytest.warns(FitFailedWarning, match="stopped early"):
+        search = SpanSearch(model, {"max_iter": [3, 10**6]}, refit=False).fit(X, y)
+    alone = SpanSearch(model, {"max_iter": [10**6]}, refit=False).fit(X, y)
+    assert list(search.cv_results_["converged"]) == [False, True]
+    assert search.cv_results_["loo_hinge"][1] == alone.cv_results_["loo_hinge"][0]
+
+
+def test_scores_that_differ_by_rounding_share_a_rank():
+    def score(model, X, y):
+        return {1.0: 0.3, 2.0: 0.1 + 0.2, 3.0: 0.2}[model.settings.C]
+
+    X, y = small(20)
+    search = SpanSearch(SpanSVC(), {"C": [1.0, 2.0, 3.0]}, scoring=score, refit=False).fit(X, y)
+    assert list(search.cv_results_["rank_test_score"]) == [1, 1, 3]
+
+
+@pytest.mark.parametrize("labels", [(0, 1), (1, 0)])
+def test_a_left_out_value_of_exactly_zero_is_an_error_of_either_class(labels):
+    """Without the first row the others put the boundary on it; the last is alone in its class."""
+    X, y = np.array([[1.0], [0.0], [2.0]]), np.array(labels)[[0, 0, 1]]
+    model = SpanSVC(kernel="linear", C=0.5).fit(X, y)
+    assert analyze(model).loo_decision[0] == 0.0
+    assert analyze(model).span_rule == pytest.approx(2 / 3)
+    assert model.loo_error_ == pytest.approx(2 / 3)
+    search = SpanSearch(model, {"C": [0.5]}, refit=False).fit(X, y)
+    assert search.cv_results_["loo_error"][0] == pytest.approx(2 / 3)
+    assert search.best_score_ == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_a_discarded_row_on_the_boundary_is_an_error_of_a_bound(label):
+    X = np.array([[-2.0], [-1.0], [1.0], [2.0], [0.0]])
+    y = np.array([0, 0, 1, 1, label])
+    scores = np.array([1.0, 1.0, 1.0, 1.0, 0.0])
+    model = SpanSVC(kernel="linear", C=10.0, weighting=Little(), **TIGHT)
+    assert model.fit(X, y, scores=scores).decision_function(X)[4] == 0.0
+    search = SpanSearch(model, {"C": [10.0]}, method="sv_count").fit(X, y, scores=scores)
+    assert search.best_score_ == pytest.approx(1 - 3 / 5)  # two support vectors, and the row

@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from spansvm.criteria import SolvedModel, opper_winther
-from spansvm.dual import train_dual
+from spansvm.dual import DualSolution, train_dual
 from spansvm.gram import Gram
 from spansvm.span import box_span_squared, find_spans, span_exists
 
@@ -167,3 +167,70 @@ def test_zero_weight_is_the_same_as_removal(seed):
 
 def assert_same(ours, expected):
     np.testing.assert_allclose(ours, expected, rtol=1e-5, atol=1e-5)
+
+
+def two_in_bound(bounded, alpha=(0.5, 0.5), C=1.0, others=(), seed=0):
+    """Two in-bound vectors of one class, bounded ones of the other, and pairs that cancel out."""
+    y = np.array([1.0, 1.0, -1.0] + [1.0, -1.0] * len(others))
+    alpha = np.array([*alpha, bounded, *np.repeat(others, 2)])
+    bounds = np.array([C, C, bounded, *np.repeat(others, 2)])
+    X = np.random.default_rng(seed).standard_normal((y.size, 2))
+    solution = DualSolution(
+        alpha=alpha, C=bounds, y=y, intercept=0.0, decision=y.copy(), gap=0.0, converged=True,
+        iterations=0,
+    )  # fmt: skip
+    return Gram(np.exp(-((X[:, None] - X) ** 2).sum(axis=-1))), solution
+
+
+def test_lemma_1_may_hold_with_equality():
+    """Then Lambda_p is one point: the other vector takes over all, and uses up its box."""
+    gram, solution = two_in_bound(1.0)
+    assert span_exists(solution).tolist() == [True, True, True]
+    apart = 2.0 - 2.0 * gram.values[0, 1]
+    np.testing.assert_allclose(box_span_squared(gram, solution, np.arange(2)), apart)
+    # A little is missing, which is rounding beside the weights of two more.
+    for seed in range(20):
+        short = (1e-3 + 1e-13, 1e-3)
+        gram, solution = two_in_bound(sum(short), short, C=2e-3, others=(1.0,), seed=seed)
+        assert span_exists(solution)[0]
+        squared = box_span_squared(gram, solution, np.array([0]))
+        np.testing.assert_allclose(squared, 2.0 - 2.0 * gram.values[0, 1], rtol=1e-6)
+
+
+def test_lemma_1_does_not_hold_where_a_thousandth_is_missing():
+    gram, solution = two_in_bound(1.001, (0.5, 0.501))
+    assert span_exists(solution)[:2].tolist() == [False, False]
+    assert np.isinf(box_span_squared(gram, solution, np.arange(2))).all()
+
+
+def stationary(K, y, rows):
+    """Signed multipliers and intercept that put `rows` on their margins."""
+    system = np.ones((rows.size + 1, rows.size + 1))
+    system[:-1, :-1], system[-1, -1] = K[np.ix_(rows, rows)], 0.0
+    answer = np.linalg.solve(system, np.append(y[rows], 0.0))
+    return answer[:-1], float(answer[-1])
+
+
+@pytest.mark.filterwarnings("ignore:The kernel matrix is not positive semidefinite")
+def test_with_an_indefinite_kernel_only_what_stays_on_its_margins_is_trusted():
+    """All vectors are in-bound.  What is trusted is what a linear system says without p."""
+    wrong, n = 0, 6
+    y = np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
+    for seed in range(200):
+        u = np.random.default_rng(seed).standard_normal(n)
+        K = np.eye(n) - 1.3 * np.outer(u, u) / (u @ u)
+        beta, b = stationary(K, y, np.arange(n))
+        if (y * beta < 0.1).any():
+            continue
+        solution = DualSolution(
+            alpha=y * beta, C=np.full(n, 100.0), y=y, intercept=b, decision=y.copy(), gap=0.0,
+            converged=True, iterations=0, indefinite=True,
+        )  # fmt: skip
+        model = SolvedModel(K, solution)
+        for p in range(n):
+            rest = np.flatnonzero(np.arange(n) != p)
+            others, intercept = stationary(K, y, rest)
+            right = abs(model.spans.decision[p] - K[p, rest] @ others - intercept) < 1e-6
+            assert right or not model.trusted[p]
+            wrong += not right
+    assert wrong > 50

@@ -415,3 +415,15 @@ def test_the_gram_matrix_is_computed_once_for_all_that_is_asked_together(monkeyp
     assert len(computed) == 1
     model.solved_models()  # not kept: it is large
     assert len(computed) == 2
+
+
+def test_rows_of_zero_weight_do_not_take_part_in_calibration():
+    X, y = DATA["wine"]
+    weight = np.where(np.arange(y.size) % 4 == 0, 0.0, 1.0)
+    noisy = np.where(weight == 0.0, (y + 1) % 3, y)  # what they say is wrong
+    kept = weight > 0
+    zero = SpanSVC(gamma=0.5, tol=1e-8).fit(X, noisy, sample_weight=weight)
+    removed = SpanSVC(gamma=0.5, tol=1e-8).fit(X[kept], y[kept])
+    np.testing.assert_allclose(zero.predict_proba(X), removed.predict_proba(X), atol=1e-5)
+    np.testing.assert_array_equal(np.isnan(zero.loo_margin_), ~kept)
+    np.testing.assert_allclose(zero.loo_margin_[kept], removed.loo_margin_, atol=1e-5)

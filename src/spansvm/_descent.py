@@ -16,8 +16,8 @@ always the gradient at ``x``.  ``K`` may be float32; everything else is float64.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ._compile import njit
 from ._linalg import add_row, add_rows
 from ._newton import newton
 from ._sweep import STALLED, sweep

@@ -23,9 +23,9 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numba import njit
 from scipy import linalg
 
+from ._compile import njit
 from ._linalg import FAST_MATH, cholesky, cholesky_inverse, lower_inverse, lower_solve
 from ._typing import Array, Rows
 

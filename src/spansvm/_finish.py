@@ -9,8 +9,7 @@ a few of them are exchanged and it is solved again.
 
 from __future__ import annotations
 
-from numba import njit
-
+from ._compile import njit
 from ._descent import free_variables, kkt_gap, rounding_level, snap
 from ._factor import factorise, newton_move, no_factor, same_points
 from ._linalg import add_rows

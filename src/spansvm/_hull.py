@@ -14,8 +14,8 @@ order, which is taken off again.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ._compile import njit
 from ._factor import (
     Blocks,
     Factor,

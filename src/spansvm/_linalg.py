@@ -15,9 +15,11 @@ from contextlib import ContextDecorator
 import llvmlite.binding as llvm
 import numpy as np
 import numpy.typing as npt
-from numba import njit, types
+from numba import types
 from numba.extending import get_cython_function_address
 from threadpoolctl import LibController, ThreadpoolController
+
+from ._compile import njit
 
 
 class _OneBlasThread(ContextDecorator):

@@ -5,8 +5,8 @@ to the box, dropping each variable that meets its bound on the way.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ._compile import njit
 from ._factor import eliminate, ridged_inverse
 from ._linalg import add_row, add_rows
 

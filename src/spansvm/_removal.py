@@ -19,8 +19,8 @@ intercept is the middle of its interval, as in training.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ._compile import njit
 from ._descent import OFF_BOUND
 from ._linalg import FAST_MATH, add_row, add_rows
 

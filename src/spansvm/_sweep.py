@@ -7,8 +7,9 @@ for each, which is what lets the compiler vectorise them.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, uint64
+from numba import uint64
 
+from ._compile import njit
 from ._linalg import FAST_MATH
 
 __all__ = ["INDEFINITE", "STALLED", "sweep"]

@@ -16,9 +16,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numba import njit
 from scipy import linalg
 
+from ._compile import njit
 from ._factor import no_factor, positive, regularised_inverse
 from ._hull import AffineHull
 from ._linalg import one_blas_thread

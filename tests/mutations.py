@@ -1,0 +1,603 @@
+"""Single mutations of the core, and whether the tests notice them: ``make mutations``.
+
+Each mutation is applied to a copy of the package, and the tests that should notice it are run on
+the copy.  One that survives is an error of the tests, unless it changes no result; then it says
+why.  ``--only`` runs some of them, and the others keep their rows in the table of results.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from queue import Queue
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "benchmarks" / "results" / "mutations.csv"
+COLUMNS = ("module", "old", "new", "wrong", "status", "noticed_by", "seconds")
+
+#: Seconds after which tests that a mutation sends round in circles are ended.
+PATIENCE = 900
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """One change of one place.
+
+    `old` must occur exactly once in the module.  `tests` are those that should notice, such as
+    "qp lazy:parts|chunks": all of test_qp.py, and of test_lazy.py those with such a word in their
+    names.  `equivalent` is why no result changes, if none does.
+    """
+
+    module: str
+    old: str
+    new: str
+    wrong: str
+    tests: str
+    equivalent: str = ""
+
+    @property
+    def path(self) -> str:
+        return f"src/spansvm/{self.module}.py"
+
+    def __str__(self) -> str:
+        return f"{self.module}: {_one_line(self.old)} -> {_one_line(self.new) or '(nothing)'}"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+M = Mutation
+
+# fmt: off
+MUTATIONS = [
+    # Named by the review -----------------------------------------------------------------
+    M("search/left_out", "signed = np.where(indices == 1,", "signed = np.where(indices == 0,",
+      "hinge loss of two classes with the classes exchanged", "search:hinge_loss_is"),
+    M("search/left_out", "sign = np.where(indices == second, 1.0, -1.0)",
+      "sign = np.where(indices == first, 1.0, -1.0)",
+      "hinge loss of more classes with the classes of each pair exchanged",
+      "search:hinge_loss_is"),
+    M("search/composite", '("kernel", "gamma", "degree", "coef0")',
+      '("kernel", "gamma", "degree")', "candidates that differ in coef0 share a Gram matrix",
+      "search:every_parameter"),
+    M("span", " and before.bounded[solution.bounded].all()", "",
+      "spans of vectors that were not bounded before are taken over as 0",
+      "search:come_to_their_bounds"),
+    M("_hull", "(1e-12, 1e-9, 1e-10, 1e-7)", "(1e-12, 1e-18, 1e-10, 1e-7)",
+      "a nearly singular factor is used as it is", "span hull degenerate scales"),
+    M("_hull", "squared[others[p]] -= ridge * columns[a, p] ** 2",
+      "squared[others[p]] -= 0.0 * columns[a, p] ** 2",
+      "distances from outside keep what the ridge added for the weights", "hull span"),
+    M("_hull", "max(squared[others[p]] - ridge, 0.0)", "max(squared[others[p]] + ridge, 0.0)",
+      "distances from outside have the ridge itself added", "hull"),
+    M("_hull", "value = max(value - ridge * length * value**2, 0.0)", "value = max(value, 0.0)",
+      "distances within the hull keep what the ridge added", "hull"),
+    M("_hull", "1.0 / farthest)", "0.0)",
+      "rounding makes a distance larger than any two points are apart",
+      "hull span degenerate scales",
+      "lifted points do not cancel so far; of a hull of one point the value is not used"),
+    M("_hull", "if self.ridge > 0.0:", "if self.ridge > np.inf:",
+      "weights in a nearly singular hull are those of the ridged one", "hull"),
+    M("following", "_SINGULAR, _KERNEL_ROUNDING = 1e-11, 1e-14",
+      "_SINGULAR, _KERNEL_ROUNDING = 1e-30, 1e-30",
+      "removals are followed through singular systems", "loo",
+      "such a path ends off the margins, which is seen there, and the model is retrained"),
+    M("search/evaluation", "if work.gram_budget is not None:", "if False:",
+      "SpanSearch(gram_budget=...) is ignored", "search:budget_of"),
+    M("criteria", ")[np.isfinite(spans)].sum())", ").sum())",
+      "Theorem 1 sums over vectors with empty Lambda_p too, and counts them twice", "criteria"),
+    M("criteria", "model.training_gram.spread", "model.gram.spread",
+      "the spread of xi-alpha includes rows of zero weight", "criteria"),
+    M("lazy", "return 2.0 * float(self.diagonal.max())", "return float(self.diagonal.max())",
+      "the spread of a lazy linear kernel is too small: xi-alpha is no bound", "lazy:spread"),
+    M("pairs", "-values[:, 0]) <= 0.0", "-values[:, 0]) < 0.0",
+      "a left-out value of exactly 0 is no error", "search:exactly_zero"),
+    M("span", "(solution.y * decision <= 0.0)", "(solution.y * decision < 0.0)",
+      "a left-out value of exactly 0 is no error in the span-rule", "search:exactly_zero"),
+    M("search/evaluation", "solution.decision <= 0)[aside]", "solution.decision < 0)[aside]",
+      "a discarded row on the boundary is no error of a bound", "search:discarded_row"),
+    M("span", "room - C[same] >= -slack", "room - C[same] >= slack",
+      "Lemma 1 fails where it holds with equality", "span"),
+    M("span", "total = min(1.0, float(most[keep].sum()))", "total = 1.0",
+      "where Lambda_p is one point up to rounding its span is an error", "span"),
+    M("span", " and on_margin.all()", "",
+      "a prediction is trusted although free vectors leave their margins", "span"),
+    M("span", " and keeps_side.all()", "", "a prediction is trusted although others change side",
+      "theory analysis loo"),
+    M("span", "inside_box.all() and", "True and",
+      "a prediction is trusted although multipliers leave their boxes", "theory analysis loo"),
+    M("dual", "_ROUNDING = 1e-7", "_ROUNDING = 1e-2",
+      "multipliers a hundredth off their bounds are put there", "dual:truly"),
+    M("_removal", "_ROUNDING = 1e-7", "_ROUNDING = 1e-2",
+      "a vector that is truly free does not hold the intercept", "loo"),
+    M("span", "_ROUNDING = 1e-12", "_ROUNDING = 1e-2",
+      "Lemma 1 holds where a hundredth is missing", "span"),
+    M("following", "_ROUNDING = 1e-12", "_ROUNDING = 1e-2", "a twin that stays free is driven out",
+      "loo twins"),
+    M("calibration", "_ROUNDING = 1e-12", "_ROUNDING = 1e-2",
+      "values that vary little beside their mean make no sigmoid",
+      "calibration svc:probabilit left_out:noise"),
+    M("qp", "_ROUNDING = 1e-12", "_ROUNDING = 1e-2", "sums that cannot be reached are accepted",
+      "qp"),
+    M("machines", "used = rows & (self.bounds > 0)", "used = rows",
+      "rows of zero weight take part in calibration", "svc:zero_weight"),
+    M("qp", "gap, gap <= tol, iterations", "gap, gap <= 10 * tol, iterations",
+      "solutions ten times off the tolerance count as converged", "qp:converged"),
+    M("lazy", "QPResult(x, g, gap, gap <= tol,", "QPResult(x, g, gap, gap <= 10 * tol,",
+      "lazy solutions ten times off the tolerance count as converged", "lazy:converged"),
+    M("following", " or solution.indefinite:", ":",
+      "removals are followed on an indefinite kernel", "loo:indefinite"),
+    M("left_out", " and not solution.indefinite:", ":",
+      "left-out values of an indefinite kernel are followed", "loo:indefinite"),
+    M("lazy", "part = others[start : start + step]", "part = others[start : start + step - 1]",
+      "lazy hull distances leave out the last of each part", "lazy:parts"),
+    M("lazy", "part = rows[start : start + step]\n            values",
+      "part = rows[start : start + step - 1]\n            values",
+      "sums of rows leave out the last of each part", "lazy:leave_nothing"),
+    M("lazy", "part = rows[start : start + step]\n            g +=",
+      "part = rows[start : start + step - 1]\n            g +=",
+      "exact gradients leave out the last of each part", "lazy:leave_nothing"),
+    M("search/grid", "_EQUAL = 1e-10", "_EQUAL = 1e-18",
+      "scores that differ by rounding are no ties", "grid"),
+    M("search/grid", "_EQUAL = 1e-10", "_EQUAL = 1e-3", "scores that differ are ties", "grid"),
+    M("search/results", "np.round(scores, 10)", "np.round(scores, 17)",
+      "ranks tell scores apart that differ by rounding", "search:share_a_rank"),
+    M("search/evaluation", "SolvedModel(gram, s).n_empty",
+      "SolvedModel(gram, s).n_empty * (s is machines.solutions[0])",
+      "n_empty of the first pair only", "search:empty_sets"),
+    M("search/evaluation", "error, self.before = _early_stop(machine, machines), None",
+      "error = _early_stop(machine, machines)",
+      "a candidate starts from a model that has not converged", "search:after_one_that"),
+    # Solver ------------------------------------------------------------------------------
+    M("qp", "total <= most + slack", "total <= most + 10.0", "sums above all bounds are accepted",
+      "qp"),
+    M("qp", "np.isfinite(tol) and tol > 0", "np.isfinite(tol) and tol >= 0",
+      "a tolerance of 0 is accepted", "qp dual"),
+    M("_sweep", "if curvature < -_NEGATIVE * flat:", "if curvature < -1e300 * flat:",
+      "negative curvature is not reported", "qp"),
+    M("_sweep", "bottom = max(bottom, low_lanes[k])", "bottom = max(bottom, low_lanes[0])",
+      "the gap is that of a part of the variables", "path qp"),
+    M("_newton", "- turn * row[a]", "+ turn * row[a]",
+      "after a bound a Newton step turns the wrong way", "qp path"),
+    M("_newton", "rest * direction[blocking] / row[blocking]",
+      "direction[blocking] / row[blocking]", "after a bound a Newton step turns too far",
+      "qp path"),
+    M("_descent", "if x[t] < hi[t]:\n            top", "if x[t] <= hi[t]:\n            top",
+      "the gap counts variables that cannot grow", "qp dual"),
+    M("_descent", "_HAIR, _HAIR_OF_BOX = 64 * _EPSILON, 1e-3", "_HAIR, _HAIR_OF_BOX = 1e-3, 1e-3",
+      "variables near their bounds are put there", "path dual"),
+    M("_descent", "1e-12 * abs(wanted[t])", "1e-2 * abs(wanted[t])",
+      "what bounded vectors add to the gradient drifts along a path", "path"),
+    M("_descent", "> _EPSILON * 8.0 * most", "> 0.5 * most",
+      "bounds that move by different factors move by one", "path"),
+    M("_descent", "drift <= 0.01 * tol", "drift <= 1e9 * tol",
+      "gradients are not computed afresh where rounding has moved them", "scales qp"),
+    M("_finish", "_TIGHT, _ABOVE_ROUNDING = 1e-10", "_TIGHT, _ABOVE_ROUNDING = 1e-3",
+      "solutions are left at their tolerance: they depend on where they started", "path"),
+    M("_finish", "not _same(free, factor.inside) or ", "", "the factor of other variables is used",
+      "path"),
+    M("_finish", "if not lo[i] < x[i] + move[a] < hi[i]:", "if not lo[i] <= x[i]:",
+      "finishing leaves the box", "path dual"),
+    # Hulls and removals ------------------------------------------------------------------
+    M("_hull", "+ (1.0 - along[p]) ** 2 / s", "",
+      "spans of bounded vectors without the condition that weights sum to 1", "span"),
+    M("_hull", "_CLIP = 1e-10", "_CLIP = 1e-1",
+      "an indefinite block is clipped where it is regular", "degenerate",
+      "under an indefinite kernel there are no distances: any finite number will do"),
+    M("_hull", "matrix[a, a] += added", "matrix[a, a] += 1e3 * added",
+      "a ridge a thousand times the one that is taken off", "span degenerate"),
+    M("_hull", "own + gram[b, b] <= 2.0 * row[b]", "own + gram[b, b] <= 1.999 * row[b]",
+      "equal points are not found", "span degenerate"),
+    M("_removal", "_STILL = 1e-11", "_STILL = 1e-3",
+      "vectors that move slowly never meet their bounds", "loo"),
+    M("_removal", "_CHECKED, _ASTRAY = 8, 1e-7", "_CHECKED, _ASTRAY = 8, 1e300",
+      "paths that went astray are believed", "loo left_out"),
+    M("_removal", "return 0.5 * (above - below)", "return above",
+      "without a free vector the intercept is at an end of its interval", "loo"),
+    M("_removal", "at_lower == (sign < 0.0)", "at_lower == (sign > 0.0)",
+      "a vector takes over that cannot", "loo"),
+    M("_removal", "(0.0 if sign > 0.0 else -np.inf)", "(0.0 if sign < 0.0 else -np.inf)",
+      "a twin that stays is at the wrong bound", "loo twins"),
+    M("_removal", "/ max(number - 1.0, 1.0)", "/ max(number, 1.0)",
+      "the shift of the others is a mean over all", "left_out"),
+    M("following", "_WELL_CONDITIONED = 1e-5", "_WELL_CONDITIONED = 1e-18",
+      "an ill-conditioned factor is inverted", "loo left_out"),
+    M("following", "> 1.01 * most]", "> 1e300 * most]",
+      "values that no model can have are believed", "loo left_out"),
+    M("following", "growth -= solution.decision[free]", "growth -= 0.0 * solution.decision[free]",
+      "shifts are counted from another intercept", "left_out loo"),
+    M("following", "_VERTEX = 1e-7", "_VERTEX = 1e9",
+      "points that are no solutions are started from", "loo left_out"),
+    M("left_out", "_DOUBT, _HUNDRED = 0.01", "_DOUBT, _HUNDRED = 1e9",
+      "nothing is followed, however doubtful", "left_out"),
+    M("left_out", "_CANCELLED, _SMALL = 1e-6, 1e-2", "_CANCELLED, _SMALL = 1e-30, 1e-2",
+      "rounding of a constant model is ranked", "left_out twins"),
+    M("left_out", "* (growth - squared[part]) / (number", "* (growth + squared[part]) / (number",
+      "shifts of bounded vectors count the vector itself", "left_out"),
+    M("left_out", "+ number * w - 1.0", "+ number * w + 1.0",
+      "shifts of in-bound vectors count the vector itself", "left_out"),
+    M("left_out", "part in (bounded[start : start + step]",
+      "part in (bounded[start : start + step - 1]",
+      "the last bounded vector of each part has no doubt", "lazy:leave_nothing"),
+    M("left_out", "-solution.y[alone], 0.0\n    return", "solution.y[alone], 0.0\n    return",
+      "the last of its class is given to its own class", "left_out loo degenerate"),
+    M("left_out", "np.ceil(np.log2(accuracy))", "np.ceil(np.log2(accuracy)) - 40.0",
+      "values are told apart that the solution cannot tell apart", "left_out"),
+    M("loo", "solution.y[alone], 0.0", "2.0 * solution.y[alone], 0.0",
+      "the last of its class has a value that is no class", "loo degenerate"),
+    M("span", "decision[own] = -sign", "decision[own] = sign",
+      "the last of its class is given to its own class", "degenerate span"),
+    M("span", "exists & (inside.sum() > inside)", "exists",
+      "Lambda_p of the only in-bound vector is not empty", "degenerate criteria"),
+    M("span", "if movable and i != apart and asks > best:", "if movable and asks > best:",
+      "a vector takes over from itself", "degenerate span"),
+    M("span", "_BOX_TOLERANCE * hull.shift:", "np.inf:",
+      "box spans of nearly dependent points are those of the ridged hull", "span theory"),
+    M("span", "part = rows[start : start + block_rows]",
+      "part = rows[start : start + block_rows - 1]", "removals leave out the last of each part",
+      "lazy:leave_nothing"),
+    # Estimates ---------------------------------------------------------------------------
+    M("criteria", "1.0 / np.sqrt(model.solution.C[inside])", "1.0 / model.solution.C[inside]",
+      "1 / C in place of its root", "criteria theory"),
+    M("criteria", "* counted + model.n_empty +", "* counted +", "Theorem 1 without k",
+      "criteria theory"),
+    M("criteria", "if self.solution.converged:", "if True:",
+      "predictions of a model that is no solution are trusted", "criteria"),
+    M("criteria", "slack = max(self.solution.gap, _EXACT)", "slack = 1e-14",
+      "no prediction is exact enough to be trusted", "theory analysis"),
+    M("criteria", "solution.in_bound, 1.0, solution.y", "solution.in_bound, 0.0, solution.y",
+      "Opper-Winther against a margin of 0", "span"),
+    # Models and Gram matrices ------------------------------------------------------------
+    M("dual", "float(0.5 * (least + most))", "float(least)",
+      "without in-bound vectors the intercept is at an end of its interval", "degenerate dual"),
+    M("dual", "factor=result.factor if result.x is x else None", "factor=result.factor",
+      "the factor is of vectors that were put on their bounds", "path degenerate"),
+    M("dual", "weight * (C * class_weight[classes])", "(weight * C) * class_weight[classes]",
+      "bounded multipliers of LibSVM differ from their bounds by rounding", "dual"),
+    M("gram", "kernel_range=self._kernel_range)\n", "kernel_range=None)\n",
+      "zero weights change the spread of an RBF kernel", "criteria"),
+    M("gram", "if known is None or not np.array_equal(known[0], mask):", "if known is None:",
+      "sums over some rows are taken for those over others", "left_out loo"),
+    M("gram", "if known is None or not np.array_equal(known[0], y):", "if known is None:",
+      "twins of other labels", "twins"),
+    M("gram", "first_equal(self.kinds[rows])", "None",
+      "rows that are equal in a pair of classes are not twins there", "twins"),
+    M("gram", "(self.diagonal - 2.0 * inner).max()", "(self.diagonal - 2.0 * inner).mean()",
+      "the ball does not enclose all points", "qp criteria"),
+    M("gram", "tolerance = 1e-8 if", "tolerance = 1e3 if", "no kernel is seen to be indefinite",
+      "svc:indefinite dual:reading"),
+    M("lazy", "self._slot_of[self._owner[slot]] = -1", "pass",
+      "a row is read from a place that another has taken", "lazy"),
+    M("lazy", "_SINGLE, _DRIFT = 2.0**-24, 0.2", "_SINGLE, _DRIFT = 2.0**-24, 1e30",
+      "rounding in single precision hides the gap", "lazy"),
+    M("lazy", "np.count_nonzero(mask) / max(rows.size, 1)", "1.0",
+      "sums estimated from some of the points are those of these", "lazy left_out:part_by_part"),
+    M("lazy", "np.where(used & (x >= before[1]), hi,", "np.where(used & (x >= before[1]), x,",
+      "bounded vectors stay where they were", "lazy",
+      "where a path starts from, not where it leads: only the number of steps changes"),
+    M("interior", "length = _REACH * self._length", "length = 1.0 * self._length",
+      "a step goes all the way to the boundary", "lazy"),
+    M("twins", "keys = 2 * kinds + (y > 0)", "keys = 2 * kinds",
+      "equal rows of different classes are merged", "twins"),
+    M("twins", "        X.eliminate_zeros()\n", "",
+      "zeros that are stored make equal rows different", "twins"),
+    M("twins", "        X.sum_duplicates()\n", "",
+      "entries that are stored twice make equal rows different", "twins"),
+    M("twins", "np.ascontiguousarray(X) + 0.0", "np.ascontiguousarray(X)",
+      "-0.0 is another number than 0.0", "twins"),
+    M("twins", "slack *= 2.0**29", "slack *= 1.0", "equal rows in single precision are not found",
+      "twins"),
+    M("twins", "_ROUNDING = 64 * float", "_ROUNDING = 1e12 * float",
+      "points that are merely close are equal", "twins"),
+    # Classes and probabilities -----------------------------------------------------------
+    M("pairs", "_LEAST_PROBABILITY = 1e-7", "_LEAST_PROBABILITY = 1e-2",
+      "no probability is below a hundredth", "svc:probabilit"),
+    M("pairs", "_wins(values >= 0, n_classes)", "_wins(values > 0, n_classes)",
+      "a value of exactly 0 is a win of the first class", "svc:zero|ties"),
+    M("pairs", "_wins(values > 0, n_classes)", "_wins(values >= 0, n_classes)",
+      "a value of exactly 0 is a win of the second class in one-vs-rest", "svc:zero|ties"),
+    M("calibration", "_VARIES = 0.1", "_VARIES = 1e9", "outliers flatten the sigmoid",
+      "calibration svc:probabilit left_out:noise"),
+    M("calibration", "if slope < 0.0 or not varies:", "if not varies:",
+      "probabilities contradict the decision", "svc:contradict left_out:noise"),
+    M("calibration", "prior / (n_negative + 2.0 * prior)", "0.0",
+      "the targets of one class are not shrunk", "calibration svc:probabilit left_out:noise"),
+    M("machines", "prior = 0.5 / (self.n_classes - 1)", "prior = 30.0",
+      "probabilities are drawn to a half", "svc:probabilit"),
+    M("machines", "np.where(self.bounds > 0, np.inf, np.nan)", "np.full(self.bounds.size, np.inf)",
+      "rows of zero weight have a margin", "svc:zero_weight"),
+    M("machines", "any(solution.indefinite for solution in solutions)", "False",
+      "negative curvature of one pair is not said", "svc:indefinite degenerate",
+      "a kernel that may be indefinite is looked at as a whole before"),
+    M("machines", "signed = np.where(self.indices == second, values, -values)",
+      "signed = np.where(self.indices == second, -values, values)", "margins with the other sign",
+      "svc:zero_weight cli_findings"),
+    M("as_svc", "np.cumsum(machines.bounds > 0) - 1", "np.cumsum(machines.bounds > 0)",
+      "support vectors are numbered one too high", "as_svc refit"),
+    M("as_svc", "-sigmoid.slope", "sigmoid.slope", "probabilities of the wrong class",
+      "as_svc refit"),
+    M("weighting", "-700.0, 700.0", "-0.7, 0.7", "steep sigmoids are flat", "weighting"),
+    M("weighting", "values.max() > 1.0", "values.max() > 1.5", "scores above 1 are accepted",
+      "weighting"),
+    M("kernels", " and self.coef0 >= 0)", ")",
+      "polynomials with a negative coef0 count as definite",
+      "kernels dual:reading svc:indefinite"),
+    M("kernels", "np.fill_diagonal(values, 1.0)", "pass",
+      "a point is not exactly at distance 0 from itself", "kernels"),
+    M("kernels", "atol=1e-6 * scale", "atol=1e3 * scale",
+      "matrices that are not symmetric are accepted", "kernels svc"),
+    # Search ------------------------------------------------------------------------------
+    M("search/grid", "_SAME_MODEL = 1e-5", "_SAME_MODEL = 0.2",
+      "other models give way to smaller weights", "grid"),
+    M("search/grid", "_LONG_AXIS = 5", "_LONG_AXIS = 50", "the rim of the grid is chosen", "grid"),
+    M("search/grid", " and keys[i] == keys[chosen]]", "]",
+      "another kernel is taken for the same model", "grid"),
+    M("search/evaluation", "count / self.counted.sum()", "count / self.counted.size",
+      "bounds are shares of all rows, also of those without weight", "search:rows_of_zero"),
+    M("search/evaluation", 'EXACT_TOLERANCE) if work.method == "loo"',
+      '1e-1) if work.method == "loo"', "exact leave-one-out of a loose model",
+      "search:exact_leave"),
+    M("search/evaluation", "weights=np.asarray(weight)[counted]", "weights=None",
+      "routed weights do not weigh the score", "search:metadata_routing"),
+    M("search/training_sets", "self._sets.get((transformers, kernel, number), make_set)",
+      "self._sets.get((transformers, kernel), make_set)", "folds share a Gram matrix",
+      "search:kfold_scores"),
+    M("search/training_sets", "self._rows.get((transformers, number), make_rows)",
+      "self._rows.get(number, make_rows)", "settings of the transformers share their rows",
+      "search:transformers_are|steps_and|nested"),
+    M("search/training_sets", "train_rows = take_rows(X, np.arange(y.size))", "train_rows = X",
+      "transformers change the caller's rows", "search:work_in_place"),
+    M("search/composite", "params[name] is before[name]", "True",
+      "a candidate keeps the kernel of the one before",
+      "search:steps_and|every_parameter|replaced",
+      "candidates of a chain share their Gram matrix: what differs there is free"),
+    M("search/composite", "_hash([steps, get_tags(estimator).input_tags.pairwise])",
+      "_hash([get_tags(estimator).input_tags.pairwise])",
+      "settings of the transformers share a Gram matrix",
+      "search:transformers_are|steps_and|nested"),
+    M("search/scoring", "_DIFFERENT = 0.1", "_DIFFERENT = 1e9",
+      "models that were fitted on other weights are judged", "scoring"),
+    M("search/refit", "_TIMES, _SUSPICIOUS = 10.0, 0.01", "_TIMES, _SUSPICIOUS = 10.0, 1e9",
+      "a refit that solves nothing is handed out", "refit"),
+    M("search/refit", "np.flatnonzero(bounds)[svc.support_]", "svc.support_",
+      "support vectors are those of other rows if some have no weight", "refit"),
+    M("search/spansearch", "refit_params, self.gram_budget)", "refit_params, None)",
+      "the refit does not know the budget", "refit"),
+]
+# fmt: on
+
+
+class Workshop:
+    """A copy of package and tests in which mutations are tried, with a compile cache of its own.
+
+    Machine code of modules that cannot know of a mutation is not compiled again.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        for name in ("src", "tests"):
+            shutil.rmtree(folder / name, ignore_errors=True)
+            ignored = shutil.ignore_patterns("__pycache__", "*.nb?", "mutations.py")
+            shutil.copytree(ROOT / name, folder / name, ignore=ignored)
+        shutil.copy(ROOT / "pyproject.toml", folder)
+        self.package = folder / "src" / "spansvm"
+        self.cache = folder / "cache"
+        self.environment = {
+            **os.environ,
+            "PYTHONPATH": str(folder / "src"),
+            "PYTHONDONTWRITEBYTECODE": "1",  # its stamps do not tell changes within a second
+            "NUMBA_CACHE_DIR": str(self.cache),
+        }
+        self.hash = self._sources_hash()
+
+    def _sources_hash(self) -> str:
+        code = (
+            "import sys, pathlib; from spansvm import _compile as c;"
+            "print(c._sources_hash(pathlib.Path(c.__file__).parent), c.__file__)"
+        )
+        answer = subprocess.run(
+            [sys.executable, "-c", code], env=self.environment, capture_output=True, text=True,
+            check=True,
+        ).stdout.split()  # fmt: skip
+        assert answer[1].startswith(str(self.folder)), f"another copy is imported: {answer[1]}"
+        return answer[0]
+
+    def run(self, tests: str) -> tuple[str, str]:
+        """ "passed", "failed" or "timeout", and the first test that failed."""
+        for entry in tests.split():
+            outcome = self._run(entry)
+            if outcome[0] != "passed":
+                return outcome
+        return "passed", ""
+
+    def _run(self, entry: str) -> tuple[str, str]:
+        name, _, words = entry.partition(":")
+        command = [
+            sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider",
+            "--tb=no", f"tests/test_{name}.py", "-k", words.replace("|", " or "),
+        ]  # fmt: skip
+        try:
+            done = subprocess.run(
+                command, cwd=self.folder, env=self.environment, capture_output=True, text=True,
+                timeout=PATIENCE,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return "timeout", ""
+        if done.returncode == 0:
+            return "passed", ""
+        found = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, flags=re.MULTILINE)
+        return "failed", found[1] if found else done.stdout.strip().splitlines()[-1]
+
+    def control(self, entry: str) -> str:
+        """What fails without any mutation; nothing, as it should be.  What passed is remembered."""
+        state = hashlib.sha256()
+        for path in sorted((*self.package.rglob("*.py"), *(self.folder / "tests").rglob("*.py"))):
+            state.update(path.read_bytes())
+        line = f"{state.hexdigest()} {entry}\n"
+        passed = self.folder / "passed.txt"
+        if passed.exists() and line in passed.read_text(encoding="utf-8"):
+            return ""
+        print(f"without any mutation: {entry}", flush=True)
+        outcome, which = self.run(entry)
+        if outcome != "passed":
+            return which or outcome
+        with passed.open("a", encoding="utf-8") as file:
+            file.write(line)
+        return ""
+
+    def try_out(self, mutation: Mutation) -> tuple[str, str]:
+        """ "killed", "survived", "equivalent" or "not applicable", and by which test."""
+        path = self.folder / mutation.path
+        problem = _not_applicable(mutation, self.folder)
+        if problem:
+            return "not applicable", problem
+        source = path.read_text(encoding="utf-8")
+        try:
+            path.write_text(source.replace(mutation.old, mutation.new), encoding="utf-8")
+            self._keep_compiled(mutation.module)
+            outcome, test = self.run(mutation.tests)
+        finally:
+            path.write_text(source, encoding="utf-8")
+        if outcome != "passed":
+            return "killed", test or outcome
+        return ("equivalent" if mutation.equivalent else "survived"), mutation.equivalent
+
+    def _keep_compiled(self, module: str) -> None:
+        """Give machine code of modules that do not import the mutated one its new name."""
+        mutated = self._sources_hash()
+        if mutated == self.hash:
+            return
+        importers = self._importers(module)
+        for index in self.cache.rglob(f"*-{self.hash}.nbi"):
+            if index.name.split(".")[0] not in importers:
+                shutil.copy2(index, index.with_name(index.name.replace(self.hash, mutated)))
+
+    def _importers(self, module: str) -> set[str]:
+        """The modules that import this one, or one that does, and itself."""
+        imports = {
+            path.stem: set(re.findall(r"^from \.(\w+) import", path.read_text(), re.MULTILINE))
+            for path in self.package.glob("*.py")
+        }
+        found = {module}
+        while more := {name for name, own in imports.items() if own & found} - found:
+            found |= more
+        return found
+
+
+def _not_applicable(mutation: Mutation, root: Path) -> str:
+    """Why a mutation cannot be applied; nothing if it can."""
+    path = root / mutation.path
+    if not path.exists():
+        return f"there is no {mutation.path}"
+    count = path.read_text(encoding="utf-8").count(mutation.old)
+    if count != 1:
+        return f"{_one_line(mutation.old)!r} occurs {count} times in {mutation.path}, not once"
+    names = [entry.partition(":")[0] for entry in mutation.tests.split()]
+    missing = [name for name in names if not (root / f"tests/test_{name}.py").exists()]
+    return f"there is no tests/test_{missing[0]}.py" if missing else ""
+
+
+def _known() -> dict[tuple[str, str, str], dict[str, str]]:
+    if not RESULTS.exists():
+        return {}
+    with RESULTS.open(encoding="utf-8", newline="") as file:
+        rows = csv.DictReader(line for line in file if not line.startswith("#"))
+        return {(row["module"], row["old"], row["new"]): row for row in rows}
+
+
+def _write(rows: dict[tuple[str, str, str], dict[str, str]]) -> None:
+    """The table, in the order of the list; what is no longer in the list is dropped."""
+    head = subprocess.run(
+        ["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True
+    ).stdout.strip()
+    with RESULTS.open("w", encoding="utf-8", newline="") as file:
+        file.write(f"# python tests/mutations.py, last at {head}\n")
+        table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        table.writeheader()
+        for mutation in MUTATIONS:
+            if _key(mutation) in rows:
+                table.writerow(rows[_key(mutation)])
+
+
+def _key(mutation: Mutation) -> tuple[str, str, str]:
+    return mutation.module, _one_line(mutation.old), _one_line(mutation.new)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", default="", help="regular expression for module: old -> new")
+    parser.add_argument("--survivors", action="store_true", help="those that survived last time")
+    parser.add_argument("--missing", action="store_true", help="those without a result so far")
+    parser.add_argument("--list", action="store_true", help="show them and run nothing")
+    parser.add_argument("--trust", action="store_true", help="do not run the tests unmutated first")
+    parser.add_argument("--jobs", type=int, default=1, help="how many at a time")
+    options = parser.parse_args()
+    rows = _known()
+    chosen = [m for m in MUTATIONS if re.search(options.only, str(m))]
+    if options.survivors:
+        chosen = [m for m in chosen if rows.get(_key(m), {}).get("status") == "survived"]
+    if options.missing:
+        chosen = [m for m in chosen if _key(m) not in rows]
+    stale = [(m, problem) for m in chosen if (problem := _not_applicable(m, ROOT))]
+    for mutation, problem in stale:
+        print(f"not applicable  {mutation}\n                {problem}")
+    if options.list:
+        for mutation in chosen:
+            print(mutation)
+        print(f"{len(chosen)} mutations, {len(stale)} of them not applicable")
+        return int(bool(stale))
+
+    home = hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]
+    base = Path(tempfile.gettempdir()) / f"spansvm-mutations-{home}"
+    workshops: Queue[Workshop] = Queue()
+    for number in range(options.jobs):
+        workshops.put(Workshop(base / str(number)))
+    for workshop in [] if options.trust else list(workshops.queue):
+        for entry in sorted({entry for m in chosen for entry in m.tests.split()}):
+            problem = workshop.control(entry)
+            if problem:
+                print(f"{entry} fails without any mutation: {problem}")
+                return 2
+
+    def work(mutation: Mutation) -> tuple[Mutation, str, str, float]:
+        workshop = workshops.get()
+        started = time.perf_counter()
+        try:
+            status, note = workshop.try_out(mutation)
+        finally:
+            workshops.put(workshop)
+        return mutation, status, note, time.perf_counter() - started
+
+    found: dict[str, int] = {}
+    with ThreadPoolExecutor(options.jobs) as pool:
+        for number, (mutation, status, note, seconds) in enumerate(pool.map(work, chosen), 1):
+            found[status] = found.get(status, 0) + 1
+            print(
+                f"{number:3d}/{len(chosen)} {status:<14} {seconds:5.0f} s  {mutation}", flush=True
+            )
+            rows[_key(mutation)] = dict(
+                zip(
+                    COLUMNS,
+                    (*_key(mutation), mutation.wrong, status, note, f"{seconds:.0f}"),
+                    strict=True,
+                )
+            )
+            _write(rows)
+    print(", ".join(f"{count} {status}" for status, count in sorted(found.items())))
+    return int(any(status in found for status in ("survived", "not applicable")))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
