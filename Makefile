@@ -11,7 +11,7 @@ endif
 # Small matrices everywhere: BLAS threads only get in each other's way.
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: help demo test coverage lint docs theory bench quality reproduce clean
+.PHONY: help demo test lint docs theory bench quality reproduce clean
 
 help:
 	@echo "make demo    install, show every estimate of a weighted SVM, tune one, write a report"
@@ -42,6 +42,7 @@ demo: $(VENV)/.installed-cli
 test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 2
 
+.PHONY: coverage
 coverage: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term-missing:skip-covered
 
