@@ -79,6 +79,7 @@ def test_a_matrix_that_is_no_gram_matrix_is_refused():
         ({"degree": -1}, "degree must be a whole number"),
         ({"degree": 2.5}, "degree must be a whole number"),
         ({"coef0": np.inf}, "coef0 must be a finite number"),
+        ({"coef0": "large"}, "coef0 must be a finite number"),
     ],
 )
 def test_bad_parameters_are_named(arguments, message):

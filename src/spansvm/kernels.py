@@ -135,7 +135,7 @@ def resolve_kernel(
         )
     if not isinstance(degree, Integral) or degree < 0:
         raise ValueError(f"degree must be a whole number of at least 0; got {degree!r}.")
-    if not np.isfinite(coef0):
+    if not (isinstance(coef0, Real) and np.isfinite(float(coef0))):
         raise ValueError(f"coef0 must be a finite number; got {coef0!r}.")
     result = Kernel(kernel, degree=int(degree), coef0=float(coef0))
     if "gamma" in result.parameters:
