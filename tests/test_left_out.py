@@ -10,6 +10,7 @@ from sklearn.preprocessing import minmax_scale
 from sklearn.svm import SVC
 
 from spansvm import SpanSearch, SpanSVC, exact_loo
+from spansvm.criteria import SolvedModel
 from spansvm.dual import solve_dual
 from spansvm.kernels import resolve_kernel
 from spansvm.lazy import gram_of
@@ -231,3 +232,36 @@ def test_scorers_that_read_signs_are_given_plain_values():
     search = SpanSearch(SpanSVC(C=0.01), {"gamma": [1.0]}, scoring=share_positive).fit(X, y)
     model = SpanSVC(C=0.01, gamma=1.0).fit(X, y)
     assert search.best_score_ == pytest.approx((model.loo_decision_function_ > 0).mean())
+
+
+def test_predicted_shifts_are_those_of_retraining_where_theorem_2_holds():
+    """Of in-bound and of bounded vectors; only the doubtful ones are followed."""
+    X, y = breast_cancer()
+    in_bound = bounded = 0
+    for C in (0.3, 1.0, 3.0, 30.0):
+        gram, solution = trained(X, y, C, 0.5)
+        trusted = SolvedModel(gram, solution).trusted
+        ours, exact = left_out_values(gram, solution), exact_values(gram, solution)
+        np.testing.assert_allclose(ours.comparable[trusted], exact.comparable[trusted], atol=1e-6)
+        np.testing.assert_allclose(ours.decision[trusted], exact.decision[trusted], atol=1e-6)
+        in_bound += (trusted & solution.in_bound).sum()
+        bounded += (trusted & solution.bounded).sum()
+    assert min(in_bound, bounded) >= 3
+
+
+def test_where_the_features_have_cancelled_out_nothing_is_ranked():
+    """Every row is there twice but for a hair, once in each class: the model is a constant."""
+    X = np.repeat(np.random.default_rng(0).standard_normal((20, 3)), 2, axis=0)
+    X[1::2] += 1e-8
+    y = np.tile([0, 1], 20)
+    gram, solution = trained(X, y, 1.0, 0.5)
+    assert 0.0 < solution.decision.std() < 1e-5
+    assert np.ptp(left_out_values(gram, solution).comparable) == 0.0
+
+
+def test_the_last_of_its_class_is_given_to_the_other():
+    X, y = two_wines()
+    y = (np.arange(y.size) == 7).astype(int)
+    values = left_out_values(*trained(X, y, 1.0, 0.5))
+    assert values.decision[7] == pytest.approx(-1.0, abs=1e-6)
+    assert values.comparable[7] == pytest.approx(-1.0, abs=1e-6)
