@@ -62,7 +62,7 @@ bench: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.search
 
 reproduce: $(VENV)/.installed-dev
-	$(BIN)/spansvm reproduce all --jobs 2 --out docs
+	$(BIN)/python -m reproduction all --jobs 2 --out docs
 
 quality: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.selection

@@ -16,8 +16,8 @@ from sklearn import datasets
 from sklearn.preprocessing import MinMaxScaler
 
 from spansvm.datasets import load
-from spansvm.datasets.loading import read_files
-from spansvm.datasets.readers import read_columns, read_idx, read_libsvm, read_table
+from spansvm.datasets.loading import all_rows, read_files
+from spansvm.datasets.reading import read_columns, read_idx
 
 Pool = tuple[np.ndarray, np.ndarray]
 Split = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
@@ -56,26 +56,21 @@ def _pool(name: str) -> Pool:
     return X, 2 * y - 1 if classes.size == 2 else y
 
 
+def _as_published(name: str) -> Pool:
+    rows = all_rows(name)
+    return rows.X, rows.y
+
+
 def _breast_cancer() -> Pool:
-    """The complete rows, without their ids."""
-    rows = read_table(read_files("breast_cancer")[0], 11, missing=b"?")
-    rows = rows[~np.isnan(rows).any(axis=1)]
-    return rows[:, 1:-1], rows[:, -1]
-
-
-def _mushrooms() -> Pool:
-    return read_libsvm(read_files("mushrooms")[0], 112)
-
-
-def _both_parts(name: str) -> Pool:
-    """Training and test rows of a set whose split is fixed."""
-    data = load(name)
-    return np.concatenate([data.X_train, data.X_test]), np.concatenate([data.y_train, data.y_test])
+    """Without the numbers of the samples."""
+    X, y = _as_published("breast_cancer")
+    return X[:, 1:], y
 
 
 def _skin_nonskin() -> Pool:
-    rows = read_table(read_files("skin_nonskin")[0], 4)
-    return rows[:, :-1], rows[:, -1]
+    """With other pixels as the positive class."""
+    X, y = _as_published("skin_nonskin")
+    return X, -y
 
 
 def mnist_pair(first: int, second: int) -> Pool:
@@ -91,8 +86,9 @@ def mnist_pair(first: int, second: int) -> Pool:
 
 def _parkinson_speech() -> Pool:
     """Recordings as if they were independent; the paper splits by speaker."""
-    rows = read_table(read_files("parkinson_speech")[0], 29)
-    return rows[:, 1:-2], rows[:, -1]
+    rows = all_rows("parkinson_speech")
+    order = np.argsort(rows.groups, kind="stable")
+    return rows.X[order], rows.y[order]
 
 
 def _bank_marketing() -> Pool:
@@ -118,13 +114,13 @@ _MULTICLASS = {
 #: How each pool of rows is read, and how many of them are for training.
 _POOLS = {
     "breast_cancer": (_breast_cancer, 100),
-    "mushrooms": (_mushrooms, 200),
+    "mushrooms": (partial(_as_published, "mushrooms"), 200),
     "parkinson_speech": (_parkinson_speech, 520),
     "skin_nonskin": (_skin_nonskin, 500),
-    "splice": (partial(_both_parts, "splice"), 1000),
+    "splice": (partial(_as_published, "splice"), 1000),
     "mnist_3_8": (partial(mnist_pair, 3, 8), 1000),
     "bank_marketing": (_bank_marketing, 1000),
-    "adult": (partial(_both_parts, "adult"), 1605),
+    "adult": (partial(_as_published, "adult"), 1605),
     **_MULTICLASS,
 }
 

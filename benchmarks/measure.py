@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import gc
 import sys
 import time
@@ -12,7 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from spansvm.experiments.provenance import versions
+from reproduction.csv_files import to_csv, write_text
+from reproduction.provenance import versions
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -63,13 +63,6 @@ def command() -> str:
 
 def write(name: str, rows: list[dict[str, object]]) -> Path:
     """Write the rows as CSV, under a comment that says how they came about."""
-    RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{name}.csv"
-    measured_on = machine()  # before the file itself makes the tree dirty
-    with path.open("w", newline="") as file:
-        file.write(f"# {command()}\n")
-        file.write(f"# {measured_on}\n")
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_text(path, to_csv(rows, [command(), machine()]))
     return path

@@ -23,13 +23,14 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 from spansvm import ClassWeighting, SpanSearch, SpanSVC, exact_loo
+from spansvm.weighting import PAPER_CLASS_WEIGHTS
 
 from . import opponents
 from .datasets import mnist_pair, splits
 from .measure import RESULTS, geometric_mean, machine, write
 from .problems import Problem, core_problems, ringnorm
 
-WEIGHTS = 2.0 ** np.arange(-6, 10.5, 0.5)
+WEIGHTS = np.array(PAPER_CLASS_WEIGHTS)
 MODELS = WEIGHTS.size**2
 
 
@@ -322,9 +323,8 @@ def main() -> None:
             if len(found) > 1:
                 mean = geometric_mean([float(r["ratio"]) for r in found])  # type: ignore[arg-type]
                 print(f"{work}, {opponent}: geometric mean x{mean:.1f}")
-    fields = list(dict.fromkeys(key for row in rows for key in row))
     name = "search" if chosen == list(PARTS) else f"search_{'_'.join(chosen)}"
-    print(f"written to {write(name, [{key: row.get(key, '') for key in fields} for row in rows])}")
+    print(f"written to {write(name, rows)}")
     if chosen == list(PARTS):
         draw(rows)  # after the file, which says whether the tree was clean
 

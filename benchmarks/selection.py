@@ -17,7 +17,6 @@ One row a split is written as it is known; what is there is not computed again.
 from __future__ import annotations
 
 import argparse
-import csv
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
@@ -28,20 +27,22 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
+from reproduction.csv_files import Row, read_rows, to_csv, write_text
+from reproduction.page_tables import mean_and_error
 from spansvm import ClassWeighting, SpanSearch, SpanSVC
-from spansvm.dual import solve_dual
 from spansvm.gram import Gram
 from spansvm.kernels import resolve_kernel
-from spansvm.path import solve_from
+from spansvm.path import follow
 from spansvm.search.grid import TIES, select
+from spansvm.weighting import PAPER_CLASS_WEIGHTS
 
-from .datasets import NAMES, Split, splits
+from .datasets import MOST_TEST_ROWS, NAMES, Split, splits
 from .measure import RESULTS, command, geometric_mean, machine
 
 RUNS = RESULTS / "selection_runs.csv"
 SUMMARY = RESULTS / "selection.csv"
 
-WEIGHTS = 2.0 ** np.arange(-6, 10.5, 0.5)
+WEIGHTS = np.array(PAPER_CLASS_WEIGHTS)
 C_VALUES, GAMMAS = 2.0 ** np.arange(-4, 11, 2), 2.0 ** np.arange(-7, 4, 2)
 
 RULES = (*(f"span_{ties}" for ties in TIES), "span_worst")
@@ -71,19 +72,20 @@ def test_errors(split: Split, candidates: list[Mapping[str, float]]) -> np.ndarr
     for gamma in sorted(set(kernel_of)):
         kernel = resolve_kernel("rbf", X, gamma=gamma)
         gram, test_values = Gram(kernel(X)), kernel(X_test, X)
-        before = None
-        for index in np.flatnonzero(np.array(kernel_of) == gamma):
-            params = candidates[index]
-            C = params.get("C", 1.0) * np.where(
-                y > 0,
-                params.get("weighting__positive", 1.0),
-                params.get("weighting__negative", 1.0),
-            )
-            before = solve_from(gram, before, C, tol=1e-3) if before else solve_dual(gram, y, C)
-            values = test_values[:, before.support] @ before.beta[before.support]
-            predicted = np.where(values + before.intercept > 0, 1, -1)
+        own = np.flatnonzero(np.array(kernel_of) == gamma)
+        weights = (_weights(candidates[index], y) for index in own)
+        for index, model in zip(own, follow(gram, y, weights), strict=True):
+            solution = model.solution
+            values = test_values[:, solution.support] @ solution.beta[solution.support]
+            predicted = np.where(values + solution.intercept > 0, 1, -1)
             result[index] = (predicted != y_test).mean()
     return result
+
+
+def _weights(params: Mapping[str, float], y: np.ndarray) -> np.ndarray:
+    """``C_i`` of a candidate."""
+    positive = params.get("weighting__positive", 1.0)
+    return params.get("C", 1.0) * np.where(y > 0, positive, params.get("weighting__negative", 1.0))
 
 
 def span_rows(grid: str, split: Split) -> tuple[dict[str, float], SpanSearch, np.ndarray]:
@@ -126,15 +128,13 @@ def run(name: str, number: int, grid: str, split: Split, raw: Path | None) -> di
     return row
 
 
-def known() -> list[dict[str, str]]:
-    if not RUNS.exists():
-        return []
-    with RUNS.open() as file:
-        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+def known() -> tuple[list[Row], list[str]]:
+    """The rows that are there, and the notes above them."""
+    return read_rows(RUNS) if RUNS.exists() else ([], [command(), machine()])
 
 
 def missing(names: list[str], grids: list[str], count: int) -> Iterator[tuple[str, int, str]]:
-    done = {(row["data_set"], int(row["split"]), row["grid"]) for row in known()}
+    done = {(row["data_set"], row["split"], row["grid"]) for row in known()[0]}
     for grid, name in product(grids, names):
         for number in range(count):
             if (name, number, grid) not in done:
@@ -142,51 +142,35 @@ def missing(names: list[str], grids: list[str], count: int) -> Iterator[tuple[st
 
 
 def compute(names: list[str], grids: list[str], count: int, raw: Path | None) -> None:
-    RESULTS.mkdir(exist_ok=True)
     todo = list(missing(names, grids, count))
-    head = not RUNS.exists()
-    with RUNS.open("a", newline="") as file, threadpool_limits(1):
-        if head:
-            file.write(f"# {command()}\n# {machine()}\n")
+    rows, notes = known()
+    with threadpool_limits(1):
         for done, (name, number, grid) in enumerate(todo):
             print(f"{done}/{len(todo)} {grid} {name} {number}", file=sys.stderr, flush=True)
             split = list(splits(name, number + 1))[number]
             row = run(name, number, grid, split, raw)
-            row = {key: round(v, 6) if isinstance(v, float) else v for key, v in row.items()}
-            writer = csv.DictWriter(file, fieldnames=list(row), lineterminator="\n")
-            if head:
-                writer.writeheader()
-                head = False
-            writer.writerow(row)
-            file.flush()
+            rows.append({key: round(v, 6) if isinstance(v, float) else v for key, v in row.items()})
+            write_text(RUNS, to_csv(rows, notes))
 
 
 def refresh() -> None:
     """Compute anew what the span-rule selects; what folds select stays as it is."""
-    with RUNS.open() as file:
-        heads = [line for line in file if line.startswith("#")]
-    rows = known()
+    rows, notes = known()
     for done, row in enumerate(rows):
-        name, number, grid = row["data_set"], int(row["split"]), row["grid"]
+        name, number, grid = row["data_set"], row["split"], row["grid"]
         print(f"{done}/{len(rows)} {grid} {name} {number}", file=sys.stderr, flush=True)
         split = list(splits(name, number + 1))[number]
         with threadpool_limits(1):
             own, _, _ = span_rows(grid, split)
-        row.update({key: str(round(value, 6)) for key, value in own.items()})
-    heads[-1] = f"{heads[-1].rstrip()}; best and span columns: {machine()}\n"
-    with RUNS.open("w", newline="") as file:
-        file.writelines(heads)
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+        row.update({key: round(value, 6) for key, value in own.items()})
+    notes[-1] = f"{notes[-1]}; best and span columns: {machine()}"
+    write_text(RUNS, to_csv(rows, notes))
 
 
 def summarise() -> None:
     """Mean test errors with standard errors, and geometric means of the ratios to the best."""
-    runs = known()
-    with RUNS.open() as file:
-        heads = [line for line in file if line.startswith("#")]
-    lines = []
+    runs, notes = known()
+    lines: list[Row] = []
     for grid in dict.fromkeys(row["grid"] for row in runs):
         rules = [*RULES, *FOLD_RULES, *(["grid_search_cv"] if grid == "C-gamma" else [])]
         reference = "grid_search_cv" if grid == "C-gamma" else "kfold_first"
@@ -196,17 +180,15 @@ def summarise() -> None:
             if not part:
                 continue
             values = {
-                rule: np.array([float(row[rule]) for row in part]) for rule in ["best", *rules]
+                rule: np.array([row[rule] for row in part], float) for rule in ["best", *rules]
             }
-            line: dict[str, object] = {"grid": grid, "data_set": name, "splits": len(part)}
-            for rule, errors in values.items():
-                line[rule] = round(errors.mean(), 4)
-                line[f"{rule}_error"] = round(_standard_error(errors), 4)
-            difference = values["span_plateau"] - values[reference]
-            line["minus_folds"] = round(difference.mean(), 4)
-            line["minus_folds_error"] = round(_standard_error(difference), 4)
+            line: Row = {"grid": grid, "data_set": name, "splits": len(part)}
+            measured = {**values, "minus_folds": values["span_plateau"] - values[reference]}
+            for column, numbers in measured.items():
+                mean, error = mean_and_error(numbers)
+                line |= {column: round(mean, 4), f"{column}_error": round(error, 4)}
             lines.append(line)
-            floor = 1.0 / MOST_COUNTED  # a best error of 0 would make every ratio infinite
+            floor = 1.0 / MOST_TEST_ROWS  # a best error of 0 would make every ratio infinite
             for rule in rules:
                 ratios[rule].append((values[rule].mean() + floor) / (values["best"].mean() + floor))
         print(f"\n{grid}: mean test error over that of the best candidate, geometric mean")
@@ -217,21 +199,8 @@ def summarise() -> None:
         worse = sum(line["minus_folds"] > 2 * line["minus_folds_error"] for line in here)
         print(f"  span_plateau against {reference}: beyond 2 standard errors better on {better}, "
               f"worse on {worse} of {len(here)}")  # fmt: skip
-    fields = list(dict.fromkeys(key for line in lines for key in line))
-    with SUMMARY.open("w", newline="") as file:
-        file.writelines(heads)
-        writer = csv.DictWriter(file, fieldnames=fields, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(lines)
+    write_text(SUMMARY, to_csv(lines, notes))
     print(f"written to {SUMMARY}")
-
-
-#: Test rows at most, see `datasets`.
-MOST_COUNTED = 5000
-
-
-def _standard_error(values: np.ndarray) -> float:
-    return float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else np.nan
 
 
 def main() -> None:

@@ -30,12 +30,13 @@ from spansvm.kernels import resolve_kernel
 from spansvm.lazy import gram_of
 from spansvm.span import find_spans
 from spansvm.values import accuracy_of, exact_values, left_out_values, rounded
+from spansvm.weighting import PAPER_CLASS_WEIGHTS
 
 from .datasets import NAMES, splits
 from .measure import write
 
 ROWS = 200
-WEIGHTS = 2.0 ** np.arange(-6, 10.5, 2)
+WEIGHTS = np.array(PAPER_CLASS_WEIGHTS[::4])
 C_VALUES, GAMMAS = 10.0 ** np.arange(-3, 3), 10.0 ** np.arange(-4, 2)
 RATES = (0.05, 0.2, 0.5)
 

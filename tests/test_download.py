@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
-import os
+import stat
 import sys
 import threading
 import zipfile
@@ -16,10 +16,11 @@ import numpy as np
 import pytest
 
 from spansvm import datasets
-from spansvm.datasets import descriptions, download, files, parsing, readers
+from spansvm.datasets import catalogue, files, reading
 from spansvm.datasets.files import PublishedFile
+from spansvm.datasets.loading import read_files
 
-pytest.importorskip("pooch")
+pooch = pytest.importorskip("pooch")
 
 CONTENT = b"2 1:1\n1 2:1\n2 1:1 2:1\n1 1:3\n1 2:3\n1 2:4\n"
 
@@ -77,7 +78,7 @@ def first(n, fault, then):
 
 @pytest.fixture
 def server(monkeypatch):
-    monkeypatch.setattr(download, "FIRST_PAUSE_SECONDS", 0.001)
+    monkeypatch.setattr("pooch.core.time.sleep", lambda _: None)
     # The machine's own proxy must not stand between us and the server.
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with Server() as running:
@@ -95,20 +96,20 @@ def published(server, tmp_path, monkeypatch):
     monkeypatch.setenv("SPANSVM_CACHE", str(tmp_path / "cache"))
 
     def read(contents):
-        X, y = readers.read_libsvm(contents[0], 2)
-        return parsing.Rows(X, np.where(y == 2, 1.0, -1.0))
+        X, y = reading.read_libsvm(contents[0], 2)
+        return reading.Rows(X, np.where(y == 2, 1.0, -1.0))
 
-    monkeypatch.setitem(parsing.POOLS, "mushrooms", read)
+    monkeypatch.setitem(reading.POOLS, "mushrooms", read)
     original = datasets.describe("mushrooms")
 
     def publish(answer, path="mushrooms", **known):
-        known = {"sha256": files._fingerprint(CONTENT), "url": server.url(path), **known}
+        known = {"sha256": files._checksum(CONTENT, text=True), "url": server.url(path), **known}
         server.answers[path] = answer
         small = replace(
             original, n_train=2, n_test=4, n_features=2, n_positive=2,
             files=(PublishedFile("mushrooms/mushrooms", **known),),
         )  # fmt: skip
-        monkeypatch.setitem(descriptions.DESCRIPTIONS, "mushrooms", small)
+        monkeypatch.setitem(catalogue.DESCRIPTIONS, "mushrooms", small)
 
     return publish
 
@@ -127,20 +128,25 @@ def test_a_file_is_fetched_once_and_loaded_from_the_cache(published, server, tmp
     assert server.asked["mushrooms"] == 1
     datasets.fetch("mushrooms", force=True)
     assert server.asked["mushrooms"] == 2
-    assert left_in_cache(tmp_path) == ["mushrooms", "mushrooms.sha256"]
+    assert left_in_cache(tmp_path) == ["mushrooms"]
 
 
-def test_compressed_files_and_members_of_archives_are_unpacked(published, tmp_path):
+def test_compressed_files_and_members_of_archives_are_kept_packed_and_unpacked_when_read(
+    published, tmp_path
+):
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w") as packed:
         packed.writestr("folder/data", CONTENT)
-    for answer, known in (
-        (whole(gzip.compress(CONTENT)), {"path": "mushrooms.gz"}),
-        (whole(archive.getvalue()), {"path": "all.zip", "member": "folder/data"}),
+    for body, known, suffix in (
+        (gzip.compress(CONTENT), {"path": "mushrooms.gz"}, ".gz"),
+        (archive.getvalue(), {"path": "all.zip", "member": "folder/data"}, ".zip"),
     ):
-        published(answer, **known)
+        published(whole(body), **known)
         place = datasets.fetch("mushrooms", force=True)["mushrooms/mushrooms"]
-        assert place.read_bytes() == CONTENT
+        assert place == tmp_path / f"cache/mushrooms/mushrooms{suffix}"
+        assert place.read_bytes() == body
+        assert read_files("mushrooms") == (CONTENT,)
+        place.unlink()
 
 
 def test_what_is_not_there_is_not_asked_for_again(published, server, tmp_path):
@@ -165,16 +171,16 @@ def test_a_connection_that_is_cut_is_tried_again(published, server):
 
 
 def test_a_file_that_always_comes_in_part_is_never_stored(published, server, tmp_path):
-    published(cut(CONTENT), sha256=None)
+    published(cut(CONTENT))
     message = "mushrooms could not be downloaded: it did not come whole\\. Try again later"
     with pytest.raises(datasets.DataSetError, match=message):
         datasets.fetch("mushrooms")
-    assert server.asked["mushrooms"] == download.ATTEMPTS
+    assert server.asked["mushrooms"] == 1 + files.RETRIES
     assert left_in_cache(tmp_path) == []
 
 
 def test_without_a_network_it_is_said_that_there_is_no_connection(published, server, monkeypatch):
-    monkeypatch.setattr(download, "ATTEMPTS", 1)
+    monkeypatch.setattr(files, "RETRIES", 0)
     published(whole(CONTENT), url="http://127.0.0.1:1/mushrooms")
     message = r"mushrooms could not be downloaded: no connection to 127\.0\.0\.1\. Try again"
     with pytest.raises(datasets.DataSetError, match=message):
@@ -184,17 +190,16 @@ def test_without_a_network_it_is_said_that_there_is_no_connection(published, ser
 
 def test_pauses_between_attempts_grow(published, monkeypatch):
     pauses = []
-    monkeypatch.setattr(download.time, "sleep", pauses.append)
-    monkeypatch.setattr(download, "FIRST_PAUSE_SECONDS", 1.0)
+    monkeypatch.setattr("pooch.core.time.sleep", pauses.append)
     published(status(503))
     with pytest.raises(datasets.DataSetError, match="503"):
         datasets.fetch("mushrooms")
-    assert pauses == [1.0, 2.0, 4.0]
+    assert pauses == [1, 2, 3]
 
 
 def test_a_server_that_does_not_answer_is_given_up(published, server, monkeypatch):
-    monkeypatch.setattr(download, "TIMEOUT_SECONDS", 0.05)
-    monkeypatch.setattr(download, "ATTEMPTS", 2)
+    monkeypatch.setattr(files, "TIMEOUT_SECONDS", 0.05)
+    monkeypatch.setattr(files, "RETRIES", 1)
     released = threading.Event()
     published(lambda handler, _: released.wait(5))
     try:
@@ -209,8 +214,8 @@ def test_a_server_that_does_not_answer_is_given_up(published, server, monkeypatc
     ("body", "known", "message"),
     [
         (CONTENT.replace(b"1:3", b"1:4"), {}, "SHA-256"),
-        (b"<html>Moved</html>", {"sha256": None}, "not as published"),
-        (CONTENT[:-6], {"sha256": None}, "5.*instead of.*6"),
+        (b"<html>Moved</html>", {}, "not the published"),
+        (CONTENT[:-6], {}, "not the published"),
         (gzip.compress(CONTENT)[:-5], {"path": "mushrooms.gz"}, "not a whole gzip file"),
         (b"PK no archive", {"path": "all.zip", "member": "data"}, "not a ZIP archive with data"),
     ],
@@ -223,24 +228,36 @@ def test_what_is_not_the_published_file_is_never_stored(published, tmp_path, bod
     assert left_in_cache(tmp_path) == []
 
 
-@pytest.mark.parametrize("n_done", [0, 1], ids=["before the file", "between file and record"])
-def test_what_an_interrupted_download_leaves_is_not_used(published, tmp_path, monkeypatch, n_done):
+@pytest.mark.parametrize("step", ["pooch.core.shutil.move", "pathlib.Path.replace"])
+def test_what_an_interrupted_download_leaves_is_not_used(published, tmp_path, monkeypatch, step):
     published(whole(CONTENT))
-    rename, done = os.replace, []
 
-    def die_after(source, target):
-        if len(done) == n_done:
-            raise KeyboardInterrupt
-        done.append(target)
-        rename(source, target)
+    def die(*_):
+        raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(files.os, "replace", die_after)
+        patch.setattr(step, die)
         with pytest.raises(KeyboardInterrupt):
             datasets.fetch("mushrooms")
     assert datasets.locate("mushrooms") == {"mushrooms/mushrooms": None}
     datasets.fetch("mushrooms")
-    assert left_in_cache(tmp_path) == ["mushrooms", "mushrooms.sha256"]
+    assert left_in_cache(tmp_path) == ["mushrooms"]
+
+
+def test_a_download_that_fails_leaves_the_file_that_was_there(published):
+    published(whole(CONTENT))
+    place = datasets.fetch("mushrooms")["mushrooms/mushrooms"]
+    published(status(404))
+    with pytest.raises(datasets.DataSetError, match="404"):
+        datasets.fetch("mushrooms", force=True)
+    assert place.read_bytes() == CONTENT
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such permissions")
+def test_a_cache_can_be_shared(published):
+    published(whole(CONTENT))
+    place = datasets.fetch("mushrooms")["mushrooms/mushrooms"]
+    assert stat.S_IMODE(place.stat().st_mode) == 0o644
 
 
 def test_a_file_of_the_cache_that_was_altered_is_fetched_again(published, server):
@@ -267,7 +284,8 @@ def test_an_altered_file_of_the_data_folder_is_reported_and_left_alone(
 
 def test_a_stand_in_is_downloaded_where_the_file_itself_is_not_offered(published, server, tmp_path):
     server.answers["today"] = whole(CONTENT)
-    stand_in = PublishedFile("elsewhere/today", url=server.url("today"))
+    known = files._checksum(CONTENT, text=True)
+    stand_in = PublishedFile("elsewhere/today", known, url=server.url("today"))
     published(status(404), url=None, stand_in=stand_in)
     places = datasets.fetch("mushrooms")
     assert places == {"mushrooms/mushrooms": tmp_path / "cache/elsewhere/today"}
@@ -289,6 +307,9 @@ def test_without_pooch_the_error_says_how_to_install_it(published, monkeypatch):
     monkeypatch.setitem(sys.modules, "pooch", None)
     with pytest.raises(ImportError, match=r"spansvm\[data\]"):
         datasets.fetch("mushrooms")
+    # Where nothing can have been downloaded, nothing is looked for.
+    monkeypatch.delenv("SPANSVM_CACHE")
+    assert datasets.locate("mushrooms") == {"mushrooms/mushrooms": None}
 
 
 def test_nothing_is_shown_where_there_is_no_terminal(published, capfd):
@@ -297,23 +318,8 @@ def test_nothing_is_shown_where_there_is_no_terminal(published, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize(
-    ("platform", "variables", "expected"),
-    [
-        ("linux", {"XDG_CACHE_HOME": "/x"}, "/x/spansvm"),
-        ("linux", {}, "/home/someone/.cache/spansvm"),
-        ("darwin", {}, "/home/someone/Library/Caches/spansvm"),
-        ("win32", {"LOCALAPPDATA": "/local"}, "/local/spansvm/Cache"),
-        ("win32", {"SPANSVM_CACHE": "/own"}, "/own"),
-    ],
-)
-def test_the_cache_is_where_the_platform_keeps_such_things(
-    monkeypatch, platform, variables, expected
-):
-    for name in ("SPANSVM_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA"):
-        monkeypatch.delenv(name, raising=False)
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setattr(files.sys, "platform", platform)
-    monkeypatch.setattr(files.Path, "home", lambda: files.Path("/home/someone"))
-    assert files.cache_folder().as_posix() == expected
+def test_the_cache_is_where_the_platform_keeps_such_things(monkeypatch):
+    monkeypatch.delenv("SPANSVM_CACHE", raising=False)
+    assert files.cache_folder() == pooch.os_cache("spansvm")
+    monkeypatch.setenv("SPANSVM_CACHE", "/own")
+    assert files.cache_folder().as_posix() == "/own"

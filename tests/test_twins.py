@@ -10,10 +10,12 @@ from sklearn.preprocessing import minmax_scale
 from sklearn.svm import SVC
 
 from spansvm import SpanSearch, SpanSVC, analyze, exact_loo
-from spansvm.dual import solve_dual
+from spansvm.dual import box, solve_dual
 from spansvm.gram import Gram
 from spansvm.kernels import resolve_kernel
 from spansvm.lazy import gram_of
+from spansvm.qp import solve_qp
+from spansvm.span import box_span_squared, span_exists
 from spansvm.twins import Twins, equal_points, equal_rows
 
 
@@ -138,3 +140,41 @@ def test_a_constant_model_of_balanced_classes_ranks_nothing():
     model = SpanSVC(kernel="precomputed").fit(np.ones((20, 20)), y)
     assert np.unique(model.loo_ranking_).size == 1
     np.testing.assert_allclose(model.predict_proba(np.ones((2, 20))), 0.5, atol=1e-9)
+
+
+@pytest.mark.parametrize("labels", ["equal", "opposite"])
+def test_a_copy_of_one_row_takes_no_trust_from_the_others(labels):
+    """Once a ridge stood in for the copy, and its rounding decided: 2 of 250 were trusted."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 40))
+    y = np.where(rng.random(80) < 0.5, 1.0, -1.0)
+    model = SpanSVC(C=3.0, gamma=0.25).fit(X, y)
+    assert analyze(model).trusted.sum() > 60
+    more = np.append(y, y[0] if labels == "equal" else -y[0])
+    with_copy = analyze(SpanSVC(C=3.0, gamma=0.25).fit(np.vstack((X, X[:1])), more))
+    assert with_copy.trusted[1:80].sum() > 60
+    values = exact_loo(SpanSVC(C=3.0, gamma=0.25), np.vstack((X, X[:1])), more)
+    trusted = with_copy.trusted
+    np.testing.assert_allclose(values[trusted], with_copy.loo_decision[trusted], atol=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_box_spans_of_equal_rows_are_those_of_a_quadratic_program_over_all_of_them(seed):
+    X, y = with_copies(seed, n=40)
+    gram = gram_of(resolve_kernel("rbf", X, gamma=0.7), X)
+    solution = solve_dual(gram, y, np.random.default_rng(seed).uniform(0.5, 2.0, y.size), tol=1e-9)
+    rows = np.flatnonzero(solution.support & span_exists(solution))
+    found = box_span_squared(gram, solution, rows)
+    lo, hi = box(solution.y, solution.C)
+    inside = np.flatnonzero(solution.in_bound)
+    assert rows.size
+    for p, squared in zip(rows, found, strict=True):
+        others = inside[inside != p]
+        ends = (np.stack((lo, hi)) - solution.beta)[:, others] / solution.beta[p]
+        program = solve_qp(
+            gram.block(others, others), -gram.block(others, np.array([p]))[:, 0],
+            ends.min(axis=0), ends.max(axis=0), 1.0, tol=1e-10,
+        )  # fmt: skip
+        column = gram.block(others, np.array([p]))[:, 0]
+        expected = gram.diagonal[p] + 2.0 * program.objective(-column)
+        assert squared == pytest.approx(max(expected, 0.0), abs=1e-7)

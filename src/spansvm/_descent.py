@@ -23,6 +23,7 @@ from ._newton import newton
 from ._sweep import STALLED, sweep
 
 __all__ = [
+    "OFF_BOUND",
     "free_variables",
     "kkt_gap",
     "move_bounds",
@@ -47,6 +48,10 @@ _LONG = 500_000
 
 #: Variables closer to a bound than these fractions of the largest and of their own box are at it.
 _HAIR, _HAIR_OF_BOX = 64 * _EPSILON, 1e-3
+
+#: Variables closer to a bound than this fraction of the box, or of the largest variable, may be
+#: off it by rounding alone.
+OFF_BOUND = 1e-7
 
 #: Variables at their bounds are moved one by one if they are not more than this.
 _FEW = 16

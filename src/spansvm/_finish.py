@@ -9,12 +9,11 @@ a few of them are exchanged and it is solved again.
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit
 
 from ._descent import free_variables, kkt_gap, rounding_level, snap
-from ._hull import factorise, no_factor
-from ._linalg import add_rows, lower_solve
+from ._factor import factorise, newton_move, no_factor, same_points
+from ._linalg import add_rows
 from ._newton import newton
 from ._sweep import INDEFINITE, sweep
 
@@ -43,7 +42,7 @@ def finish(K, diag, x, g, lo, hi, flat, flags, limits, known):
     free = free_variables(x, lo, hi)
     factor = known
     for turn in range(_ROUNDS):
-        if not _same(free, factor.inside) or factor.matrix.size == 0:
+        if not same_points(free, factor.inside) or factor.matrix.size == 0:
             factor = factorise(K, free, limits) if free.size > 0 else no_factor(free)
         if gap <= target:
             return gap, factor
@@ -53,6 +52,8 @@ def finish(K, diag, x, g, lo, hi, flat, flags, limits, known):
             best_x, best_g = x.copy(), g.copy()
         if free.size > 1:
             if not _solve(K, x, g, lo, hi, factor):
+                # Not by the factor: where there are many solutions, the ridge of a Newton step
+                # decides which of them is found.
                 newton(K, x, g, lo, hi, factor.kept)
             snap(K, x, g, lo, hi)
             gap = kkt_gap(x, g, lo, hi)
@@ -89,38 +90,14 @@ def _violators(x, g, lo, hi, slack):
 
 
 @njit(nogil=True, cache=True)
-def _same(one, other):
-    """Whether two sets of variables are the same."""
-    if one.size != other.size:
-        return False
-    return bool((one == other).all())
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
 def _solve(K, x, g, lo, hi, factor):
     """Move to the minimum over the free variables; False, and no move, if it is out of the box."""
-    free = factor.kept
-    size = free.size
-    columns = np.empty((size, 2))
-    for a in range(size):
-        columns[a, 0], columns[a, 1] = g[free[a]], 1.0
-    lower_solve(factor.matrix, columns, False)
-    lower_solve(factor.matrix, columns, True)
-    total, ones = 0.0, 0.0
-    for a in range(size):
-        total += columns[a, 0]
-        ones += columns[a, 1]
-    move = np.empty(size)
-    left = 0.0
-    for a in range(size):
-        move[a] = columns[a, 1] * (total / ones) - columns[a, 0]
-        left += move[a]
-    for a in range(size):
+    free, move = factor.kept, newton_move(factor, g)
+    for a in range(free.size):
         i = free[a]
-        move[a] -= left / size
         if not lo[i] < x[i] + move[a] < hi[i]:
             return False
-    for a in range(size):
+    for a in range(free.size):
         x[free[a]] += move[a]
     add_rows(g, K, free, move)
     return True

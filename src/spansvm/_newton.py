@@ -7,28 +7,15 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ._linalg import FAST_MATH, add_row, add_rows, cholesky, cholesky_inverse
+from ._factor import eliminate, ridged_inverse
+from ._linalg import add_row, add_rows
 
 __all__ = ["newton"]
-
-#: Ridge on the free block, as a fraction of its mean diagonal.
-_RIDGE = 1e-10
 
 #: A slope that keeps this fraction in a Newton step was not taken away by curvature.
 _STEEP = 0.1
 
 _EPSILON = float(np.finfo(np.float64).eps)
-
-
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST_MATH)
-def _eliminate(P, row, scale, alive):
-    """``P -= scale * row row'`` on the rows that are still alive."""
-    for a in range(row.size):
-        if alive[a]:
-            weight = row[a] * scale
-            target = P[a]
-            for b in range(row.size):
-                target[b] -= weight * row[b]
 
 
 @njit(nogil=True, cache=True)
@@ -64,40 +51,8 @@ def _walk(P, direction, room_up, room_down):
         turn = rest * direction[blocking] / row[blocking]
         for a in range(size):
             direction[a] = rest * direction[a] - turn * row[a] if alive[a] else 0.0
-        _eliminate(P, row, 1.0 / row[blocking], alive)
+        eliminate(P, row, 1.0 / row[blocking], alive)
     return move, alive
-
-
-@njit(nogil=True, cache=True)
-def _projected_inverse(K, index):
-    """Inverse of the bordered system ``[[K_ff, 1], [1', 0]]`` without its border.
-
-    With ``u = K_ff^-1 1`` that is ``K_ff^-1 - uu' / sum(u)``.  A number added to all entries
-    of K cancels; it keeps K_ff regular where only moves with ``sum = 0`` must be.
-    Returns the matrix and whether the (slightly ridged) block was positive definite.
-    """
-    size = index.size
-    P = np.empty((size, size))
-    trace = 0.0
-    for a in range(size):
-        trace += K[index[a], index[a]]
-    shift = trace / size
-    for a in range(size):
-        row = K[index[a]]
-        for b in range(a + 1):
-            P[a, b] = row[index[b]] + shift
-        P[a, a] += _RIDGE * shift
-    if not (shift > 0.0 and cholesky(P)):
-        return P, False
-    cholesky_inverse(P)
-    u = np.empty(size)
-    for a in range(size):
-        u[a] = P[a].sum()
-    total = u.sum()
-    if not total > 0.0:
-        return P, False
-    _eliminate(P, u, 1.0 / total, np.ones(size, np.bool_))
-    return P, True
 
 
 @njit(nogil=True, cache=True)
@@ -171,14 +126,14 @@ def _slide(K, P, x, g, lo, hi, free, alive, before):
         i = free[blocking]
         x[i] = hi[i] if direction[blocking] > 0.0 else lo[i]
         alive[blocking] = False
-        _eliminate(P, P[blocking].copy(), 1.0 / P[blocking, blocking], alive)
+        eliminate(P, P[blocking].copy(), 1.0 / P[blocking, blocking], alive)
 
 
 @njit(nogil=True, cache=True)
 def newton(K, x, g, lo, hi, free):
     """Move to the minimum over the free variables, or as far as the box allows."""
     size = free.size
-    P, definite = _projected_inverse(K, free)
+    P, definite = ridged_inverse(K, free)
     if not definite:
         return
     direction = np.zeros(size)

@@ -21,6 +21,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from ._descent import OFF_BOUND
 from ._linalg import FAST_MATH, add_row, add_rows
 
 __all__ = ["remove_all"]
@@ -33,10 +34,6 @@ _CHANGED = 150
 
 #: Slopes below this, as a fraction of the largest squared distance, are none.
 _STILL = 1e-11
-
-#: Multipliers closer to a bound than this fraction of the box, or of the largest, may be at it.
-_ROUNDING = 1e-7
-
 
 #: How many free vectors are looked at in the end, and how far off their margins they may be.
 _CHECKED, _ASTRAY = 8, 1e-7
@@ -304,7 +301,7 @@ def _middle(T, p, stays, state, least, lo, hi, largest, position):
             continue
         if i != p and (T.place[i] >= 0) != (position[i] >= 0):
             low, high = state[i] - lo[i], hi[i] - state[i]
-            if min(low, high) > _ROUNDING * min(low + high, largest):
+            if min(low, high) > OFF_BOUND * min(low + high, largest):
                 return 0.0
             if low < high:  # a hair off its bound
                 below = 0.0
@@ -326,6 +323,10 @@ def _middle(T, p, stays, state, least, lo, hi, largest, position):
 @njit(nogil=True, cache=True)
 def _directions(T, changed, p, z):
     """Solve the system of the changed vectors for a unit step of p; False if it is singular.
+
+    By elimination with pivots, not by Cholesky as in :mod:`spansvm._factor`: among them are vectors
+    that left the free ones and vectors that joined them, so the system is indefinite.  It is small,
+    and after every turn it is another one.
 
     Where p is one of them (it was free), its own equation sets the step.  Multipliers and
     residuals are scaled, so that all entries are of the order of 1.

@@ -15,7 +15,6 @@ from ._typing import Array, Mask
 from .criteria import CRITERIA, SolvedModel
 from .dual import read_svc
 from .methods import METHODS, Method
-from .span import box_span_squared
 from .svc import SpanSVC
 
 __all__ = ["SpanAnalysis", "analyze"]
@@ -135,11 +134,9 @@ class SpanAnalysis:
 
         Infinity where Lambda_p is empty, 0 for instances that are no support vectors.
         """
-        solution = self._model.solution
         spans = np.zeros(self.alpha.size)
         spans[self.in_bound] = self._model.in_bound_box_span
-        bounded = np.flatnonzero(self.bounded)
-        spans[bounded] = np.sqrt(box_span_squared(self._model.gram, solution, bounded))
+        spans[self.bounded] = self._model.box_span(np.flatnonzero(self.bounded))
         return spans
 
     @property

@@ -15,8 +15,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from ._hull import AffineHull
 from ._linalg import one_blas_thread
-from ._typing import Array, Mask
+from ._typing import Array, Mask, Rows
 from .dual import DualSolution
 from .gram import Gram, as_gram
 from .methods import METHODS
@@ -24,9 +25,11 @@ from .span import (
     Spans,
     box_span_squared,
     find_spans,
+    hull_of,
     opper_winther_shift,
     removals,
     span_exists,
+    with_factor,
 )
 from .values import LeftOutValues, left_out_values
 
@@ -72,7 +75,8 @@ class SolvedModel:
     def spans(self) -> Spans:
         """Spans without the box and leave-one-out decision values (Theorem 2)."""
         known, self._before = self._before, None
-        return find_spans(self.gram, self.solution, known)
+        solution = self._with_factor if known is None else self.solution
+        return find_spans(self.gram, solution, known)
 
     def follow(self, before: SolvedModel) -> None:
         """Take over the spans of another model on the same Gram matrix, where they are the same."""
@@ -85,6 +89,19 @@ class SolvedModel:
         return left_out_values(self.gram, self.solution, self.spans)
 
     @cached_property
+    def _with_factor(self) -> DualSolution:
+        return with_factor(self.gram, self.solution)
+
+    @cached_property
+    def hull(self) -> AffineHull:
+        """The affine hull of the in-bound vectors."""
+        return hull_of(self.gram, self._with_factor)
+
+    def box_span(self, rows: Rows) -> Array:
+        """``S_p`` within the box for some support vectors; infinity where Lambda_p is empty."""
+        return np.sqrt(box_span_squared(self.gram, self.solution, rows, self.hull, self.spans))
+
+    @cached_property
     def span_exists(self) -> Mask:
         """Lemma 1: for which support vectors Lambda_p is non-empty."""
         return span_exists(self.solution)
@@ -92,8 +109,7 @@ class SolvedModel:
     @cached_property
     def in_bound_box_span(self) -> Array:
         """``S_p`` within the box for the in-bound vectors; infinity where Lambda_p is empty."""
-        inside = np.flatnonzero(self.solution.in_bound)
-        return np.sqrt(box_span_squared(self.gram, self.solution, inside))
+        return self.box_span(np.flatnonzero(self.solution.in_bound))
 
     @property
     def s_span(self) -> float:
@@ -131,7 +147,7 @@ class SolvedModel:
         if self.solution.converged:
             slack = max(self.solution.gap, _EXACT)
             with one_blas_thread:
-                for removal in removals(self.gram, self.solution, slack):
+                for removal in removals(self.gram, self.solution, slack, hull=self.hull):
                     mask[removal.row] = removal.exact
         return mask
 

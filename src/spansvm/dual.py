@@ -25,7 +25,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
-from ._hull import Factor
+from ._descent import OFF_BOUND
+from ._factor import Factor
 from ._typing import Array, Mask
 from ._validation import (
     check_both_classes,
@@ -60,10 +61,6 @@ __all__ = [
 
 #: A model whose KKT conditions fail by more than this was fitted on something else.
 _SUSPICIOUS_GAP = 0.1
-
-#: Multipliers closer to a bound than this fraction of the box, or of the largest multiplier, may
-#: be off it by rounding.
-_ROUNDING = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -377,7 +374,7 @@ def _without_rounding(gram: Gram, x: Array, g: Array, lo: Array, hi: Array) -> t
         return x, g
     below, above = (x - lo)[inside], (hi - x)[inside]
     scale = np.minimum(below + above, float(np.abs(x).max()))
-    if (np.minimum(below, above) > _ROUNDING * scale).any():
+    if (np.minimum(below, above) > OFF_BOUND * scale).any():
         return x, g
     change = np.where(below < above, -below, above)
     x, g = x.copy(), g.copy()

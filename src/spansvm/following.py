@@ -14,37 +14,28 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
-from ._hull import Factor
-from ._linalg import cholesky, lower_inverse, one_blas_thread
+from ._factor import Bordered, bordered, from_first
+from ._linalg import one_blas_thread
 from ._removal import remove_all
 from ._typing import Array, Rows
 from .dual import DualSolution, box, find_intercept
 from .gram import Gram
 from .lazy import LazyGram
 from .memory import parse_budget
-from .qp import default_max_iter, kkt_gap
+from .qp import EQUAL_SUMS, default_max_iter, kkt_gap
 from .span import removals
 
-__all__ = ["EXACT_TOLERANCE", "Bordered", "Removals", "bordered", "follow", "retrain"]
+__all__ = ["EXACT_TOLERANCE", "Removals", "follow", "retrain"]
 
 #: Solutions that meet the KKT conditions less well than this are no vertices to start from.
 _VERTEX = 1e-7
 
-#: Least pivot of a factor that is good for an inverse, as a fraction of the mean diagonal.
-_WELL_CONDITIONED = 1e-5
-
-#: Least squared distance of a vector from the hull of others that it does not depend on, as a
-#: fraction of the largest squared norm.
-_REGULAR = {np.dtype(np.float64): 1e-11, np.dtype(np.float32): 1e-5}
-
-#: Pivots of a scaled system below this are none; nor are those below the rounding of the kernel.
+#: Pivots of the scaled system of the changed vectors below this are none; nor are those below the
+#: rounding of the kernel.
 _SINGULAR, _KERNEL_ROUNDING = 1e-11, 1e-14
 
 #: KKT gap of models that are trained without an instance.
 EXACT_TOLERANCE = 1e-8
-
-#: Multipliers that differ by less than this fraction are equal.
-_ROUNDING = 1e-12
 
 
 class Tableau(NamedTuple):
@@ -56,7 +47,7 @@ class Tableau(NamedTuple):
     free, place : ndarray of int
         The free vectors, and for every vector its place among them, or -1.
     projected, weights
-        Of :class:`Bordered`.
+        Of :class:`~spansvm._factor.Bordered`.
     values : ndarray of shape (n, l)
         Rows of the Gram matrix that belong to the free vectors, less that of the first.
     scale, singular : float
@@ -97,60 +88,6 @@ class Removals(NamedTuple):
     error: float
 
 
-class Bordered(NamedTuple):
-    """Inverse of the bordered system ``[[K_FF, 1], [1', 0]]`` of independent vectors.
-
-    The point of their hull that is nearest to another one, p, has the weights
-    ``projected @ (k_p - K_0p) + weights``, with ``k_p = K[F, p]`` and the first of them as base 0.
-    Differences of kernel values are exact where the values themselves are nearly equal.
-
-    Attributes
-    ----------
-    projected, weights
-        The inverse without its border, and its border.
-    """
-
-    projected: Array
-    weights: Array
-
-
-def bordered(gram: Gram, free: Rows, known: Factor | None = None) -> Bordered | None:
-    """The inverse for some vectors, from their factor if it is known; None if they depend."""
-    if known is not None and known.matrix.size and np.array_equal(known.kept, free):
-        pivots = np.diagonal(known.matrix) ** 2
-        if known.ridge == 0.0 and pivots.min() >= _WELL_CONDITIONED * known.shift:
-            inverse = _inverse(known.matrix.copy())
-            u = inverse.sum(axis=1)
-            weights = u / u.sum()
-            inverse -= np.outer(u, weights)
-            return Bordered(inverse, weights)
-    # Relative to the first vector: what all have in common would swamp the differences.
-    block = gram.block(free, free)
-    apart = block - block[0]
-    G = apart[1:, 1:] - apart[1:, :1]
-    G = 0.5 * (G + G.T)
-    least = _REGULAR[gram.dtype] * float(np.abs(gram.diagonal).max())
-    size = free.size
-    if size > 1:
-        if not cholesky(G) or (np.diagonal(G) ** 2 < least).any():
-            return None
-        G = _inverse(G)
-    projected, weights = np.empty((size, size)), np.empty(size)
-    projected[1:, 1:] = G
-    projected[0, 1:] = projected[1:, 0] = -G.sum(axis=0)
-    projected[0, 0] = G.sum()
-    weights[1:] = -G @ apart[1:, 0]
-    weights[0] = 1.0 - weights[1:].sum()
-    return Bordered(projected, weights)
-
-
-def _inverse(factor: Array) -> Array:
-    """The inverse of a matrix from its Cholesky factor, which is overwritten."""
-    lower_inverse(factor)
-    triangle = np.tril(factor)
-    return triangle.T @ triangle
-
-
 @dataclass(frozen=True, eq=False)
 class Vertex:
     """A solution with independent free vectors, twins merged.
@@ -176,16 +113,18 @@ def follow(
 ) -> Removals:
     """Decision values of the support vectors in `rows`, each from the model without it.
 
-    `system` is the inverse for the in-bound vectors, if they are independent and it is known.
+    `system` is what :func:`~spansvm._factor.bordered` gave for the in-bound vectors, if it is
+    known.
     """
     lost = Removals(np.full(rows.size, np.nan), np.full(rows.size, np.nan), 0.0)
     if rows.size == 0 or isinstance(gram, LazyGram) or solution.indefinite:
         return lost
     if 8.0 * len(gram) ** 2 > parse_budget(None):
         return lost
-    vertex, system = _find_vertex(gram, solution, system)
-    if vertex is None or system is None:
+    found = _find_vertex(gram, solution, system)
+    if found is None:
         return lost
+    vertex, system = found
     return _follow(gram, solution, vertex, _tableau(gram, vertex.free, system), rows)
 
 
@@ -201,7 +140,7 @@ def _follow(
         room = twins.merge(solution.C)[places] - solution.C[rows]
         size = np.abs(vertex.x[places])
         amounts, stays = y[rows] * np.maximum(size - room, 0.0), room > 0.0
-        moves = size - room >= -_ROUNDING * size  # else they are still free
+        moves = size - room >= -EQUAL_SUMS * size  # else they are still free
     decision, shift = solution.decision[rows].copy(), np.zeros(rows.size)
     moving = np.flatnonzero(moves)
     _fill_rows(gram, tableau, np.unique(places[moving]))
@@ -222,30 +161,32 @@ def _follow(
     return Removals(decision, shift, float(error[0]))
 
 
-def retrain(gram: Gram, solution: DualSolution, p: np.intp) -> tuple[float, float, float]:
+def retrain(gram: Gram, solution: DualSolution, rows: Rows) -> tuple[Array, Array, Array]:
     """``f^p(x_p)`` and the mean shift of the others, by training without p; and the KKT gap.
 
-    It starts from what the span predicts.
+    For each p in `rows`; each training starts from what the span predicts.
     """
-    y = solution.y
-    (removal,) = removals(gram, solution, 10 * EXACT_TOLERANCE, np.array([p]))
-    x, g, gap = removal.beta, removal.gradient, 0.0
-    lo, hi = box(y, solution.C)
-    lo[p] = hi[p] = 0.0
-    if not removal.exact:
-        x, g = gram.make_feasible(x, g, lo, hi)
-        limit = default_max_iter(y.size)
-        result = gram.solve(x, g, -y, lo, hi, tol=EXACT_TOLERANCE, max_iter=limit)
-        x, g, gap = result.x, result.gradient, result.gap
-    decision = y + g + find_intercept(x, g, lo, hi)
-    others = solution.present.copy()
-    others[p] = False
-    return float(decision[p]), float((decision - solution.decision)[others].mean()), gap
+    y, limit = solution.y, default_max_iter(solution.y.size)
+    values, shifts, gaps = np.empty(rows.size), np.empty(rows.size), np.zeros(rows.size)
+    for removal in removals(gram, solution, 10 * EXACT_TOLERANCE, rows):
+        p, k = removal.row, np.flatnonzero(rows == removal.row)[0]
+        x, g = removal.beta, removal.gradient
+        lo, hi = box(y, solution.C)
+        lo[p] = hi[p] = 0.0
+        if not removal.exact:
+            x, g = gram.make_feasible(x, g, lo, hi)
+            result = gram.solve(x, g, -y, lo, hi, tol=EXACT_TOLERANCE, max_iter=limit)
+            x, g, gaps[k] = result.x, result.gradient, result.gap
+        decision = y + g + find_intercept(x, g, lo, hi)
+        others = solution.present.copy()
+        others[p] = False
+        values[k], shifts[k] = decision[p], (decision - solution.decision)[others].mean()
+    return values, shifts, gaps
 
 
 def _find_vertex(
     gram: Gram, solution: DualSolution, system: Bordered | None
-) -> tuple[Vertex | None, Bordered | None]:
+) -> tuple[Vertex, Bordered] | None:
     """A solution to start from, with its inverse; None if rounding leaves none."""
     y, twins = solution.y, gram.twins(solution.y)
     x, C = solution.beta, solution.C
@@ -257,8 +198,9 @@ def _find_vertex(
     if free.size == 0:
         vertex = _adopt(x, lo, hi, residual)
         return vertex, bordered(gram, vertex.free)
-    system = system or bordered(gram, free, solution.factor)
-    if system is not None:
+    if system is None:
+        system = bordered(gram, free, solution.factor)
+    if system.independent:
         return Vertex(x, lo, hi, residual, free), system
     return _purify(gram, y, x, lo, hi, free)
 
@@ -273,20 +215,15 @@ def _adopt(x: Array, lo: Array, hi: Array, residual: Array) -> Vertex:
 
 def _purify(
     gram: Gram, y: Array, x: Array, lo: Array, hi: Array, free: Rows
-) -> tuple[Vertex | None, Bordered | None]:
+) -> tuple[Vertex, Bordered] | None:
     """Move multipliers among dependent vectors until the free ones are independent."""
-    block = gram.block(free, free)
     # The first is in the basis; the others are looked at relative to it.
-    apart = block - block[0]
-    G = apart[1:, 1:] - apart[1:, :1]
-    G = 0.5 * (G + G.T)
-    least = _REGULAR[gram.dtype] * float(np.abs(gram.diagonal).max())
-    _, order, rank, _ = linalg.lapack.dpstrf(G, tol=least, lower=1)
+    _, G, least = from_first(gram, free)
+    factor, order, rank, _ = linalg.lapack.dpstrf(G, tol=least, lower=1)
     order -= 1
     chosen, others = order[:rank], order[rank:] + 1
     if rank:
-        factor = linalg.cho_factor(G[np.ix_(chosen, chosen)], lower=True)
-        rest = linalg.cho_solve(factor, G[np.ix_(chosen, others - 1)])
+        rest = linalg.cho_solve((factor[:rank, :rank], True), G[np.ix_(chosen, others - 1)])
     else:
         rest = np.zeros((0, others.size))
     basis = np.concatenate(([0], chosen + 1))
@@ -322,20 +259,18 @@ def _purify(
     return _settle(gram, y, moved, lo, hi)
 
 
-def _settle(
-    gram: Gram, y: Array, x: Array, lo: Array, hi: Array
-) -> tuple[Vertex | None, Bordered | None]:
+def _settle(gram: Gram, y: Array, x: Array, lo: Array, hi: Array) -> tuple[Vertex, Bordered] | None:
     """Take off what rounding left; None if the point is no solution."""
     free = np.flatnonzero((x > lo) & (x < hi))
     g = gram.gradient(x, -y)
     if free.size == 0:
         if kkt_gap(x, g, lo, hi) > _VERTEX:
-            return None, None
+            return None
         vertex = _adopt(x, lo, hi, g)
         return vertex, bordered(gram, vertex.free)
     system = bordered(gram, free)
-    if system is None:
-        return None, None
+    if not system.independent:
+        return None
     x = x.copy()
     for _ in range(2):
         step = -system.projected @ g[free] - system.weights * x.sum()
@@ -343,7 +278,7 @@ def _settle(
         gram.add_rows(g, free, step)
     inside = (x[free] > lo[free]) & (x[free] < hi[free])
     if not inside.all() or kkt_gap(x, g, lo, hi) > _VERTEX:
-        return None, None
+        return None
     residual = g - float(g[free].mean())
     residual[free] = 0.0
     return Vertex(x, lo, hi, residual, free), system

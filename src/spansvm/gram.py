@@ -14,7 +14,8 @@ import numpy.typing as npt
 from scipy import linalg
 
 from ._descent import move_bounds
-from ._hull import Factor, hull_distances
+from ._factor import Factor, factorise, limits_of
+from ._hull import hull_distances
 from ._linalg import add_rows, one_blas_thread, symmetric_view
 from ._typing import Array, Mask, Rows
 from .qp import QPResult, gradient, make_feasible, refine, solve_qp
@@ -112,11 +113,13 @@ class Gram:
         """Some rows, in double precision."""
         return self.values[rows].astype(np.float64)
 
-    def hull_distances(
-        self, inside: Rows, others: Rows, squared: Array, known: Factor | None = None
-    ) -> bool:
+    def factor(self, inside: Rows) -> Factor:
+        """:func:`spansvm._factor.factorise` of these points."""
+        return factorise(self.values, inside, limits_of(self.dtype))
+
+    def hull_distances(self, factor: Factor, others: Rows, squared: Array) -> None:
         """:func:`spansvm._hull.hull_distances` of these points."""
-        return hull_distances(self.values, self.diagonal, inside, others, squared, known)
+        hull_distances(self.values, self.diagonal, others, factor, squared)
 
     def add_rows(self, g: Array, rows: Rows, weights: Array) -> None:
         """``g += weights @ K[rows]``, in place."""

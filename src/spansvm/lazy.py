@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ._hull import Factor, hull_distances
+from ._factor import Factor, factorise, limits_of
+from ._hull import hull_distances
 from ._linalg import add_rows, one_blas_thread
 from ._typing import Array, Mask, Rows
 from .gram import BALL_TOLERANCE, BoundedSums, Box, Gram, ball_weights, is_indefinite
@@ -231,25 +232,26 @@ class LazyGram(Gram):
                 f"({self.budget / 2**30:.1f} GiB). Raise gram_budget, or train on fewer rows."
             )
 
-    def hull_distances(
-        self, inside: Rows, others: Rows, squared: Array, known: Factor | None = None
-    ) -> bool:
+    def factor(self, inside: Rows) -> Factor:
+        """As :meth:`spansvm.gram.Gram.factor`."""
+        own = np.ascontiguousarray(self.block(inside, inside))
+        factor = factorise(own, np.arange(inside.size), limits_of(own.dtype))
+        return factor._replace(inside=inside, kept=inside[factor.kept])
+
+    def hull_distances(self, factor: Factor, others: Rows, squared: Array) -> None:
         """As :meth:`spansvm.gram.Gram.hull_distances`, for some of the others at a time."""
+        inside = factor.inside
         n = inside.size
         step = max(_BLOCK_NUMBERS // n, 1000)
-        own = self.block(inside, inside)
-        places = np.arange(n)
+        here = factor._replace(inside=np.arange(n), kept=np.searchsorted(inside, factor.kept))
         for start in range(0, max(others.size, 1), step):
             part = others[start : start + step]
-            rows = np.hstack((own, self.block(inside, part)))
+            rows = np.zeros((n, n + part.size))  # only the values of the others are looked at
+            rows[:, n:] = self.block(inside, part)
             both = np.concatenate((inside, part))
             found = np.zeros(both.size)
-            if not hull_distances(
-                rows, self.diagonal[both], places, n + np.arange(part.size), found
-            ):
-                return False
+            hull_distances(rows, self.diagonal[both], n + np.arange(part.size), here, found)
             squared[both] = found
-        return True
 
     def add_rows(self, g: Array, rows: Rows, weights: Array) -> None:
         """``g += weights @ K[rows]``, in place."""

@@ -42,8 +42,8 @@ class Method:
 
 _TABLE = (
     Method("span_rule", "span-rule", "predicted leave-one-out error (Corollary 1)", predicts=True),
-    Method("span_count", "span count bound", "upper bound (Lemma 2, counted)", is_bound=True),
     Method("span_bound", "span bound", "upper bound (Theorem 1)", is_bound=True),
+    Method("span_count", "span count bound", "upper bound (Lemma 2, counted)", is_bound=True),
     Method("xi_alpha", "xi-alpha bound", "upper bound, if no Lambda_p is empty", is_bound=True),
     Method("sv_count", "support vectors", "upper bound: share of support vectors", is_bound=True),
     Method("jaakkola_haussler", "Jaakkola-Haussler", "bound without intercept and slack",

@@ -16,13 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ._descent import kkt_gap, restore_sum, settle
+from ._factor import Factor, limits_of, no_factor
 from ._finish import finish
-from ._hull import Factor, limits_of, no_factor
 from ._linalg import add_rows, one_blas_thread, symmetric_view
 from ._sweep import INDEFINITE
 from ._typing import Array
 
 __all__ = [
+    "EQUAL_SUMS",
     "QPResult",
     "check_limits",
     "default_max_iter",
@@ -36,8 +37,8 @@ __all__ = [
 #: Pairs whose curvature is below this fraction of the largest diagonal entry count as flat.
 _FLAT = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-9}
 
-#: Sum constraints that miss by less than this fraction of the box are rounding.
-_ROUNDING = 1e-12
+#: Sums, of variables or of their bounds, that differ by less than this fraction are equal.
+EQUAL_SUMS = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,7 +219,7 @@ def _check_problem(K: np.ndarray, c: Array, lo: Array, hi: Array, total: float) 
         first = int(np.flatnonzero(lo > hi)[0])
         raise ValueError(f"lo must not exceed hi: lo[{first}] = {lo[first]} > {hi[first]}.")
     least, most = float(lo.sum()), float(hi.sum())
-    slack = _ROUNDING * (float(np.abs(lo).sum() + np.abs(hi).sum()) + abs(total))
+    slack = EQUAL_SUMS * (float(np.abs(lo).sum() + np.abs(hi).sum()) + abs(total))
     if not least - slack <= total <= most + slack:
         raise ValueError(
             f"total = {total} cannot be reached: within the bounds the sum is "

@@ -13,19 +13,20 @@ most.  That vector takes the place of the hull, and it fixes the intercept.  Whe
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numba import njit
 from scipy import linalg
 
-from ._hull import AffineHull, positive, regularised_inverse
+from ._factor import no_factor, positive, regularised_inverse
+from ._hull import AffineHull
 from ._linalg import one_blas_thread
 from ._typing import Array, Mask
 from .dual import DualSolution, box, warn_indefinite
 from .gram import Gram
 from .pairs import lost
-from .qp import solve_qp
+from .qp import EQUAL_SUMS, solve_qp
 
 __all__ = [
     "Removal",
@@ -33,17 +34,16 @@ __all__ = [
     "box_span_squared",
     "entering",
     "find_spans",
+    "hull_of",
     "opper_winther_shift",
     "removals",
     "span_exists",
+    "with_factor",
 ]
 
 #: Strictly inside a box is farther from its ends than this fraction of it, and of the
 #: largest multiplier where boxes are wider than any multiplier.
 _STRICT = 1e-9
-
-#: Sums of weights that differ by less than this fraction are equal.
-_ROUNDING = 1e-12
 
 #: Rounds of guessing which bounds are active before the general solver is called.
 _ROUNDS = 30
@@ -75,6 +75,30 @@ class Spans:
 
 
 @one_blas_thread
+def with_factor(gram: Gram, solution: DualSolution) -> DualSolution:
+    """The model with the factor of its in-bound vectors, for those who need it several times.
+
+    One that training has left is as good; else, as for a model that was read, it is computed.
+    Equal vectors of one class are taken once.
+    """
+    if solution.factor is not None and solution.factor.matrix.size:
+        return solution
+    hull = np.flatnonzero(solution.in_bound)
+    twins = gram.twins(solution.y)
+    if twins is not None:
+        hull = np.unique(twins.first[hull])
+    return replace(solution, factor=gram.factor(hull)) if hull.size else solution
+
+
+@one_blas_thread
+def hull_of(gram: Gram, solution: DualSolution) -> AffineHull:
+    """The affine hull of the in-bound vectors, with the weights of points in it."""
+    inside = np.flatnonzero(solution.in_bound)
+    factor = with_factor(gram, solution).factor
+    return AffineHull(gram, inside, no_factor(inside) if factor is None else factor)
+
+
+@one_blas_thread
 def find_spans(
     gram: Gram, solution: DualSolution, before: tuple[DualSolution, Spans] | None = None
 ) -> Spans:
@@ -95,10 +119,13 @@ def find_spans(
     if before is not None and inside.size > 1 and _same_hull(solution, before[0]):
         squared[solution.support] = before[1].squared[solution.support]
     elif inside.size:
-        if not gram.hull_distances(hull, bounded, squared, solution.factor):
+        factor = with_factor(gram, solution).factor
+        if factor is not None and factor.matrix.size:
+            gram.hull_distances(factor, bounded, squared)
+        else:
             if not solution.indefinite:  # else it has been said
                 warn_indefinite(stacklevel=2)
-            AffineHull(gram, hull).distances(bounded, gram.diagonal, squared)
+            AffineHull(gram, hull, no_factor(hull)).distances(bounded, gram.diagonal, squared)
         if twins is not None:
             repeated = (count > 1)[np.searchsorted(hull, points)]
             squared[inside] = np.where(repeated, 0.0, squared[points])
@@ -175,7 +202,7 @@ def span_exists(solution: DualSolution) -> Mask:
     inside, bounded = solution.in_bound, solution.bounded
     exists = np.zeros(y.size, dtype=np.bool_)
     bounded_sum = float((y * C)[bounded].sum())
-    slack = _ROUNDING * float(C[inside | bounded].sum())
+    slack = EQUAL_SUMS * float(C[inside | bounded].sum())
     for sign in (-1.0, 1.0):
         same = solution.support & (y == sign)
         room = float(C[inside & (y == sign)].sum()) + sign * bounded_sum
@@ -185,37 +212,48 @@ def span_exists(solution: DualSolution) -> Mask:
 
 
 @one_blas_thread
-def box_span_squared(gram: Gram, solution: DualSolution, rows: np.ndarray) -> Array:
+def box_span_squared(
+    gram: Gram,
+    solution: DualSolution,
+    rows: np.ndarray,
+    hull: AffineHull | None = None,
+    spans: Spans | None = None,
+) -> Array:
     """``S_p^2`` within the box (eq. Sp_calc) for the support vectors in `rows`.
 
     Infinity where Lambda_p is empty: the minimum over nothing.  Where the solution
     without the box satisfies the box it is the answer; the rest are small quadratic
     programs over the in-bound vectors.
+
+    `hull` and `spans` are what :func:`hull_of` and :func:`find_spans` gave, if they are
+    known.
     """
     result = np.full(rows.size, np.inf)
     existing = np.flatnonzero(span_exists(solution)[rows])
     if existing.size == 0:
         return result
-    inside = np.flatnonzero(solution.in_bound)
-    beta = solution.beta
+    beta, inside = solution.beta, np.flatnonzero(solution.in_bound)
     lo, hi = (bound[inside] - beta[inside] for bound in box(solution.y, solution.C))
-    inner = gram.block(inside, inside)
-    hull = AffineHull(gram, inside)
-    squared = find_spans(gram, solution).squared
+    if hull is None or spans is None:
+        solution = with_factor(gram, solution)
+        hull = hull or hull_of(gram, solution)
+        spans = spans or find_spans(gram, solution)
     for position, free in zip(existing, hull.weights(rows[existing]), strict=True):
         p = rows[position]
-        own = inside == p
         # beta_i + beta_p lambda_i stays in its box; p itself has no part in its own span.
         ends = np.stack((lo, hi)) / beta[p]
-        least, most = ends.min(axis=0), ends.max(axis=0)
+        ends[:, inside == p] = 0.0
+        # Equal vectors have as much room together as each has.
+        least, most = hull.together(ends.min(axis=0)), hull.together(ends.max(axis=0))
+        own = np.arange(hull.points.size) == hull.alone_at(p)
         least[own] = most[own] = free[own] = -1.0
         if (free >= least).all() and (free <= most).all():
-            result[position] = squared[p]
+            result[position] = spans.squared[p]
             continue
-        column = gram.block(inside, np.array([p]))[:, 0]
+        column = gram.block(hull.points, np.array([p]))[:, 0]
         weights = _boxed_weights(hull, column, free, least, most, own)
         weights[own] = 0.0
-        value = gram.diagonal[p] - 2.0 * weights @ column + weights @ inner @ weights
+        value = gram.diagonal[p] - 2.0 * weights @ column + weights @ hull.block @ weights
         result[position] = max(value, 0.0)
     return result
 
@@ -253,7 +291,7 @@ def _boxed_weights(
         below, above = now_below, now_above
     # Rounds that repeat, or points that are nearly dependent: the general solver.
     keep = ~own
-    gram = hull.gram[np.ix_(keep, keep)]
+    gram = hull.block[np.ix_(keep, keep)] + hull.shift
     total = min(1.0, float(most[keep].sum()))  # Lemma 1 may hold with equality
     program = solve_qp(
         gram,
@@ -279,7 +317,7 @@ def opper_winther_shift(gram: Gram, solution: DualSolution) -> Array:
     shift = np.zeros(solution.y.size)
     inside = np.flatnonzero(solution.in_bound)
     bounded = np.flatnonzero(solution.bounded)
-    inverse, _ = regularised_inverse(gram.block(inside, inside), gram.dtype)
+    inverse = regularised_inverse(gram.block(inside, inside), gram.dtype)
     shift[inside] = 1.0 / positive(np.diagonal(inverse))
     rows = gram.block(bounded, inside)
     residual = gram.diagonal[bounded] - np.einsum("pi,pi->p", rows @ inverse, rows)
@@ -310,14 +348,18 @@ class Removal:
 
 
 def removals(
-    gram: Gram, solution: DualSolution, slack: float, support: np.ndarray | None = None
+    gram: Gram,
+    solution: DualSolution,
+    slack: float,
+    support: np.ndarray | None = None,
+    hull: AffineHull | None = None,
 ) -> Iterator[Removal]:
     """The predicted model for the removal of every support vector in turn, or of some.
 
     A prediction is exact where the moved multipliers stay strictly inside their boxes, on
     their margins, and no other instance changes side of its margin; margins are met to
     within `slack`.  Nothing is predicted, the multiplier is merely taken away, where no
-    in-bound vector is left to move.
+    in-bound vector is left to move.  `hull` is what :func:`hull_of` gave, if that is known.
     """
     beta, g, y = solution.beta, solution.gradient, solution.y
     lo, hi = box(y, solution.C)
@@ -328,12 +370,13 @@ def removals(
     strictly = _STRICT * min(float(solution.C.max()), float(solution.alpha.max(initial=0.0)))
     rows = support[inside.size > solution.in_bound[support]]
     if rows.size:
-        hull = AffineHull(gram, inside)
+        hull = hull or hull_of(gram, solution)
         moving = gram.whole_rows(inside)
     block_rows = max(1, _BLOCK_NUMBERS // y.size)
     for start in range(0, rows.size, block_rows):
         part = rows[start : start + block_rows]
-        moves = beta[part, None] * hull.weights(part)
+        assert hull is not None
+        moves = beta[part, None] * hull.shared(part, hull.weights(part))
         for p, move, moved_g in zip(part, moves, g + moves @ moving, strict=True):
             moved = beta.copy()
             moved[inside] += move

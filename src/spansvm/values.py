@@ -29,10 +29,11 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ._descent import rounding_level
+from ._factor import Bordered, bordered
 from ._linalg import one_blas_thread
 from ._typing import Array, Rows
 from .dual import DualSolution, box
-from .following import Bordered, bordered, follow, retrain
+from .following import follow, retrain
 from .gram import Gram
 from .lazy import LazyGram
 from .span import Spans, entering, find_spans
@@ -110,8 +111,8 @@ def left_out_values(
             removals, followed = follow(gram, solution, rows, system), rows.size
             decision[rows], shift[rows] = removals.decision, removals.shift
             accuracy = max(accuracy, _ABOVE_GAP * removals.error)
-            for p in rows[np.isnan(removals.decision)]:
-                decision[p], shift[p], _ = retrain(gram, solution, p)
+            lost = rows[np.isnan(removals.decision)]
+            decision[lost], shift[lost], _ = retrain(gram, solution, lost)
     alone = _alone_in_class(solution)
     decision[alone], shift[alone] = -solution.y[alone], 0.0
     return LeftOutValues(
@@ -135,15 +136,14 @@ def exact_values(gram: Gram, solution: DualSolution) -> LeftOutValues:
     decision[rows], shift[rows] = removals.decision, removals.shift
     alone = _alone_in_class(solution)
     decision[alone], shift[alone] = -solution.y[alone], 0.0
-    gaps = [solution.gap]
-    for p in np.flatnonzero(np.isnan(decision)):
-        decision[p], shift[p], gap = retrain(gram, solution, p)
-        gaps.append(gap)
-    loose = sum(gap > _LOOSE for gap in gaps)
+    lost = np.flatnonzero(np.isnan(decision))
+    decision[lost], shift[lost], gaps = retrain(gram, solution, lost)
+    gaps = np.append(gaps, solution.gap)
+    loose = int((gaps > _LOOSE).sum())
     if loose:
         warnings.warn(
-            f"{loose} of {len(gaps)} leave-one-out models meet the KKT conditions only to "
-            f"{max(gaps):.2g}: scale the features, or reduce C.",
+            f"{loose} of {gaps.size} leave-one-out models meet the KKT conditions only to "
+            f"{gaps.max():.2g}: scale the features, or reduce C.",
             ConvergenceWarning,
             stacklevel=4,
         )
@@ -227,9 +227,9 @@ def _predict(
         _from_one(gram, solution, inside, bounded, room, sums, decision, shift, doubt)
         return doubt * reach, None
     system = bordered(gram, hull, solution.factor)
-    if system is None:
+    if not system.independent:
         doubt[solution.support] = np.inf
-        return doubt, None
+        return doubt, system
     P, w = system.projected, system.weights
     # Bounded vectors: in-bound ones take over `lean` of them.  All relative to the first of these.
     base = hull[:1]

@@ -8,15 +8,16 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from collections.abc import Sequence
 
 import typer
 
 from ..errors import UserError
-from . import datasets, demo, evaluate, predict, reproduce, tune
+from . import datasets, demo, evaluate, predict, tune
 from .options import DEBUG, Debug
 from .terminal import printable
 
-__all__ = ["app", "main"]
+__all__ = ["app", "main", "run"]
 
 #: Exit codes: something unforeseen, something that the user can correct, Ctrl-C.
 UNEXPECTED, CORRECTABLE, INTERRUPTED = 1, 2, 130
@@ -40,7 +41,6 @@ app.command(help=predict.HELP)(predict.predict)
 app.command(help=evaluate.HELP)(evaluate.evaluate)
 app.command(help=demo.HELP)(demo.demo)
 app.command(help=datasets.HELP)(datasets.datasets)
-app.command(help=reproduce.HELP)(reproduce.reproduce)
 
 # typer has a click of its own in newer versions, so that the class has no fixed home.
 _WrongUsage = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
@@ -66,8 +66,13 @@ def _spansvm(
 
 def main() -> None:
     """Run the command line; the process ends with its exit code."""
+    run(app, "spansvm", sys.argv[1:] or ["--help"])
+
+
+def run(commands: typer.Typer, name: str, arguments: Sequence[str]) -> None:
+    """Run commands under a name; errors become sentences, and the process ends with a code."""
     try:
-        code = app(sys.argv[1:] or ["--help"], prog_name="spansvm", standalone_mode=False)
+        code = commands(list(arguments), prog_name=name, standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     except Exception as error:

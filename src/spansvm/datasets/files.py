@@ -1,33 +1,46 @@
-"""The published files: where they are on this machine, and whether they are what they should be.
+"""The published files: where they are on this machine, what they hold, and how to get them.
 
-A file is looked for in the folder that the environment variable ``SPANSVM_DATA`` names, as it is
-or compressed (``.gz``), and then in the cache.  What has a known checksum must have it; what is
-in the cache must also be as it was when it was stored.
+A file is looked for in the folder that the environment variable ``SPANSVM_DATA`` names, and then
+in the cache, where pooch puts what it downloads; as it is, or compressed as its publisher offers
+it.  What has a known checksum must have it, whenever it is read.
 """
 
 from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import os
 import sys
-import tempfile
+import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
-from ..errors import UserError
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
 
-__all__ = [
-    "DataSetError",
-    "PublishedFile",
-    "cache_folder",
-    "check_content",
-    "find",
-    "gunzip",
-    "read_content",
-    "store",
-]
+from ..errors import MissingPackageError, UserError, require
+
+__all__ = ["DataSetError", "PublishedFile", "cache_folder", "download", "find", "read_content"]
+
+#: How often a download is tried again, and how long to wait for a server that does not answer.
+RETRIES = 3
+TIMEOUT_SECONDS = 30.0
+
+#: Refusals that may be over a little later.  Other statuses from 400 to 499 are final.
+_PASSING_STATUSES = {408, 425, 429}
 
 
 class DataSetError(UserError):
@@ -43,7 +56,8 @@ class PublishedFile:
     path : str
         Folder and name, uncompressed, below ``SPANSVM_DATA`` or the cache.
     sha256 : str or None
-        Checksum of the uncompressed content; None where it is not known.
+        Checksum of the uncompressed content; None where it is not known, and nothing can be
+        downloaded.
     text : bool
         Copies of text files differ in line ends and blanks, which mean nothing here.  Their
         checksum is taken with single blanks, none at the ends of lines, and line feeds between.
@@ -65,116 +79,229 @@ class PublishedFile:
     stand_in: PublishedFile | None = None
     by_hand: str = ""
 
+    @property
+    def packed_path(self) -> str:
+        """Its path in the cache, where it stays compressed."""
+        if self.member is not None:
+            return f"{self.path}.zip"
+        return f"{self.path}.gz" if (self.url or "").endswith(".gz") else self.path
 
-def cache_folder() -> Path:
-    """Where downloads are kept: ``SPANSVM_CACHE``, or the platform's folder for such things."""
+
+def cache_folder() -> Path | None:
+    """Where downloads are kept: ``SPANSVM_CACHE``, or the platform's folder for such things.
+
+    None without pooch: then nothing was downloaded.
+    """
     chosen = os.environ.get("SPANSVM_CACHE")
-    if chosen:
-        return Path(chosen)
-    home = Path.home()
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or home / "AppData/Local") / "spansvm" / "Cache"
-    if sys.platform == "darwin":
-        return home / "Library" / "Caches" / "spansvm"
-    return Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache") / "spansvm"
-
-
-def _data_folder() -> Path | None:
-    chosen = os.environ.get("SPANSVM_DATA")
-    if not chosen:
+    try:
+        return Path(chosen or require("pooch", "data").os_cache("spansvm"))
+    except MissingPackageError:
         return None
-    if not Path(chosen).is_dir():
-        raise DataSetError(f"SPANSVM_DATA must name a folder with data sets; {chosen} is none.")
-    return Path(chosen)
+
+
+def _folders() -> Iterator[Path]:
+    chosen = os.environ.get("SPANSVM_DATA")
+    if chosen:
+        if not Path(chosen).is_dir():
+            raise DataSetError(f"SPANSVM_DATA must name a folder with data sets; {chosen} is none.")
+        yield Path(chosen)
+    cache = cache_folder()
+    if cache is not None:
+        yield cache
 
 
 def find(file: PublishedFile) -> tuple[PublishedFile, Path] | None:
     """The file or its stand-in, with its path; None if neither is on this machine."""
-    forms = [file] if file.stand_in is None else [file, file.stand_in]
-    folder = _data_folder()
-    if folder is not None:
-        for form in forms:
-            for path in (folder / form.path, folder / f"{form.path}.gz"):
-                if path.is_file():
-                    return form, path
-    for form in forms:
-        path = cache_folder() / form.path
-        # Without its record it is the rest of an interrupted download.
-        if path.is_file() and _record_of(path).is_file():
-            return form, path
+    for folder in _folders():
+        for form in (file, file.stand_in):
+            if form is None:
+                continue
+            for name in (form.path, f"{form.path}.gz", form.packed_path):
+                if (folder / name).is_file():
+                    return form, folder / name
     return None
 
 
 def read_content(file: PublishedFile, path: Path) -> bytes:
     """The uncompressed content of a file that `find` found; DataSetError if it was altered."""
-    content = path.read_bytes()
-    record = _record_of(path)
-    if path.is_relative_to(cache_folder()) and record.is_file():
-        if hashlib.sha256(content).hexdigest() != record.read_text().strip():
+    try:
+        return _unpacked(file, path.read_bytes(), path.suffix, str(path))
+    except DataSetError as error:
+        if _in_cache(path):
+            raise DataSetError(f"{error} Fetch the data set again.") from error
+        raise
+
+
+def _in_cache(path: Path) -> bool:
+    cache = cache_folder()
+    return cache is not None and path.is_relative_to(cache)
+
+
+def _unpacked(file: PublishedFile, content: bytes, suffix: str, origin: str) -> bytes:
+    if suffix == ".gz":
+        try:
+            content = gzip.decompress(content)
+        except (OSError, EOFError, zlib.error) as error:
+            raise DataSetError(f"{origin} is not a whole gzip file: {error}.") from error
+    elif suffix == ".zip" and file.member is not None:
+        try:
+            with zipfile.ZipFile(io.BytesIO(content)) as archive:
+                content = archive.read(file.member)
+        except (zipfile.BadZipFile, KeyError, EOFError, zlib.error) as error:
             raise DataSetError(
-                f"{path} has changed since it was downloaded. Fetch the data set again."
+                f"{origin} is not a ZIP archive with {file.member}: {error}."
+            ) from error
+    if file.sha256 is not None:
+        found = _checksum(content, file.text)
+        if found != file.sha256:
+            raise DataSetError(
+                f"{origin} is not the published {file.path}: its SHA-256 is {found}, "
+                f"that of the published file {file.sha256}."
             )
-    elif path.suffix == ".gz":
-        content = gunzip(content, str(path))
-    check_content(file, content, str(path))
     return content
 
 
-def gunzip(content: bytes, origin: str) -> bytes:
-    """What a gzip file holds; DataSetError if it is damaged or cut."""
-    try:
-        return gzip.decompress(content)
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataSetError(f"{origin} is not a whole gzip file: {error}.") from error
+def _checksum(content: bytes, text: bool) -> str:
+    if text:
+        content = b"\n".join(b" ".join(line.split()) for line in content.splitlines())
+    return hashlib.sha256(content).hexdigest()
 
 
-def check_content(file: PublishedFile, content: bytes, origin: str) -> None:
-    """DataSetError unless the content has the known checksum, where one is known."""
-    if file.sha256 is None:
-        return
-    found = _fingerprint(content) if file.text else hashlib.sha256(content).hexdigest()
-    if found != file.sha256:
-        raise DataSetError(
-            f"{origin} is not the published {file.path}: its SHA-256 is {found}, "
-            f"that of the published file {file.sha256}."
-        )
+def download(file: PublishedFile, homepage: str, force: bool = False) -> Path:
+    """Where a file or its stand-in is, downloaded into the cache if that is needed.
 
+    Nothing enters the cache but whole files with the known checksum.  A file of the cache that was
+    altered is downloaded again.
 
-def store(content: bytes, path: Path) -> None:
-    """Put a file into the cache, whole or not at all, with a record of its checksum.
+    Parameters
+    ----------
+    file : PublishedFile
+    homepage : str
+        Where to look for it otherwise.
+    force : bool, default=False
+        Download it also if it is there.
 
-    The record comes last, and is first removed from a file that is replaced: whenever this is
-    interrupted, what it leaves does not count as a file of the cache.
+    Raises
+    ------
+    DataSetError
+        If it cannot be downloaded or is not what was published.
+    ImportError
+        If pooch, of the extra ``data``, is not installed.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    record = _record_of(path)
-    record.unlink(missing_ok=True)
-    _write_atomically(content, path)
-    _write_atomically(hashlib.sha256(content).hexdigest().encode(), record)
-
-
-def _write_atomically(content: bytes, path: Path) -> None:
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}-", delete=False) as new:
+    found = None if force else find(file)
+    if found is not None:
         try:
-            new.write(content)
-            new.flush()
-            os.fsync(new.fileno())
-            new.close()
-            # Temporary files are their owner's alone; a cache may be shared.
-            umask = os.umask(0)
-            os.umask(umask)
-            os.chmod(new.name, 0o666 & ~umask)
-            os.replace(new.name, path)
-        except BaseException:
-            new.close()
-            Path(new.name).unlink(missing_ok=True)
+            read_content(*found)
+            return found[1]
+        except DataSetError:
+            if not _in_cache(found[1]):
+                raise
+            found[1].unlink()
+    offered = next((form for form in (file, file.stand_in) if form and form.url), None)
+    if offered is None:
+        raise DataSetError(f"{file.path} cannot be downloaded. {file.by_hand}")
+    try:
+        return _fetch(offered)
+    except DataSetError as error:
+        raise DataSetError(
+            f"{error} Try again later; or get it yourself (see {homepage}) and put it into a "
+            f"folder that SPANSVM_DATA names, as {offered.path}."
+        ) from error
+
+
+class _GivenUpError(Exception):
+    """A download for which another attempt is of no use: pooch does not catch this one."""
+
+
+def _fetch(file: PublishedFile) -> Path:
+    pooch, requests = require("pooch", "data"), require("requests", "data")
+    path = (cache_folder() or Path()) / file.packed_path  # with pooch there is a cache
+    # Under another name, as pooch replaces no file of which it knows no checksum: it would take
+    # that of what is sent, and ours is of what that means.
+    new = f"{path.name}.new"
+    cache = pooch.create(
+        path.parent,
+        base_url="",
+        registry={new: None},
+        urls={new: file.url},
+        retry_if_failed=RETRIES,
+    )
+
+    def get(url: str, target: str, _: object) -> None:
+        try:
+            with _progress(url) as bar:
+                pooch.HTTPDownloader(
+                    progressbar=bar,
+                    timeout=TIMEOUT_SECONDS,
+                    headers={"Accept-Encoding": "identity"},  # a .gz file is to stay one
+                )(url, target, None)
+            _unpacked(file, Path(target).read_bytes(), path.suffix, url)
+        except requests.exceptions.HTTPError as error:
+            status = error.response.status_code
+            if 400 <= status < 500 and status not in _PASSING_STATUSES:
+                raise _GivenUpError(_failure(url, error)) from error
             raise
+        except DataSetError as error:
+            raise _GivenUpError(str(error)) from error
+        # Temporary files are their owner's alone; a cache may be shared.
+        Path(target).chmod(0o644)
+
+    logger = pooch.get_logger()
+    level = logger.level
+    logger.setLevel("WARNING")
+    try:
+        return Path(cache.fetch(new, downloader=get)).replace(path)
+    except _GivenUpError as error:
+        raise DataSetError(str(error)) from error
+    except requests.exceptions.RequestException as error:
+        raise DataSetError(_failure(str(file.url), error)) from error
+    finally:
+        logger.setLevel(level)
 
 
-def _record_of(path: Path) -> Path:
-    return path.with_name(f"{path.name}.sha256")
+def _failure(url: str, error: Any) -> str:
+    """Why a download failed, without what the libraries below say of themselves."""
+    from requests import exceptions
+
+    host, reason = urlsplit(url).hostname, str(error)
+    if error.response is not None:
+        reason = f"{host} answers {error.response.status_code} ({error.response.reason})"
+    elif isinstance(error, exceptions.Timeout):
+        reason = f"{host} timed out"
+    elif isinstance(error, exceptions.ConnectionError):
+        reason = f"no connection to {host}"
+    elif isinstance(error, (exceptions.ChunkedEncodingError, exceptions.ContentDecodingError)):
+        reason = "it did not come whole"
+    return f"{url} could not be downloaded: {reason}."
 
 
-def _fingerprint(text: bytes) -> str:
-    lines = b"\n".join(b" ".join(line.split()) for line in text.splitlines())
-    return hashlib.sha256(lines).hexdigest()
+@contextmanager
+def _progress(url: str) -> Iterator[_Bar]:
+    """A bar on a terminal; elsewhere nothing is shown."""
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        disable=not sys.stderr.isatty(),
+    ) as shown:
+        yield _Bar(shown, shown.add_task(url.rpartition("/")[2], total=None))
+
+
+class _Bar:
+    """The progress of a download, as pooch tells it."""
+
+    total = 0
+
+    def __init__(self, shown: Progress, task: TaskID) -> None:
+        self._shown, self._task = shown, task
+
+    def update(self, n_bytes: int) -> None:
+        self._shown.update(self._task, advance=n_bytes, total=self.total or None)
+
+    def reset(self) -> None:
+        self._shown.update(self._task, completed=0)
+
+    def close(self) -> None:
+        """Nothing is left to do: the context closes it."""

@@ -1,4 +1,4 @@
-"""Finding, splitting and checking the data sets: the face of the package."""
+"""Finding, fetching, checking and splitting the data sets: the face of the package."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from .._typing import Array
-from .descriptions import DESCRIPTIONS, Description
-from .feature_names import feature_names
-from .files import DataSetError, PublishedFile, find, read_content
-from .parsing import POOLS, SPLITS, Contents, Parts, Rows
+from .catalogue import DESCRIPTIONS, Description
+from .files import DataSetError, PublishedFile, download, find, read_content
+from .reading import POOLS, SPLITS, Contents, Parts, Rows, feature_names
 
-__all__ = ["DataSet", "describe", "load", "locate", "names", "parse", "read_files"]
+__all__ = ["DataSet", "all_rows", "describe", "fetch", "load", "locate", "names", "read_files"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -96,6 +95,36 @@ def locate(name: str) -> dict[str, Path | None]:
     return {path: None if place is None else place[1] for path, place in found.items()}
 
 
+def fetch(name: str, force: bool = False) -> dict[str, Path]:
+    """Download what is missing of a data set from its publisher into the cache.
+
+    Nothing enters the cache but whole files with the known checksum.  A file of the cache that was
+    altered is downloaded again.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`names`.
+    force : bool, default=False
+        Download also what is there.  Files in the folder that ``SPANSVM_DATA`` names still go
+        first when the set is loaded.
+
+    Returns
+    -------
+    dict of str to Path
+        Where each file is.
+
+    Raises
+    ------
+    DataSetError
+        If a file cannot be downloaded or is not what was published.
+    ImportError
+        If pooch, of the extra ``data``, is not installed.
+    """
+    description = describe(name)
+    return {file.path: download(file, description.homepage, force) for file in description.files}
+
+
 def load(name: str, split: int = 0, seed: int = 0, *, balanced: bool = False) -> DataSet:
     """Load a data set of the paper, split into training and test rows.
 
@@ -121,10 +150,7 @@ def load(name: str, split: int = 0, seed: int = 0, *, balanced: bool = False) ->
     """
     description = describe(name)
     _check_split(description, split, balanced)
-    places = tuple(_place(description, file) for file in description.files)
-    # A file that is replaced while the process runs is read again.
-    versions = tuple((path.stat().st_mtime_ns, path.stat().st_size) for _, path in places)
-    parsed = _parsed(name, places, versions)
+    parsed = _read(description)
     if isinstance(parsed, Rows):
         train, test = _split_at_random(parsed, description.n_train, (seed, split), balanced)
     else:
@@ -144,13 +170,19 @@ def load(name: str, split: int = 0, seed: int = 0, *, balanced: bool = False) ->
     )
 
 
+def all_rows(name: str) -> Rows:
+    """All rows of a data set: those of the first training part first, where it comes split."""
+    parsed = _read(describe(name))
+    return parsed if isinstance(parsed, Rows) else Rows.joined(*parsed[0])
+
+
 def read_files(name: str) -> Contents:
     """The contents of the files of a data set, found and checked as :func:`load` does."""
     description = describe(name)
     return tuple(read_content(*_place(description, file)) for file in description.files)
 
 
-def parse(description: Description, contents: Contents) -> Rows | Parts:
+def _parse(description: Description, contents: Contents) -> Rows | Parts:
     """Rows from the contents of the files, checked against the description.
 
     Raises
@@ -183,11 +215,18 @@ def _check_fact(name: str, what: str, found: object, expected: object) -> None:
         )
 
 
+def _read(description: Description) -> Rows | Parts:
+    places = tuple(_place(description, file) for file in description.files)
+    # A file that is replaced while the process runs is read again.
+    versions = tuple((path.stat().st_mtime_ns, path.stat().st_size) for _, path in places)
+    return _parsed(description.name, places, versions)
+
+
 @cache
 def _parsed(
     name: str, places: tuple[tuple[PublishedFile, Path], ...], versions: tuple[tuple[int, int], ...]
 ) -> Rows | Parts:
-    return parse(describe(name), tuple(read_content(file, path) for file, path in places))
+    return _parse(describe(name), tuple(read_content(file, path) for file, path in places))
 
 
 def _place(description: Description, file: PublishedFile) -> tuple[PublishedFile, Path]:

@@ -1,0 +1,28 @@
+"""Experiment 1: class weights C+ and C- on the 12 benchmark data sets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from spansvm.datasets import names
+
+from .complete import CompleteProblems
+from .csv_files import Row
+from .page_tables import PageTable
+from .problems import WITH_SCORES
+from .selection import selection_rows, tables_of
+
+__all__ = ["NAME", "TITLE", "summarise", "tables"]
+
+NAME = "class_weights"
+TITLE = "Experiment 1: class weights"
+
+
+def summarise(results: CompleteProblems) -> list[Row]:
+    """What each method selects, for every split."""
+    return selection_rows(results, [name for name in names() if name not in WITH_SCORES])
+
+
+def tables(rows: Sequence[Row]) -> list[PageTable]:
+    """Ties as in the paper, and by our default."""
+    return tables_of(rows, NAME)

@@ -1,0 +1,386 @@
+"""The linear system of the in-bound vectors I, ``[[K_II, 1], [1', 0]]``, and how it is solved.
+
+Whoever needs it asks here: Newton steps, the vertex at which training ends, spans with and
+without the box, removals that are followed.  Three eliminations, for three uses:
+
+* :func:`factorise`, Cholesky of ``K_II`` with a number added to all entries.  It is done once for
+  a trained machine and kept with it (``DualSolution.factor``).  Where ``K_II`` is close to
+  singular, points that repeat one another are taken once and a ridge is added, in two sizes.
+* :func:`ridged_inverse`, for a Newton step while the free variables still change from step to
+  step: a direction that is checked anyway, so one small ridge and no second attempt.
+* :func:`bordered`, the inverse that removals read multipliers and residuals from.  It comes from
+  the factor where that is well conditioned.  Else kernel values are taken relative to the first
+  vector, for what all have in common would swamp their differences, and there is no ridge:
+  vectors that depend on each other must be found out, not smoothed over.
+
+Adding the same number to all entries of K changes neither distances nor moves with ``sum = 0``;
+it lifts the points off the origin, for K_II may be singular where the points are affinely
+independent, as d + 1 points under a linear kernel are.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numba import njit
+from scipy import linalg
+
+from ._linalg import FAST_MATH, cholesky, cholesky_inverse, lower_inverse, lower_solve
+from ._typing import Array, Rows
+
+__all__ = [
+    "Blocks",
+    "Bordered",
+    "Factor",
+    "bordered",
+    "clipped_inverse",
+    "eliminate",
+    "factorise",
+    "from_first",
+    "inverse_of",
+    "limits_of",
+    "mean_diagonal",
+    "newton_move",
+    "no_factor",
+    "positive",
+    "project",
+    "regularised_inverse",
+    "ridged_inverse",
+    "same_points",
+]
+
+
+class Limits(NamedTuple):
+    """What counts as equal and as regular in one precision.
+
+    Attributes
+    ----------
+    twin : float
+        Squared distance of points that are the same.
+    regular : float
+        Least squared pivot of a factor without a ridge.
+    ridge, large_ridge : float
+        What is added to the diagonal at the second and at the third attempt.
+    independent : float
+        Least squared distance of a vector from the hull of others that it does not depend on.
+
+    All are fractions of the mean diagonal, the last of the largest.
+    """
+
+    twin: float
+    regular: float
+    ridge: float
+    large_ridge: float
+    independent: float
+
+
+_LIMITS = {
+    np.dtype(np.float64): Limits(1e-12, 1e-9, 1e-10, 1e-7, 1e-11),
+    np.dtype(np.float32): Limits(1e-6, 1e-5, 1e-6, 1e-4, 1e-5),
+}
+
+#: Ridge of a Newton step, whatever the precision of the kernel values.
+_NEWTON_RIDGE = _LIMITS[np.dtype(np.float64)].ridge
+
+#: Least squared pivot of a factor that is good for the inverse that removals need.
+_WELL_CONDITIONED = 1e-5
+
+#: Eigenvalues of an indefinite block are raised to this fraction of the largest.
+_CLIP = 1e-10
+
+_TINY = float(np.finfo(np.float64).tiny)
+
+
+class Factor(NamedTuple):
+    """Cholesky factor of the shifted Gram matrix of some points, and how it came about.
+
+    Attributes
+    ----------
+    matrix : ndarray of shape (n, n)
+        Lower triangle; empty if there is none.
+    inside, kept : ndarray of int
+        The points, and those of them that the factor is of: each set of equal points once.
+    repeated : ndarray of bool
+        Which of `inside` have another like them.
+    shift, ridge : float
+        What was added to all entries, and to the diagonal.
+    """
+
+    matrix: Array
+    inside: np.ndarray
+    kept: np.ndarray
+    repeated: np.ndarray
+    shift: float
+    ridge: float
+
+
+class Bordered(NamedTuple):
+    """Inverse of the bordered system ``[[K_FF, 1], [1', 0]]`` of independent vectors.
+
+    The point of their hull that is nearest to another one, p, has the weights
+    ``projected @ (k_p - K_0p) + weights``, with ``k_p = K[F, p]`` and the first of them as base 0.
+    Differences of kernel values are exact where the values themselves are nearly equal.
+
+    Attributes
+    ----------
+    projected, weights
+        The inverse without its border, and its border; empty if the vectors depend on each other.
+    """
+
+    projected: Array
+    weights: Array
+
+    @property
+    def independent(self) -> bool:
+        """Whether there is an inverse."""
+        return self.weights.size > 0
+
+
+class Blocks(Protocol):
+    """A Gram matrix, as far as its in-bound system needs it."""
+
+    @property
+    def dtype(self) -> np.dtype: ...
+    @property
+    def diagonal(self) -> Array: ...
+    def block(self, rows: Rows, columns: Rows) -> Array: ...
+
+
+def limits_of(dtype: np.dtype) -> Limits:
+    """What counts as equal and as regular in this precision, for :func:`factorise`."""
+    return _LIMITS[dtype]
+
+
+@njit(nogil=True, cache=True)
+def no_factor(inside):
+    """For points of which no factor is known."""
+    nothing = np.zeros(inside.size, np.bool_)
+    return Factor(np.empty((0, 0)), inside, inside, nothing, 0.0, 0.0)
+
+
+@njit(nogil=True, cache=True)
+def same_points(one, other):
+    """Whether two sorted sets of points are the same."""
+    if one.size != other.size:
+        return False
+    return bool((one == other).all())
+
+
+@njit(nogil=True, cache=True)
+def factorise(K, inside, limits):
+    """The :class:`Factor` of some points; empty if the kernel is not semidefinite on them."""
+    shift = 0.0
+    for a in range(inside.size):
+        shift += K[inside[a], inside[a]] / inside.size
+    if shift < 0.0:
+        return no_factor(inside)
+    if shift == 0.0:  # all at the origin, perhaps: any lift will do
+        shift = 1.0
+    matrix = _shifted_block(K, inside, shift)
+    first, repeated = _twins(matrix, limits.twin * shift)
+    kept = inside[first]
+    if kept.size < inside.size:
+        matrix = _shifted_block(K, kept, shift)
+    matrix, ridge = _regularise(K, kept, matrix, shift, shift, limits)
+    if matrix.size == 0:
+        return no_factor(inside)
+    return Factor(matrix, inside, kept, repeated, shift, ridge)
+
+
+@njit(nogil=True, cache=True)
+def _regularise(K, index, matrix, shift, scale, limits):
+    """Factor of ``matrix = K[index, index] + shift`` with the least ridge that it needs.
+
+    The matrix is overwritten.  Returns the factor and the ridge; an empty one if the largest is
+    not enough.
+    """
+    for attempt in range(3):
+        added = (0.0, limits.ridge * scale, limits.large_ridge * scale)[attempt]
+        if attempt > 0:
+            matrix = _shifted_block(K, index, shift)
+        for a in range(index.size):
+            matrix[a, a] += added
+        if cholesky(matrix) and (added > 0.0 or _least_pivot(matrix) >= limits.regular * scale):
+            return matrix, added
+    return np.empty((0, 0)), np.inf
+
+
+@njit(nogil=True, cache=True)
+def _shifted_block(K, index, shift):
+    """Lower triangle of ``K[index, index] + shift``."""
+    gram = np.empty((index.size, index.size))
+    for a in range(index.size):
+        row = K[index[a]]
+        for b in range(a + 1):
+            gram[a, b] = row[index[b]] + shift
+    return gram
+
+
+@njit(nogil=True, cache=True)
+def _twins(gram, closest):
+    """Which points are the first of their kind, and which have another like them."""
+    n = gram.shape[0]
+    first = np.ones(n, np.bool_)
+    repeated = np.zeros(n, np.bool_)
+    for a in range(n):
+        row, own = gram[a], gram[a, a] - closest
+        for b in range(a):
+            if own + gram[b, b] <= 2.0 * row[b] and first[b]:
+                first[a] = False
+                repeated[a] = repeated[b] = True
+                break
+    return first, repeated
+
+
+@njit(nogil=True, cache=True)
+def _least_pivot(factor):
+    least = np.inf
+    for a in range(factor.shape[0]):
+        least = min(least, factor[a, a] ** 2)
+    return least
+
+
+@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST_MATH)
+def eliminate(P, row, scale, alive):
+    """``P -= scale * row row'`` on the rows that are still alive."""
+    for a in range(row.size):
+        if alive[a]:
+            weight = row[a] * scale
+            target = P[a]
+            for b in range(row.size):
+                target[b] -= weight * row[b]
+
+
+@njit(nogil=True, cache=True)
+def project(P):
+    """Overwrite a Cholesky factor with the bordered inverse of its matrix, without the border.
+
+    With ``u = K_ff^-1 1`` that is ``K_ff^-1 - uu' / sum(u)``.  False if rounding leaves no sum.
+    """
+    size = P.shape[0]
+    cholesky_inverse(P)
+    u = np.empty(size)
+    for a in range(size):
+        u[a] = P[a].sum()
+    total = u.sum()
+    if not total > 0.0:
+        return False
+    eliminate(P, u, 1.0 / total, np.ones(size, np.bool_))
+    return True
+
+
+@njit(nogil=True, cache=True)
+def ridged_inverse(K, index):
+    """The matrix of :func:`project` for some points, with a small ridge.
+
+    Returns it and whether the block was positive definite.
+    """
+    trace = 0.0
+    for a in range(index.size):
+        trace += K[index[a], index[a]]
+    shift = trace / index.size
+    P = _shifted_block(K, index, shift)
+    for a in range(index.size):
+        P[a, a] += _NEWTON_RIDGE * shift
+    if not (shift > 0.0 and cholesky(P)):
+        return P, False
+    return P, project(P)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def newton_move(factor, g):
+    """The move of the points of a factor, with ``sum = 0``, to where their gradient is level."""
+    points = factor.kept
+    size = points.size
+    columns = np.empty((size, 2))
+    for a in range(size):
+        columns[a, 0], columns[a, 1] = g[points[a]], 1.0
+    lower_solve(factor.matrix, columns, False)
+    lower_solve(factor.matrix, columns, True)
+    total, ones = 0.0, 0.0
+    for a in range(size):
+        total += columns[a, 0]
+        ones += columns[a, 1]
+    move = np.empty(size)
+    left = 0.0
+    for a in range(size):
+        move[a] = columns[a, 1] * (total / ones) - columns[a, 0]
+        left += move[a]
+    for a in range(size):
+        move[a] -= left / size
+    return move
+
+
+def bordered(gram: Blocks, free: Rows, known: Factor | None = None) -> Bordered:
+    """The inverse for some vectors, from their factor if that is known and good enough."""
+    if known is not None and known.matrix.size and np.array_equal(known.kept, free):
+        pivots = np.diagonal(known.matrix) ** 2
+        if known.ridge == 0.0 and pivots.min() >= _WELL_CONDITIONED * known.shift:
+            inverse = inverse_of(known.matrix)
+            u = inverse.sum(axis=1)
+            weights = u / u.sum()
+            inverse -= np.outer(u, weights)
+            return Bordered(inverse, weights)
+    apart, G, least = from_first(gram, free)
+    size = free.size
+    if size > 1:
+        if not cholesky(G) or (np.diagonal(G) ** 2 < least).any():
+            return Bordered(np.empty((0, 0)), np.empty(0))
+        G = inverse_of(G)
+    projected, weights = np.empty((size, size)), np.empty(size)
+    projected[1:, 1:] = G
+    projected[0, 1:] = projected[1:, 0] = -G.sum(axis=0)
+    projected[0, 0] = G.sum()
+    weights[1:] = -G @ apart
+    weights[0] = 1.0 - weights[1:].sum()
+    return Bordered(projected, weights)
+
+
+def from_first(gram: Blocks, points: Rows) -> tuple[Array, Array, float]:
+    """The Gram matrix of points relative to the first of them.
+
+    Returned are the differences of their kernel values with the first, the matrix of all but
+    the first, and the least squared pivot that it may have if they are independent.
+    """
+    block = gram.block(points, points)
+    apart = block - block[0]
+    G = apart[1:, 1:] - apart[1:, :1]
+    least = _LIMITS[gram.dtype].independent * float(np.abs(gram.diagonal).max())
+    return apart[1:, 0], 0.5 * (G + G.T), least
+
+
+def inverse_of(factor: Array) -> Array:
+    """The inverse of a matrix from its Cholesky factor."""
+    triangle = factor.copy()
+    lower_inverse(triangle)
+    triangle = np.tril(triangle)
+    return triangle.T @ triangle
+
+
+def mean_diagonal(block: Array) -> float:
+    """The mean size of the entries on the diagonal, 1 if they are all 0."""
+    return float(np.abs(np.diagonal(block)).mean()) or 1.0 if block.size else 1.0
+
+
+def regularised_inverse(block: Array, dtype: np.dtype) -> Array:
+    """Inverse of a Gram matrix without the border, with a ridge if it needs one."""
+    if block.size == 0:
+        return block
+    block, every = np.ascontiguousarray(block), np.arange(block.shape[0])
+    matrix, _ = _regularise(block, every, block.copy(), 0.0, mean_diagonal(block), _LIMITS[dtype])
+    return inverse_of(matrix) if matrix.size else clipped_inverse(block)
+
+
+def clipped_inverse(matrix: Array) -> Array:
+    """Inverse of an indefinite matrix, its eigenvalues raised until they are positive."""
+    if matrix.size == 0:
+        return matrix
+    values, vectors = linalg.eigh(matrix)
+    least = _CLIP * (float(np.abs(values).max()) or 1.0)
+    return (vectors / np.maximum(values, least)) @ vectors.T
+
+
+def positive(values: Array | float) -> Array:
+    """The values, raised to the smallest positive number where they are not positive."""
+    return np.maximum(values, _TINY)

@@ -1,0 +1,52 @@
+"""The benchmarks' committed files, and the data that they measure on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks import problems, selection
+from reproduction.csv_files import read_rows, to_csv
+from spansvm.datasets import ringnorm
+
+RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
+
+
+@pytest.mark.parametrize("path", sorted(RESULTS.glob("*.csv")), ids=lambda path: path.stem)
+def test_committed_results_are_read_as_they_were_written(path):
+    rows, notes = read_rows(path)
+    assert notes[0].startswith("python -m benchmarks")
+    assert to_csv(rows, notes) == path.read_text(encoding="utf-8")
+
+
+def test_the_committed_summary_is_what_the_committed_runs_say(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(selection, "SUMMARY", tmp_path / "selection.csv")
+    selection.summarise()
+    assert selection.SUMMARY.read_bytes() == (RESULTS / "selection.csv").read_bytes()
+    assert "geometric mean" in capsys.readouterr().out
+
+
+def test_what_is_known_is_not_missing():
+    rows, _ = selection.known()
+    done = {(row["data_set"], row["split"], row["grid"]) for row in rows}
+    name = rows[0]["data_set"]
+    beyond = list(selection.missing([name], list(selection.GRIDS), 11))
+    assert beyond == [(name, 10, grid) for grid in selection.GRIDS]
+    assert not done & set(beyond)
+
+
+def test_ringnorm_is_that_of_the_library_scaled_to_one():
+    problem = problems.ringnorm(50, 4, named=True)
+    X, y = ringnorm(50, 4)
+    np.testing.assert_array_equal(problem.y, y)
+    np.testing.assert_array_equal(problem.X.argsort(axis=0), X.argsort(axis=0))
+    assert (problem.X.min(), problem.X.max(), problem.gamma) == (0.0, 1.0, 0.25)
+
+
+def test_training_sets_that_are_not_here_are_left_out(monkeypatch, tmp_path, capsys):
+    monkeypatch.delenv("SPANSVM_DATA", raising=False)
+    monkeypatch.setenv("SPANSVM_CACHE", str(tmp_path))
+    assert [p.name for p in problems.core_problems()] == ["ringnorm 1024", "ringnorm 4096"]
+    assert "splice is left out" in capsys.readouterr().out
