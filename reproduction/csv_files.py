@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from spansvm.output import replacing
+from spansvm.output import replacing, write_csv
 
 __all__ = ["Row", "csv_text", "read_rows", "to_csv", "write_text"]
 
@@ -18,7 +18,7 @@ Row = dict[str, Any]
 def csv_text(lines: Iterable[Sequence[Any]]) -> str:
     """Lines of cells as CSV."""
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(lines)
+    write_csv(text, lines)
     return text.getvalue()
 
 

@@ -10,15 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import MofNCompleteColumn, Progress, TimeElapsedColumn
 
+from spansvm.bars import progress_bar
 from spansvm.datasets import describe
 
 from .confirmation import confirm
@@ -170,13 +164,10 @@ def _label(trial: Trial) -> str:
 
 
 def _progress(console: Console | None) -> Progress:
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
+    return progress_bar(
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
+        "left",
         console=console or Console(quiet=True),
-        disable=console is None,
+        shown=console is not None,
     )

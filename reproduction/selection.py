@@ -13,7 +13,7 @@ import numpy as np
 
 from spansvm._typing import Array
 from spansvm.datasets import describe
-from spansvm.search.grid import select
+from spansvm.search.grid import EQUAL_SCORES, select
 
 from .complete import CompleteProblems
 from .confirmation import LIBSVM, close_candidates
@@ -28,9 +28,6 @@ __all__ = ["MINIMUM", "agrees", "selection_rows", "tables_of", "values_of"]
 
 #: The best that could be selected.
 MINIMUM = "min_error"
-
-#: Estimates that are equal up to rounding.
-_EQUAL = 1e-10
 
 #: Half of the last digit of the paper's cells.
 _DIGITS = 0.5e-4 + 1e-9
@@ -104,7 +101,7 @@ def _choose(
     estimate: Array, hinge: Array, error: Array, candidates: Sequence[Candidate]
 ) -> dict[str, Any]:
     """Test errors of the tied models, and of the one that the library takes."""
-    tied = error[estimate <= estimate.min() + _EQUAL]
+    tied = error[estimate <= estimate.min() + EQUAL_SCORES]
     chosen = error[select(-estimate, hinge, candidates, "plateau")]
     return {
         "estimate": float(estimate.min()),
@@ -122,7 +119,7 @@ def _of_libsvm(results: CompleteProblems, key: Key) -> list[Row]:
     rows: list[Row] = []
     for column, method in enumerate(columns[:2]):
         estimate = table[:, column]
-        tied = table[estimate <= estimate.min() + _EQUAL, 2]
+        tied = table[estimate <= estimate.min() + EQUAL_SCORES, 2]
         rows.append(
             {"data_set": key.data_set, "split": key.split, "variant": LIBSVM, "method": method,
              "partition": "", "estimate": float(estimate.min()), "tied": tied.size,

@@ -22,15 +22,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import DownloadColumn, Progress, TaskID
 
+from ..bars import progress_bar
 from ..errors import MissingPackageError, UserError, require
 
 __all__ = ["DataSetError", "PublishedFile", "cache_folder", "download", "find", "read_content"]
@@ -278,13 +272,8 @@ def _failure(url: str, error: Any) -> str:
 @contextmanager
 def _progress(url: str) -> Iterator[_Bar]:
     """A bar on a terminal; elsewhere nothing is shown."""
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        DownloadColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        disable=not sys.stderr.isatty(),
+    with progress_bar(
+        DownloadColumn(), console=Console(stderr=True), shown=sys.stderr.isatty()
     ) as shown:
         yield _Bar(shown, shown.add_task(url.rpartition("/")[2], total=None))
 
