@@ -795,6 +795,8 @@ def test_an_interrupt_keeps_what_is_done():
         ({"scoring": []}, "scoring must be a name"),
         ({"refit": None}, "refit must be True"),
         ({"error_score": "nan"}, "error_score must be 'raise' or a number"),
+        ({"n_jobs": "a"}, "n_jobs must be None or a whole number other than 0; got 'a'"),
+        ({"verbose": None}, "verbose must be a whole number of at least 0; got None"),
     ],
 )
 def test_errors_say_what_would_be_right(options, message):

@@ -339,7 +339,10 @@ def test_an_early_stop_is_reported():
     [
         ({"C": 0.0}, "C must be a positive number"),
         ({"C": "1"}, "C must be a positive number"),
-        ({"tol": 0.0}, "tol must be positive"),
+        ({"tol": 0.0}, "tol must be a positive number; got 0.0"),
+        ({"C": True}, "C must be a positive number; got True"),
+        ({"break_ties": "yes"}, "break_ties must be True or False; got 'yes'"),
+        ({"class_weight": "foo"}, "class_weight must be a dict, 'balanced' or None; got 'foo'"),
         ({"max_iter": 0}, "max_iter must be -1 or at least 1"),
         ({"decision_function_shape": "all"}, "decision_function_shape must be 'ovr' or 'ovo'"),
         ({"weighting": "balanced"}, "weighting must be a Weighting"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,13 +13,38 @@ from sklearn.utils import check_array
 from ._typing import Array
 
 __all__ = [
+    "Constraint",
     "check_both_classes",
     "check_labels",
+    "check_parameters",
     "check_rows",
     "check_weights",
     "encode_labels",
+    "is_bool",
+    "is_positive",
     "n_rows",
 ]
+
+#: Whether a value is allowed, and what would be.
+Constraint = tuple[Callable[[Any], bool], str]
+
+
+def check_parameters(estimator: Any, constraints: Mapping[str, Constraint]) -> None:
+    """ValueError for the first parameter of an estimator whose value is not allowed."""
+    for name, (allowed, expected) in constraints.items():
+        value = getattr(estimator, name)
+        if not allowed(value):
+            raise ValueError(f"{name} must be {expected}; got {value!r}.")
+
+
+def is_positive(value: Any) -> bool:
+    """Whether a value is a finite positive number."""
+    return isinstance(value, Real) and not is_bool(value) and 0 < float(value) < np.inf
+
+
+def is_bool(value: Any) -> bool:
+    """Whether a value is True or False."""
+    return isinstance(value, (bool, np.bool_))
 
 
 def check_rows(X: Any, kernel: Any) -> Any:

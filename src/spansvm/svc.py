@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from copy import copy
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._typing import Array
+from ._validation import Constraint, check_parameters, is_bool, is_positive
 from .as_svc import arranged, as_svc
 from .criteria import SolvedModel
 from .dual import warn_indefinite
@@ -27,6 +28,24 @@ from .pairs import labels, shaped
 from .weighting import Weighting, weigh
 
 __all__ = ["SpanSVC"]
+
+
+def _is_iteration_limit(value: Any) -> bool:
+    return isinstance(value, Integral) and not is_bool(value) and (value == -1 or int(value) >= 1)
+
+
+#: Kernel parameters and weights are checked where they are used.
+_CONSTRAINTS: dict[str, Constraint] = {
+    "C": (is_positive, "a positive number"),
+    "tol": (is_positive, "a positive number"),
+    "max_iter": (_is_iteration_limit, "-1 or at least 1"),
+    "decision_function_shape": (lambda value: value in ("ovr", "ovo"), "'ovr' or 'ovo'"),
+    "break_ties": (is_bool, "True or False"),
+    "class_weight": (
+        lambda value: value is None or isinstance(value, dict) or value == "balanced",
+        "a dict, 'balanced' or None",
+    ),
+}
 
 
 class SpanSVC(ClassifierMixin, BaseEstimator):
@@ -193,17 +212,7 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
 
     def check_parameters(self) -> None:
         """ValueError for a parameter that no fit could use."""
-        if not (isinstance(self.C, Real) and 0 < float(self.C) < np.inf):
-            raise ValueError(f"C must be a positive number; got {self.C!r}.")
-        if not (isinstance(self.tol, Real) and 0 < float(self.tol) < np.inf):
-            raise ValueError(f"tol must be positive; got {self.tol!r}.")
-        if not isinstance(self.max_iter, Integral) or (self.max_iter < 1 and self.max_iter != -1):
-            raise ValueError(f"max_iter must be -1 or at least 1; got {self.max_iter!r}.")
-        if self.decision_function_shape not in ("ovr", "ovo"):
-            raise ValueError(
-                f"decision_function_shape must be 'ovr' or 'ovo'; "
-                f"got {self.decision_function_shape!r}."
-            )
+        check_parameters(self, _CONSTRAINTS)
         if self.gram_budget is not None:
             parse_budget(self.gram_budget)
         self._check_ties()

@@ -6,7 +6,6 @@ import time
 import uuid
 import warnings
 from collections.abc import Mapping
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -22,20 +21,19 @@ from sklearn.utils.validation import column_or_1d
 
 from .._validation import check_weights
 from ..dual import warn_indefinite
-from ..memory import parse_budget
-from ..methods import METHODS, predicts
+from ..methods import predicts
 from ..weighting import check_scores
+from .checks import check_search
 from .composite import (
     FitParams,
     candidate_estimator,
     fit_params,
     refit_arguments,
     routed_fit_params,
-    unwrap,
 )
 from .dispatch import run
 from .evaluation import Outcome, Work
-from .grid import TIES, list_candidates, select
+from .grid import list_candidates, select
 from .progress import SearchProgress
 from .refit import refit_as_judged
 from .results import results_table
@@ -204,7 +202,7 @@ class SpanSearch(SelectedModel):
             Other arguments of steps, as ``step__name``; with metadata routing, whatever is asked
             for.
         """
-        self._check_parameters()
+        check_search(self)
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)  # an interrupted search must not pass for the one before
         X, y = indexable(X, y)
@@ -241,41 +239,6 @@ class SpanSearch(SelectedModel):
             if hasattr(best, "feature_names_in_"):
                 self.feature_names_in_ = best.feature_names_in_
         return self
-
-    def _check_parameters(self) -> None:
-        for name, allowed in (("method", tuple(METHODS)), ("ties", TIES)):
-            value = getattr(self, name)
-            if value not in allowed:
-                raise ValueError(f"{name} must be one of {', '.join(allowed)}; got {value!r}.")
-        if not predicts(self.method) and self.scoring is not None:
-            raise ValueError(
-                f"method={self.method!r} gives one number, no predictions that scoring="
-                f"{self.scoring!r} could score. Leave scoring out, or use 'span_rule'."
-            )
-        if self.cv is not None and self.method != "kfold":
-            warnings.warn(
-                f"cv={self.cv!r} is not used: method={self.method!r} leaves out one row at a "
-                "time. Leave cv out, or set method='kfold'.",
-                UserWarning,
-                stacklevel=3,
-            )
-        if self.error_score != "raise" and not isinstance(self.error_score, Real):
-            raise ValueError(f"error_score must be 'raise' or a number; got {self.error_score!r}.")
-        if self.gram_budget is not None:
-            parse_budget(self.gram_budget)
-        unwrap(self.estimator)
-        scorers = resolve_scorers(self.estimator, self.scoring)
-        if not (isinstance(self.refit, (bool, str)) or callable(self.refit)):
-            raise ValueError(
-                f"refit must be True, False, the name of a score or a function; got {self.refit!r}."
-            )
-        if list(scorers) != ["score"] and not (
-            self.refit is False or callable(self.refit) or self.refit in scorers
-        ):
-            raise ValueError(
-                "With several scores, refit must be False, a function, or the name of the one to "
-                f"select by: {', '.join(scorers)}; got {self.refit!r}."
-            )
 
     def _sort_out(
         self, X: Any, y: np.ndarray, sample_weight: Any, scores: Any, groups: Any, others: Any

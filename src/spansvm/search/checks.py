@@ -1,0 +1,65 @@
+"""The parameters of a search, looked at before anything is trained."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any
+
+from .._validation import Constraint, check_parameters
+from ..memory import parse_budget
+from ..methods import METHODS, predicts
+from .composite import unwrap
+from .grid import TIES
+from .scoring import resolve_scorers
+
+__all__ = ["check_search"]
+
+_CONSTRAINTS: dict[str, Constraint] = {
+    "method": (lambda value: value in tuple(METHODS), f"one of {', '.join(METHODS)}"),
+    "ties": (lambda value: value in TIES, f"one of {', '.join(TIES)}"),
+    "n_jobs": (
+        lambda value: value is None or (isinstance(value, Integral) and value != 0),
+        "None or a whole number other than 0",
+    ),
+    "verbose": (
+        lambda value: isinstance(value, Integral) and int(value) >= 0,
+        "a whole number of at least 0",
+    ),
+    "error_score": (
+        lambda value: isinstance(value, Real) or (isinstance(value, str) and value == "raise"),
+        "'raise' or a number",
+    ),
+    "refit": (
+        lambda value: isinstance(value, (bool, str)) or callable(value),
+        "True, False, the name of a score or a function",
+    ),
+}
+
+
+def check_search(search: Any) -> None:
+    """ValueError for parameters of a SpanSearch that no fit could use; warns of unused ones."""
+    check_parameters(search, _CONSTRAINTS)
+    if not predicts(search.method) and search.scoring is not None:
+        raise ValueError(
+            f"method={search.method!r} gives one number, no predictions that scoring="
+            f"{search.scoring!r} could score. Leave scoring out, or use 'span_rule'."
+        )
+    if search.cv is not None and search.method != "kfold":
+        warnings.warn(
+            f"cv={search.cv!r} is not used: method={search.method!r} leaves out one row at a "
+            "time. Leave cv out, or set method='kfold'.",
+            UserWarning,
+            stacklevel=3,
+        )
+    if search.gram_budget is not None:
+        parse_budget(search.gram_budget)
+    unwrap(search.estimator)
+    scorers = resolve_scorers(search.estimator, search.scoring)
+    if list(scorers) != ["score"] and not (
+        search.refit is False or callable(search.refit) or search.refit in scorers
+    ):
+        raise ValueError(
+            "With several scores, refit must be False, a function, or the name of the one to "
+            f"select by: {', '.join(scorers)}; got {search.refit!r}."
+        )
