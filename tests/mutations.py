@@ -530,8 +530,11 @@ def _write(rows: dict[tuple[str, str, str], dict[str, str]]) -> None:
         table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         table.writeheader()
         for mutation in MUTATIONS:
-            if _key(mutation) in rows:
-                table.writerow(rows[_key(mutation)])
+            row = rows.get(_key(mutation))
+            if row is not None:
+                if row["status"] == "survived" and mutation.equivalent:
+                    row |= {"status": "equivalent", "noticed_by": mutation.equivalent}
+                table.writerow(row)
 
 
 def _key(mutation: Mutation) -> tuple[str, str, str]:
