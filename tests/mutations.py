@@ -88,8 +88,8 @@ MUTATIONS = [
     M("_hull", "squared[others[p]] -= ridge * columns[a, p] ** 2",
       "squared[others[p]] -= 0.0 * columns[a, p] ** 2",
       "distances from outside keep what the ridge added for the weights", "hull span"),
-    M("_hull", "max(squared[others[p]] - ridge, 0.0)", "max(squared[others[p]] + ridge, 0.0)",
-      "distances from outside have the ridge itself added", "hull"),
+    M("_hull", "max(squared[others[p]], 0.0)", "max(squared[others[p]] - ridge, 0.0)",
+      "distances from outside have the ridge itself taken off", "hull"),
     M("_hull", "value = max(value - ridge * length * value**2, 0.0)", "value = max(value, 0.0)",
       "distances within the hull keep what the ridge added", "hull"),
     M("_hull", "1.0 / farthest)", "0.0)",
@@ -251,7 +251,8 @@ MUTATIONS = [
     M("span", "decision[own] = -sign", "decision[own] = sign",
       "the last of its class is given to its own class", "degenerate span"),
     M("span", "exists & (inside.sum() > inside)", "exists",
-      "Lambda_p of the only in-bound vector is not empty", "degenerate criteria"),
+      "Lambda_p of the only in-bound vector is not empty", "degenerate criteria",
+      "implied by sum(y alpha) = 0: without another in-bound vector no room is left"),
     M("span", "if movable and i != apart and asks > best:", "if movable and asks > best:",
       "a vector takes over from itself", "degenerate span"),
     M("span", "_BOX_TOLERANCE * hull.shift:", "np.inf:",
@@ -274,13 +275,14 @@ MUTATIONS = [
     M("dual", "float(0.5 * (least + most))", "float(least)",
       "without in-bound vectors the intercept is at an end of its interval", "degenerate dual"),
     M("dual", "factor=result.factor if result.x is x else None", "factor=result.factor",
-      "the factor is of vectors that were put on their bounds", "path degenerate"),
+      "the factor is of vectors that were put on their bounds", "path degenerate",
+      "then no vector is in-bound, and nobody asks for a factor"),
     M("dual", "weight * (C * class_weight[classes])", "(weight * C) * class_weight[classes]",
       "bounded multipliers of LibSVM differ from their bounds by rounding", "dual"),
     M("gram", "kernel_range=self._kernel_range)\n", "kernel_range=None)\n",
       "zero weights change the spread of an RBF kernel", "criteria"),
     M("gram", "if known is None or not np.array_equal(known[0], mask):", "if known is None:",
-      "sums over some rows are taken for those over others", "left_out loo"),
+      "sums over some rows are taken for those over others", "twins"),
     M("gram", "if known is None or not np.array_equal(known[0], y):", "if known is None:",
       "twins of other labels", "twins"),
     M("gram", "first_equal(self.kinds[rows])", "None",
@@ -537,8 +539,11 @@ def _write(rows: dict[tuple[str, str, str], dict[str, str]]) -> None:
         table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         table.writeheader()
         for mutation in MUTATIONS:
-            if _key(mutation) in rows:
-                table.writerow(rows[_key(mutation)])
+            row = rows.get(_key(mutation))
+            if row is not None:
+                if row["status"] == "survived" and mutation.equivalent:
+                    row |= {"status": "equivalent", "noticed_by": mutation.equivalent}
+                table.writerow(row)
 
 
 def _key(mutation: Mutation) -> tuple[str, str, str]:

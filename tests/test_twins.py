@@ -178,3 +178,30 @@ def test_box_spans_of_equal_rows_are_those_of_a_quadratic_program_over_all_of_th
         column = gram.block(others, np.array([p]))[:, 0]
         expected = gram.diagonal[p] + 2.0 * program.objective(-column)
         assert squared == pytest.approx(max(expected, 0.0), abs=1e-7)
+
+
+def test_sparse_rows_are_equal_however_they_are_stored():
+    # (1, 0, 2) three times: plain, with a zero that is stored, and with an entry in two parts.
+    data, columns = [1.0, 2.0, 1.0, 0.0, 2.0, 1.0, 1.5, 0.5], [0, 2, 0, 1, 2, 0, 2, 2]
+    X = sparse.csr_matrix((data, columns, [0, 2, 5, 8]), shape=(3, 3))
+    np.testing.assert_array_equal(equal_rows(X), [0, 0, 0])
+
+
+def test_equal_points_are_found_in_single_precision():
+    K = np.array([[1.0, 1.0, 0.3], [1.0, 1.0, 0.3], [0.3, 0.3, 1.0]], dtype=np.float32)
+    K[1, 2] = K[2, 1] = np.nextafter(K[0, 2], np.float32(1.0))
+    np.testing.assert_array_equal(equal_points(K), [0, 0, 2])
+    assert equal_points(K.astype(np.float64)) is None
+
+
+def test_what_a_gram_matrix_remembers_is_for_the_same_labels_and_rows():
+    gram = Gram(np.ones((4, 4)) + np.diag([0.0, 0.0, 0.0, 1.0]))
+    first, second = np.array([1.0, 1.0, -1.0, 1.0]), np.array([1.0, -1.0, -1.0, 1.0])
+    for y in (first, second, first):
+        expected = [0, 0, 2, 3] if y is first else [0, 1, 1, 3]
+        np.testing.assert_array_equal(gram.twins(y).first, expected)
+    for rows in ([0, 1], [1, 2, 3], [0, 1]):
+        mask = np.isin(np.arange(4), rows)
+        np.testing.assert_array_equal(gram.sums_over(mask), gram.values[:, mask].sum(axis=1))
+    part = gram.subset(np.array([False, True, True, True]))
+    np.testing.assert_array_equal(part.kinds, [0, 0, 2])

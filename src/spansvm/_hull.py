@@ -7,8 +7,8 @@ from the hull of the others is
     p among them:  1 / ((K_II^-1)_pp - u_p^2 / s)
     p elsewhere:   K_pp - |L^-1 k_p|^2 + (1 - u'k_p)^2 / s,   k_p = K[I, p]
 
-A ridge on ``K_II`` makes every squared distance larger by ``ridge (1 + |lambda|^2)`` to first
-order, which is taken off again.
+A ridge on ``K_II`` makes every squared distance larger by ``ridge |lambda|^2`` to first order, and
+that of a point among them by another ``ridge``; this is taken off again.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _from_outside(K, diagonal, factor, inside, others, shift, ridge, squared):
             for p in range(m):
                 squared[others[p]] -= ridge * columns[a, p] ** 2
         for p in range(m):
-            squared[others[p]] = max(squared[others[p]] - ridge, 0.0)
+            squared[others[p]] = max(squared[others[p]], 0.0)
     return z
 
 
