@@ -116,7 +116,7 @@ def test_every_criterion_is_an_attribute_under_the_name_of_its_method(analysis):
 
 def test_what_is_no_svc_is_refused():
     pipe = make_pipeline(MinMaxScaler(), SVC()).fit(X, Y)
-    with pytest.raises(TypeError, match=r"got Pipeline\. Of a pipeline, analyse the last step"):
+    with pytest.raises(TypeError, match=r"got Pipeline\. For a pipeline, analyse the last step"):
         analyze(pipe, X, Y)
     assert isinstance(analyze(pipe[-1], pipe[:-1].transform(X), Y), SpanAnalysis)
     with pytest.raises(TypeError, match="needs a fitted SVC or SpanSVC; got NuSVC"):

@@ -366,7 +366,7 @@ def test_bad_data_are_named():
             SpanSVC().fit(X, y, sample_weight=weight)
     sigmoid = SpanSVC(weighting=SigmoidWeighting())
     for scores, message in (
-        (np.full(y.size, 1.5), "scores must be between 0 and 1; they are from 1.5 to 1.5"),
+        (np.full(y.size, 1.5), "scores must be between 0 and 1; they range from 1.5 to 1.5"),
         (np.full(y.size, np.nan), "scores must be finite"),
         (np.ones(3), "scores must have one value for each of 569"),
     ):
