@@ -110,7 +110,7 @@ def test_every_criterion_is_an_attribute_under_the_name_of_its_method(analysis):
         assert name in SpanAnalysis.__doc__
     with pytest.raises(AttributeError, match="has no attribute 'kfold'"):
         analysis.kfold  # noqa: B018
-    with pytest.warns(FutureWarning, match="name of its method now: span_count"):
+    with pytest.warns(FutureWarning, match="span_count_bound is deprecated: use span_count"):
         assert analysis.span_count_bound == analysis.span_count
 
 

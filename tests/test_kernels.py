@@ -73,7 +73,7 @@ def test_a_matrix_that_is_no_gram_matrix_is_refused():
     ("arguments", "message"),
     [
         ({"kernel": "cubic"}, "kernel must be one of linear, poly, rbf"),
-        ({"gamma": "large"}, "gamma must be 'scale', 'auto' or a number"),
+        ({"gamma": "large"}, "gamma must be 'scale', 'auto' or a non-negative number"),
         ({"gamma": -1.0}, "gamma must be"),
         ({"gamma": np.nan}, "gamma must be"),
         ({"degree": -1}, "degree must be a non-negative integer"),
