@@ -90,7 +90,9 @@ def test_where_libsvm_fails_the_judged_solution_is_handed_out(load, shape):
     with pytest.warns(UserWarning, match=SAID) as said:
         search = only({**BAD, "decision_function_shape": shape}).fit(X, y)
     assert len(said) == 1
-    assert "best_estimator_ holds the solution that was evaluated. Use SpanSVC" in str(said[0].message)
+    assert "best_estimator_ holds the solution that was evaluated. Use SpanSVC" in str(
+        said[0].message
+    )
     assert said[0].filename == __file__
     best, judged = search.best_estimator_, own_model(search, X, y)
     judged.decision_function_shape = shape

@@ -37,8 +37,8 @@ def centre_closeness(X: Any, y: npt.ArrayLike) -> Array:
 
     See Also
     --------
-    neighbour_agreement : Scores from the labels of nearest neighbours.
-    local_density : Scores from the density of the class.
+    spansvm.scores.neighbour_agreement : Scores from the labels of nearest neighbours.
+    spansvm.scores.local_density : Scores from the density of the class.
     spansvm.SigmoidWeighting : Turns scores into weights.
     """
     X, labels = _checked(X, y)
@@ -76,8 +76,8 @@ def neighbour_agreement(X: Any, y: npt.ArrayLike, n_neighbors: int = 5) -> Array
 
     See Also
     --------
-    centre_closeness : Scores from distances to the class centre.
-    local_density : Scores from the density of the class.
+    spansvm.scores.centre_closeness : Scores from distances to the class centre.
+    spansvm.scores.local_density : Scores from the density of the class.
     spansvm.SigmoidWeighting : Turns scores into weights.
     """
     X, labels = _checked(X, y)
@@ -103,8 +103,8 @@ def local_density(X: Any, y: npt.ArrayLike, n_neighbors: int = 5) -> Array:
 
     See Also
     --------
-    centre_closeness : Scores from distances to the class centre.
-    neighbour_agreement : Scores from the labels of nearest neighbours.
+    spansvm.scores.centre_closeness : Scores from distances to the class centre.
+    spansvm.scores.neighbour_agreement : Scores from the labels of nearest neighbours.
     spansvm.SigmoidWeighting : Turns scores into weights.
     """
     X, labels = _checked(X, y)

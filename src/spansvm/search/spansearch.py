@@ -125,7 +125,7 @@ class SpanSearch(SelectedModel):
     spansvm.SpanSVC : Weighted classifier with leave-one-out predictions.
     spansvm.SpanSearchDisplay : Plot the scores of a search.
     spansvm.analyze : All estimates and bounds for one fitted model.
-    spansvm.span_scorer : The span-rule as a scorer for GridSearchCV.
+    spansvm.search.scoring.SpanScorer : ``span_scorer``, the span-rule for GridSearchCV.
 
     Notes
     -----
