@@ -108,7 +108,7 @@ class SpanAnalysis:
     converged : bool
         Whether the model is a converged solution; if not, do not rely on anything here.
     indefinite : bool
-        Whether the kernel was found not to be positive semidefinite, as the theory requires.
+        Whether the kernel was found to be indefinite; the theory needs a positive semidefinite one.
     span_rule : float
         The leave-one-out error predicted by the span-rule (Corollary 1).
     span_bound, span_count, xi_alpha, sv_count : float

@@ -59,7 +59,7 @@ def exact_loo(
     --------
     spansvm.analyze : Estimates and bounds of the leave-one-out error, from one model.
     spansvm.SpanSearch : With ``method="loo"``, choose hyperparameters by these values.
-    sklearn.model_selection.LeaveOneOut : The same by retraining from scratch, for any estimator.
+    sklearn.model_selection.LeaveOneOut : Splitter to leave out rows by retraining any estimator.
 
     Notes
     -----

@@ -133,7 +133,7 @@ def _neighbours(X: Any, n_neighbors: int) -> tuple[Array, np.ndarray]:
     if n_neighbors < 1:
         raise ValueError(f"n_neighbors must be at least 1; got {n_neighbors}.")
     if X.shape[0] < 2:
-        raise ValueError("At least two instances are needed to have neighbours.")
+        raise ValueError("At least two instances are needed to find neighbours.")
     count = min(n_neighbors, X.shape[0] - 1)
     distances, rows = NearestNeighbors(n_neighbors=count).fit(X).kneighbors()
     return distances, rows

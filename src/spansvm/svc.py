@@ -103,9 +103,9 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
     rows even if some have zero weight, ``dual_coef_`` and ``coef_`` are dense, and
     ``support_vectors_`` is also filled for callable kernels, whose rows must be numeric.
 
-    The leave-one-out values are predictions of the span.  They are accurate with an RBF kernel;
-    with a linear kernel in few dimensions, a large `C`, or mostly random labels, compare them with
-    :func:`~spansvm.exact_loo` (two classes).
+    The leave-one-out values are predictions of the span.  With an RBF kernel they are close to the
+    exact ones; with a linear kernel in few dimensions, a large `C`, or labels that are mostly
+    noise, compare them with :func:`~spansvm.exact_loo` (two classes).
 
     Examples
     --------

@@ -43,7 +43,8 @@ _LONG_AXIS = 5
 #: Last parts of the names of parameters that bound multipliers: smaller values, simpler models.
 _WEIGHTS = frozenset(("C", "class_weight", "positive", "negative", "ceiling"))
 
-#: Rows of the grid are joined into chains up to the first length, and cut above the second.
+#: Rows of the grid are joined until a chain reaches the first length; chains longer than the second
+#: are cut.
 _CHAIN, _LONGEST_CHAIN = 24, 48
 
 
