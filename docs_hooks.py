@@ -28,6 +28,9 @@ GENERATED_PAGES = ("command-line.md", "reproduction.md")
 #: What the site takes from outside docs/.
 _TAKEN = ("benchmarks/results/*.csv", "examples/*.py", "examples/images/*.png")
 
+#: The page of a class or function in scikit-learn's reference.
+_SKLEARN = "https://scikit-learn.org/stable/modules/generated/{}.html"
+
 _FENCE = re.compile(r"^(```.*?^```)", flags=re.DOTALL | re.MULTILINE)
 _CODE = re.compile(r"(`[^`\n]+`)")
 _BLOCK = re.compile(r"\$\$(.+?)\$\$", flags=re.DOTALL)
@@ -104,8 +107,12 @@ def _references(found: re.Match[str]) -> str:
     entries = []
     for line in found[2].splitlines():
         name, _, text = line.partition(" : ")
-        full = name if name.startswith("spansvm.") else f"spansvm.{name}"
-        entries.append(f"<li>{_link(full, name.rpartition('.')[2])}: {text}</li>")
+        shown = name.rpartition(".")[2]
+        if name.startswith("sklearn."):
+            link = f'<a href="{_SKLEARN.format(name)}"><code>{shown}</code></a>'
+        else:
+            link = _link(name if name.startswith("spansvm.") else f"spansvm.{name}", shown)
+        entries.append(f"<li>{link}: {text}</li>")
     return f"{found[1]}<ul>{''.join(entries)}</ul>"
 
 

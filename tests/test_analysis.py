@@ -110,13 +110,13 @@ def test_every_criterion_is_an_attribute_under_the_name_of_its_method(analysis):
         assert name in SpanAnalysis.__doc__
     with pytest.raises(AttributeError, match="has no attribute 'kfold'"):
         analysis.kfold  # noqa: B018
-    with pytest.warns(FutureWarning, match="name of its method now: span_count"):
+    with pytest.warns(FutureWarning, match="span_count_bound is deprecated: use span_count"):
         assert analysis.span_count_bound == analysis.span_count
 
 
 def test_what_is_no_svc_is_refused():
     pipe = make_pipeline(MinMaxScaler(), SVC()).fit(X, Y)
-    with pytest.raises(TypeError, match=r"got Pipeline\. Of a pipeline, analyse the last step"):
+    with pytest.raises(TypeError, match=r"got Pipeline\. For a pipeline, analyse the last step"):
         analyze(pipe, X, Y)
     assert isinstance(analyze(pipe[-1], pipe[:-1].transform(X), Y), SpanAnalysis)
     with pytest.raises(TypeError, match="needs a fitted SVC or SpanSVC; got NuSVC"):

@@ -216,7 +216,7 @@ def test_reading_names_what_does_not_fit_the_model():
     with pytest.raises(ValueError, match="sample_weight must be the weights"):
         read_svc(svc, X, y)
     few = np.where(np.arange(y.size) < 20, 1.0, 0.0)
-    with pytest.raises(ValueError, match="it leaves fewer rows than the model has seen"):
+    with pytest.raises(ValueError, match="these leave fewer rows than the model was fitted on"):
         read_svc(svc, X, y, few)
     with pytest.warns(UserWarning, match="are X, y and sample_weight what it was fitted on"):
         wrong, _ = read_svc(svc, X, y, 10 * factor)
@@ -243,7 +243,7 @@ def test_callable_kernels_may_take_anything():
 def test_models_of_more_classes_are_refused():
     X = np.arange(12.0)[:, None]
     y = np.repeat([0, 1, 2], 4)
-    with pytest.raises(ValueError, match=r"has 3 classes; .* or use SpanSVC, which does"):
+    with pytest.raises(ValueError, match=r"has 3 classes; .* or use SpanSVC, which handles all"):
         read_svc(SVC().fit(X, y), X, y)
 
 
@@ -262,21 +262,21 @@ def test_unconverged_models_are_marked():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"y": [1, 1, 1]}, r"Two classes are needed: .* only the class \+1"),
+        ({"y": [1, 1, 1]}, r"Two classes are needed; .* only class \+1"),
         ({"y": [1, 0, 1]}, "labels -1 and"),
         ({"y": [1, -1]}, "K has 3 rows, but there are 2 labels in y"),
-        ({"C": [1, 0, 1]}, r"only the class \+1"),
-        ({"C": 0.0}, "there is no instance"),
-        ({"C": [1, -1, 1]}, "C must not be negative; its smallest value is -1"),
+        ({"C": [1, 0, 1]}, r"only class \+1"),
+        ({"C": 0.0}, "positive weight have none"),
+        ({"C": [1, -1, 1]}, "C must not be negative; the smallest value is -1"),
         ({"C": [1, np.nan, 1]}, "C must be finite"),
         ({"C": [1, np.inf, 1]}, "C must be finite"),
-        ({"C": [1, 1]}, "C must have one value for each of 3 instances"),
+        ({"C": [1, 1]}, "C must have one value for each of the 3 instances"),
         ({"K": np.ones((3, 2))}, "K must be a square matrix"),
         ({"K": np.diag([1.0, np.nan, 1.0])}, "K must be finite"),
         ({"tol": 0.0}, "tol must be positive"),
         ({"tol": np.nan}, "tol must be positive"),
         ({"max_iter": -1}, "max_iter must be at least 1"),
-        ({"alpha0": [1.0]}, "alpha0 must have one value for each of 3 instances"),
+        ({"alpha0": [1.0]}, "alpha0 must have one value for each of the 3 instances"),
         ({"alpha0": [1.0, np.nan, 1.0]}, "alpha0 must be finite"),
     ],
 )

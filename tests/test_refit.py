@@ -90,7 +90,9 @@ def test_where_libsvm_fails_the_judged_solution_is_handed_out(load, shape):
     with pytest.warns(UserWarning, match=SAID) as said:
         search = only({**BAD, "decision_function_shape": shape}).fit(X, y)
     assert len(said) == 1
-    assert "best_estimator_ holds the solution that was judged. Use SpanSVC" in str(said[0].message)
+    assert "best_estimator_ holds the solution that was evaluated. Use SpanSVC" in str(
+        said[0].message
+    )
     assert said[0].filename == __file__
     best, judged = search.best_estimator_, own_model(search, X, y)
     judged.decision_function_shape = shape
@@ -147,7 +149,7 @@ def test_sparse_rows_and_other_kernels(kind):
         rows, params = sparse.csr_matrix(X), BAD
     elif kind == "precomputed":
         rows, params = tiny(X, X), {"C": 1e9, "kernel": "precomputed"}
-    with pytest.warns(UserWarning, match="best_estimator_ holds the solution that was judged"):
+    with pytest.warns(UserWarning, match="best_estimator_ holds the solution that was evaluated"):
         best = only(params).fit(rows, y).best_estimator_
     judged = SpanSVC(**BAD).fit(X, y)
     np.testing.assert_array_equal(best.predict(rows), judged.predict(X))
@@ -178,7 +180,7 @@ def test_sample_weights_are_those_of_the_fit():
 def test_svc_takes_the_wrong_kernel_values_where_weights_are_zero():
     X, y = load_iris(return_X_y=True)
     weight = (np.arange(150) % 4 > 0).astype(float)
-    with pytest.warns(UserWarning, match="with weights of zero, SVC takes the wrong kernel values"):
+    with pytest.warns(UserWarning, match="with zero weights, SVC uses the wrong kernel values"):
         search = only({"kernel": "precomputed"}).fit(X @ X.T, y, sample_weight=weight)
     judged = SpanSVC(kernel="linear").fit(X, y, sample_weight=weight)
     np.testing.assert_array_equal(search.predict(X @ X.T), judged.predict(X))
@@ -209,7 +211,7 @@ def test_a_judged_solution_that_is_no_better_is_not_handed_out():
     # Without memory for double precision our kernel values are no better than LibSVM's.
     X, y = make_classification(600, n_features=5, random_state=0)
     params = {"C": 1e6, "gamma": 1e-9}
-    with pytest.warns(UserWarning, match="That one does not solve it either"):
+    with pytest.warns(UserWarning, match="That model does not solve it either"):
         best = only(params, gram_budget=600 * 600 * 5).fit(X, y).best_estimator_
     np.testing.assert_array_equal(best.dual_coef_, SVC(**params).fit(X, y).dual_coef_)
 

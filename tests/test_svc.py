@@ -362,16 +362,16 @@ def test_bad_data_are_named():
     X, y = DATA["breast cancer"]
     for weight, message in (
         (-np.ones(y.size), "sample_weight must not be negative"),
-        (np.ones(3), "sample_weight must have one value for each of 569"),
+        (np.ones(3), "sample_weight must have one value for each of the 569"),
         ((y == 1).astype(float), "All instances of the class 0 have zero weight"),
     ):
         with pytest.raises(ValueError, match=message):
             SpanSVC().fit(X, y, sample_weight=weight)
     sigmoid = SpanSVC(weighting=SigmoidWeighting())
     for scores, message in (
-        (np.full(y.size, 1.5), "scores must be between 0 and 1; they are from 1.5 to 1.5"),
+        (np.full(y.size, 1.5), "scores must be between 0 and 1; they range from 1.5 to 1.5"),
         (np.full(y.size, np.nan), "scores must be finite"),
-        (np.ones(3), "scores must have one value for each of 569"),
+        (np.ones(3), "scores must have one value for each of the 569"),
     ):
         with pytest.raises(ValueError, match=message):
             sigmoid.fit(X, y, scores=scores)

@@ -1,8 +1,8 @@
 """Leave-one-out error of weighted SVMs from one training.
 
-The span of the support vectors (Vapnik & Chapelle 2000; for instance weights Sarafis,
-Diou & Delopoulos 2018) tells, from a single trained model, what every training
-instance's decision value would be had the model not seen it.
+The span of the support vectors (Vapnik & Chapelle 2000; with instance weights Sarafis,
+Diou & Delopoulos 2018) predicts, from a single trained model, the decision value that
+each training instance would have had if the model had never seen it.
 
 >>> from sklearn.datasets import load_breast_cancer
 >>> from sklearn.svm import SVC
@@ -41,8 +41,8 @@ __all__ = [
 
 __version__ = "0.1.0"
 
-#: Where each name is. It is imported when it is first asked for: the help of the command line
-#: must not wait for numba and scikit-learn.
+#: The module of each name, imported on first use: the help of the command line must not wait for
+#: numba and scikit-learn.
 _HOMES = {
     "ClassWeighting": "weighting",
     "LooDisplay": "display",

@@ -1,10 +1,10 @@
-"""``numba.njit`` with a cache on disk that notices every change of the compiled sources.
+"""``numba.njit`` with an on-disk cache that notices every change of the compiled sources.
 
-The machine code of a function contains that of the functions it calls, but numba keeps it for as
-long as the function's own file stays the same: after an upgrade that leaves a file as it was, it
-would go on running what another file used to say.  Here the names of the cached files contain a
-hash of all sources that compiled code is made of.  Files of different sources never meet, not even
-while two processes, one before and one after an upgrade, use the same folder.
+The machine code of a function includes that of the functions it calls, but numba keeps it as long
+as the function's own file is unchanged: after an upgrade that changes only a called function's
+file, it would keep running the old code.  Here the names of cache files contain a hash of all
+compiled sources.  Files from different sources never mix, even while two processes, one from
+before and one from after an upgrade, use the same folder.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ import numba
 
 __all__ = ["njit"]
 
-#: What stands in a source that compiled code is made of: functions, or tuples that they are given.
+#: Marks of a source with compiled functions, or with tuples that are passed to them.
 _MARKS = (b"from ._compile import njit", b"(NamedTuple)")
 
 
 @cache
 def _sources_hash(folder: Path) -> str:
-    """Another one for every change of the modules in a folder that compiled code is made of."""
+    """A hash of all modules in a folder that take part in compiled code."""
     digest = hashlib.sha256()
     for path in sorted(folder.glob("*.py")):
         source = path.read_bytes()
@@ -35,7 +35,7 @@ def _sources_hash(folder: Path) -> str:
 
 
 def njit(**options: Any) -> Callable[[Callable], Any]:
-    """``numba.njit`` with these options; what is cached belongs to the present sources."""
+    """``numba.njit`` with these options and a cache that belongs to the current sources."""
 
     def decorate(function: Callable) -> Any:
         dispatcher = numba.njit(**options)(function)
@@ -47,10 +47,10 @@ def njit(**options: Any) -> Callable[[Callable], Any]:
 
 
 def _rename(dispatcher: Any, folder: Path) -> None:
-    """Put the hash of the sources into the names of the files that a function is cached in.
+    """Put the hash of the sources into the names of a function's cache files.
 
-    Where numba decides to keep them (``NUMBA_CACHE_DIR``, beside the source, in the user's own
-    cache) is left to it, and so is all if its insides are not as they are known.
+    Numba still decides where to keep them (``NUMBA_CACHE_DIR``, beside the source, in the user's
+    cache folder).  If its internals have changed, its own cache is left as it is.
     """
     try:
         known = dispatcher._cache

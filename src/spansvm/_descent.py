@@ -2,12 +2,12 @@
 
 Descent on ``1/2 x'Kx + c'x`` with ``sum(x) = s`` and ``lo <= x <= hi``.
 
-Three ways of going down, each used where it is cheapest:
+Three kinds of descent, each used where it is cheapest:
 
 * *sweeps* of sequential minimal optimisation (``_sweep``);
 * *Newton steps* on the free variables (``_newton``);
-* *shrinking*: variables that sit firmly at a bound are set aside and the rest is
-  solved as a smaller problem on its own contiguous copy of the matrix.
+* *shrinking*: variables that are firmly at a bound are set aside, and the rest is
+  solved as a smaller problem with its own contiguous copy of the matrix.
 
 All functions modify ``x`` and the gradient ``g = Kx + c`` together, so that ``g`` is
 always the gradient at ``x``.  ``K`` may be float32; everything else is float64.
@@ -40,30 +40,31 @@ _SWEEP_FIXED, _SWEEP_ROW = 100.0, 0.9
 _COPY_ENTRY = 2.0
 _NEWTON_FIXED, _NEWTON_CUBE = 2000.0, 0.08
 
-#: How often a solution is checked with a fresh gradient before rounding is accepted as it is.
+#: How often a solution is checked with a fresh gradient before its rounding errors are accepted.
 _FRESH_STARTS = 5
 
-#: How many steps are taken before the gradient is computed afresh, whatever happens.
+#: Maximum number of steps before the gradient is recomputed.
 _LONG = 500_000
 
-#: Variables closer to a bound than these fractions of the largest and of their own box are at it.
+#: Variables closer to a bound than these fractions of the largest variable and of their own box are
+#: put on it.
 _HAIR, _HAIR_OF_BOX = 64 * _EPSILON, 1e-3
 
 #: Variables closer to a bound than this fraction of the box, or of the largest variable, may be
 #: off it by rounding alone.
 OFF_BOUND = 1e-7
 
-#: Variables at their bounds are moved one by one if they are not more than this.
+#: Up to this many variables at their bounds are moved one by one.
 _FEW = 16
 
-#: Carried sums are computed anew before repeated factors take their scale out of range.
+#: Carried sums are recomputed before repeated factors take their scale out of range.
 _SMALLEST_SCALE = 1e-9
 
 #: Do not shrink problems that are already this small.
 _SMALL = 64
 
-#: A gap within this factor of the level of rounding, and this many chunks of steps in a row that
-#: lower the objective by no more than this fraction, are the end.
+#: Descent ends if the gap is within this factor of the rounding level and this many consecutive
+#: chunks of steps lower the objective by no more than this fraction.
 _NEAR, _PATIENCE, _PROGRESS = 1e3, 50, 1e-13
 
 
@@ -113,7 +114,7 @@ def rounding_level(x, diag):
 
 @njit(nogil=True, cache=True)
 def kkt_gap(x, g, lo, hi):
-    """How far the KKT conditions are from holding; negative if they hold with room."""
+    """The violation of the KKT conditions; negative if they hold with room to spare."""
     top, bottom = -np.inf, -np.inf
     for t in range(x.size):
         if x[t] < hi[t]:
@@ -127,8 +128,8 @@ def kkt_gap(x, g, lo, hi):
 def _run(K, diag, x, g, lo, hi, tol, max_iter, flat, flags, waited):
     """Sweeps and Newton steps until the problem is solved or until shrinking it would pay.
 
-    Returns the iterations used, the gap, and the variables to keep (none: solved,
-    or no progress is left).  ``waited[0]`` counts the chunks without progress.
+    Returns the iterations used, the gap, and the variables to keep (none if solved, or if
+    no further progress is possible).  ``waited[0]`` counts the chunks without progress.
     """
     n = x.size
     chunk = max(n // 4, 100)
@@ -158,7 +159,7 @@ def _run(K, diag, x, g, lo, hi, tol, max_iter, flat, flags, waited):
 
 @njit(nogil=True, cache=True)
 def _run_shrinking(K, diag, x, g, lo, hi, tol, max_iter, flat, flags, waited):
-    """Solve a problem of its own copies, shrinking it further and further; only `x` is returned."""
+    """Solve a problem on its own copies, shrinking it further and further; only `x` is returned."""
     kept = np.arange(x.size)
     part = x.copy()
     total = 0
@@ -175,10 +176,10 @@ def _run_shrinking(K, diag, x, g, lo, hi, tol, max_iter, flat, flags, waited):
 
 @njit(nogil=True, cache=True)
 def descend(K, diag, x, g, lo, hi, tol, max_iter, flat, flags):
-    """Go down from a feasible `x` with gradient `g`, in place, until the KKT gap is at most `tol`.
+    """Descend from a feasible `x` with gradient `g`, in place, until the KKT gap is at most `tol`.
 
-    Returns the iterations used and the gap.  ``flags[STALLED]`` is set where rounding
-    leaves no further progress, ``flags[INDEFINITE]`` where negative curvature was met.
+    Returns the iterations used and the gap.  ``flags[STALLED]`` is set if rounding
+    prevents further progress, ``flags[INDEFINITE]`` if negative curvature was met.
     """
     total = 0
     waited = np.zeros(1, np.int64)
@@ -192,7 +193,7 @@ def descend(K, diag, x, g, lo, hi, tol, max_iter, flat, flags):
             _submatrix(K, active), diag[active], part, g[active], lo[active], hi[active],
             tol, max_iter - total, flat, flags, waited,
         )  # fmt: skip
-        # What stalled the part may be able to move in the whole; if not, that stalls itself.
+        # A stalled part may be able to move in the whole; if not, the whole stalls too.
         flags[STALLED] = False
         moved = 0
         for a in range(active.size):
@@ -207,7 +208,7 @@ def descend(K, diag, x, g, lo, hi, tol, max_iter, flat, flags):
 
 @njit(nogil=True, cache=True)
 def restore_sum(K, x, g, lo, hi, total):
-    """Make a boxed `x` sum to `total`, moving first the variables whose gradient asks for it."""
+    """Make a boxed `x` sum to `total`, first moving the variables whose gradient favours it."""
     missing = total - x.sum()
     for _ in range(x.size):
         if missing == 0.0:
@@ -230,7 +231,7 @@ def restore_sum(K, x, g, lo, hi, total):
 
 @njit(nogil=True, cache=True)
 def _fresh_gradient(K, x, g, c):
-    """``g = Kx + c``; c comes last, as it may be small beside what cancels in Kx."""
+    """``g = Kx + c``; c is added last, as it may be small compared with terms that cancel in Kx."""
     g[:] = 0.0
     rows = np.flatnonzero(x)
     add_rows(g, K, rows, x[rows])
@@ -240,7 +241,7 @@ def _fresh_gradient(K, x, g, c):
 
 @njit(nogil=True, cache=True)
 def snap(K, x, g, lo, hi):
-    """Put on their bounds the variables that rounding left a hair inside: they are not free."""
+    """Put variables that rounding left just inside their bounds on them: they are not free."""
     hair = _HAIR * np.abs(x).max()
     rows, change = np.empty(x.size, np.int64), np.empty(x.size)
     moved = 0
@@ -261,7 +262,7 @@ def snap(K, x, g, lo, hi):
 
 @njit(nogil=True, cache=True)
 def settle(K, diag, x, g, c, lo, hi, tol, max_iter, flat, flags):
-    """:func:`descend`, with the gradient computed afresh where rounding may have moved it.
+    """:func:`descend`, with the gradient recomputed where rounding may have moved it.
 
     Returns the iterations used and the gap.
     """
@@ -289,12 +290,12 @@ def settle(K, diag, x, g, c, lo, hi, tol, max_iter, flat, flags):
 
 @njit(nogil=True, cache=True)
 def move_bounds(K, x, g, c, old_lo, old_hi, lo, hi, sums, shares, scale):
-    """From a solution in one box to a point of another that sums to the same, in place.
+    """Move a solution in one box to a point of another with the same sum, in place.
 
-    Variables at a bound move with it, the others are cut off.  Where all those at upper (or
-    lower) bounds move by one factor, as in a class whose weight changes, so does what they add
-    to the gradient: ``sums`` holds it for both sides, ``scale * shares`` being the variables, and
-    from step to step only those are added or taken away that came to a bound or left it.
+    Variables at a bound move with it; the others are clipped.  If all those at upper (or lower)
+    bounds move by one factor, as in a class whose weight changes, their contribution to the
+    gradient does too: ``sums`` holds it for both sides, ``scale * shares`` being the variables, and
+    at each step only the variables that reached or left a bound are added or subtracted.
     """
     n = x.size
     total = x.sum()

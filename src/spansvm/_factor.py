@@ -1,21 +1,21 @@
 """The linear system of the in-bound vectors I, ``[[K_II, 1], [1', 0]]``, and how it is solved.
 
-Whoever needs it asks here: Newton steps, the vertex at which training ends, spans with and
-without the box, removals that are followed.  Three eliminations, for three uses:
+Everything that needs it is served here: Newton steps, the vertex at which training ends, spans
+with and without the box, removals that are followed.  Three eliminations, for three uses:
 
-* :func:`factorise`, Cholesky of ``K_II`` with a number added to all entries.  It is done once for
-  a trained machine and kept with it (``DualSolution.factor``).  Where ``K_II`` is close to
-  singular, points that repeat one another are taken once and a ridge is added, in two sizes.
+* :func:`factorise`, Cholesky of ``K_II`` with a number added to all entries.  It is done once per
+  trained machine and kept with it (``DualSolution.factor``).  If ``K_II`` is nearly singular,
+  repeated points are included once and a ridge of one of two sizes is added.
 * :func:`ridged_inverse`, for a Newton step while the free variables still change from step to
-  step: a direction that is checked anyway, so one small ridge and no second attempt.
-* :func:`bordered`, the inverse that removals read multipliers and residuals from.  It comes from
-  the factor where that is well conditioned.  Else kernel values are taken relative to the first
-  vector, for what all have in common would swamp their differences, and there is no ridge:
-  vectors that depend on each other must be found out, not smoothed over.
+  step: the direction is checked anyway, so one small ridge and no second attempt.
+* :func:`bordered`, the inverse from which removals read multipliers and residuals.  It comes from
+  the factor if that is well conditioned.  Otherwise kernel values are taken relative to the first
+  vector, since the part common to all would swamp their differences, and there is no ridge:
+  dependent vectors must be detected, not smoothed over.
 
 Adding the same number to all entries of K changes neither distances nor moves with ``sum = 0``;
-it lifts the points off the origin, for K_II may be singular where the points are affinely
-independent, as d + 1 points under a linear kernel are.
+it lifts the points off the origin, as K_II may be singular even if the points are affinely
+independent, such as d + 1 points under a linear kernel.
 """
 
 from __future__ import annotations
@@ -52,20 +52,20 @@ __all__ = [
 
 
 class Limits(NamedTuple):
-    """What counts as equal and as regular in one precision.
+    """Thresholds for equal points and for regular matrices, by precision.
 
     Attributes
     ----------
     twin : float
-        Squared distance of points that are the same.
+        Squared distance below which points are the same.
     regular : float
-        Least squared pivot of a factor without a ridge.
+        Smallest squared pivot of a factor without a ridge.
     ridge, large_ridge : float
-        What is added to the diagonal at the second and at the third attempt.
+        Number added to the diagonal at the second and at the third attempt.
     independent : float
-        Least squared distance of a vector from the hull of others that it does not depend on.
+        Smallest squared distance from the hull of others at which a vector is independent of them.
 
-    All are fractions of the mean diagonal, the last of the largest.
+    All are fractions of the mean diagonal entry; the last, of the largest.
     """
 
     twin: float
@@ -83,7 +83,7 @@ _LIMITS = {
 #: Ridge of a Newton step, whatever the precision of the kernel values.
 _NEWTON_RIDGE = _LIMITS[np.dtype(np.float64)].ridge
 
-#: Least squared pivot of a factor that is good for the inverse that removals need.
+#: Smallest squared pivot of a factor that is accurate enough for the inverse that removals need.
 _WELL_CONDITIONED = 1e-5
 
 #: Eigenvalues of an indefinite block are raised to this fraction of the largest.
@@ -93,18 +93,18 @@ _TINY = float(np.finfo(np.float64).tiny)
 
 
 class Factor(NamedTuple):
-    """Cholesky factor of the shifted Gram matrix of some points, and how it came about.
+    """Cholesky factor of the shifted Gram matrix of some points, and how it was computed.
 
     Attributes
     ----------
     matrix : ndarray of shape (n, n)
         Lower triangle; empty if there is none.
     inside, kept : ndarray of int
-        The points, and those of them that the factor is of: each set of equal points once.
+        The points, and those that the factor covers: each set of equal points once.
     repeated : ndarray of bool
-        Which of `inside` have another like them.
+        Which of `inside` have an equal point.
     shift, ridge : float
-        What was added to all entries, and to the diagonal.
+        Numbers added to all entries and to the diagonal.
     """
 
     matrix: Array
@@ -125,7 +125,7 @@ class Bordered(NamedTuple):
     Attributes
     ----------
     projected, weights
-        The inverse without its border, and its border; empty if the vectors depend on each other.
+        The inverse without its border, and its border; empty if the vectors are dependent.
     """
 
     projected: Array
@@ -148,13 +148,13 @@ class Blocks(Protocol):
 
 
 def limits_of(dtype: np.dtype) -> Limits:
-    """What counts as equal and as regular in this precision, for :func:`factorise`."""
+    """The thresholds for this precision, for :func:`factorise`."""
     return _LIMITS[dtype]
 
 
 @njit(nogil=True, cache=True)
 def no_factor(inside):
-    """For points of which no factor is known."""
+    """An empty factor, for points without one."""
     nothing = np.zeros(inside.size, np.bool_)
     return Factor(np.empty((0, 0)), inside, inside, nothing, 0.0, 0.0)
 
@@ -175,7 +175,7 @@ def factorise(K, inside, limits):
         shift += K[inside[a], inside[a]] / inside.size
     if shift < 0.0:
         return no_factor(inside)
-    if shift == 0.0:  # all at the origin, perhaps: any lift will do
+    if shift == 0.0:  # perhaps all at the origin: any lift will do
         shift = 1.0
     matrix = _shifted_block(K, inside, shift)
     first, repeated = _twins(matrix, limits.twin * shift)
@@ -190,10 +190,10 @@ def factorise(K, inside, limits):
 
 @njit(nogil=True, cache=True)
 def _regularise(K, index, matrix, shift, scale, limits):
-    """Factor of ``matrix = K[index, index] + shift`` with the least ridge that it needs.
+    """Factor of ``matrix = K[index, index] + shift`` with the smallest ridge that it needs.
 
-    The matrix is overwritten.  Returns the factor and the ridge; an empty one if the largest is
-    not enough.
+    The matrix is overwritten.  Returns the factor and the ridge; the factor is empty if the
+    largest ridge is not enough.
     """
     for attempt in range(3):
         added = (0.0, limits.ridge * scale, limits.large_ridge * scale)[attempt]
@@ -219,7 +219,7 @@ def _shifted_block(K, index, shift):
 
 @njit(nogil=True, cache=True)
 def _twins(gram, closest):
-    """Which points are the first of their kind, and which have another like them."""
+    """Which points are the first among equal ones, and which have an equal point."""
     n = gram.shape[0]
     first = np.ones(n, np.bool_)
     repeated = np.zeros(n, np.bool_)
@@ -256,7 +256,7 @@ def eliminate(P, row, scale, alive):
 def project(P):
     """Overwrite a Cholesky factor with the bordered inverse of its matrix, without the border.
 
-    With ``u = K_ff^-1 1`` that is ``K_ff^-1 - uu' / sum(u)``.  False if rounding leaves no sum.
+    With ``u = K_ff^-1 1`` that is ``K_ff^-1 - uu' / sum(u)``.  False if rounding spoils the sum.
     """
     size = P.shape[0]
     cholesky_inverse(P)
@@ -290,7 +290,7 @@ def ridged_inverse(K, index):
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def newton_move(factor, g):
-    """The move of the points of a factor, with ``sum = 0``, to where their gradient is level."""
+    """The move of a factor's points, with ``sum = 0``, that makes their gradients equal."""
     points = factor.kept
     size = points.size
     columns = np.empty((size, 2))
@@ -313,7 +313,7 @@ def newton_move(factor, g):
 
 
 def bordered(gram: Blocks, free: Rows, known: Factor | None = None) -> Bordered:
-    """The inverse for some vectors, from their factor if that is known and good enough."""
+    """The inverse for some vectors, from their factor if it is known and accurate enough."""
     if known is not None and known.matrix.size and np.array_equal(known.kept, free):
         pivots = np.diagonal(known.matrix) ** 2
         if known.ridge == 0.0 and pivots.min() >= _WELL_CONDITIONED * known.shift:
@@ -340,8 +340,8 @@ def bordered(gram: Blocks, free: Rows, known: Factor | None = None) -> Bordered:
 def from_first(gram: Blocks, points: Rows) -> tuple[Array, Array, float]:
     """The Gram matrix of points relative to the first of them.
 
-    Returned are the differences of their kernel values with the first, the matrix of all but
-    the first, and the least squared pivot that it may have if they are independent.
+    Returns the differences between their kernel values and those of the first, the matrix of all
+    but the first, and the smallest squared pivot that it has if they are independent.
     """
     block = gram.block(points, points)
     apart = block - block[0]
@@ -359,7 +359,7 @@ def inverse_of(factor: Array) -> Array:
 
 
 def mean_diagonal(block: Array) -> float:
-    """The mean size of the entries on the diagonal, 1 if they are all 0."""
+    """The mean absolute value of the diagonal entries; 1 if they are all 0."""
     return float(np.abs(np.diagonal(block)).mean()) or 1.0 if block.size else 1.0
 
 
@@ -382,5 +382,5 @@ def clipped_inverse(matrix: Array) -> Array:
 
 
 def positive(values: Array | float) -> Array:
-    """The values, raised to the smallest positive number where they are not positive."""
+    """The values, with non-positive ones replaced by the smallest positive number."""
     return np.maximum(values, _TINY)

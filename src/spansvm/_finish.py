@@ -1,10 +1,10 @@
-"""The last step of the solver: from a solution to within a tolerance to the vertex itself.
+"""The last step of the solver: from a solution within tolerance to the vertex itself.
 
 When the descent has reached its tolerance, the set of free variables is usually the right one.
 The bordered system of that set, ``K_FF x_F + b 1 = -c_F - K_FB x_B`` with the sum constraint,
 then gives the solution to rounding: the same from any start, in any order, on any processor.
-Where the system puts a variable outside its box or leaves one on the wrong side of its margin,
-a few of them are exchanged and it is solved again.
+If the solution puts a variable outside its box or leaves one on the wrong side of its margin,
+a few variables are exchanged and the system is solved again.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from ._sweep import INDEFINITE, sweep
 
 __all__ = ["finish"]
 
-#: KKT gap at which a solution is finished; where rounding is larger, this many times rounding.
+#: KKT gap at which a solution is finished, or this multiple of the rounding level if larger.
 _TIGHT, _ABOVE_ROUNDING = 1e-10, 30.0
 
-#: Rounds of exchanging variables before the tolerance that was reached is left as it is.
+#: Rounds of exchanging variables before the solution within tolerance is left as it is.
 _ROUNDS = 40
 
-#: Two-variable steps in such a round, at least.
+#: Minimum number of two-variable steps in such a round.
 _STEPS = 10
 
 
@@ -32,8 +32,8 @@ _STEPS = 10
 def finish(K, diag, x, g, lo, hi, flat, flags, limits, known):
     """Finish a solution in place; returns the gap and the factor of its free variables.
 
-    `known` is the factor of the free variables of a problem nearby; where they are the same it
-    is used.  What is returned is empty where there is no factor to be had.
+    `known` is the factor of the free variables of a similar problem; it is reused if they are the
+    same.  The factor returned is empty if there is none.
     """
     target = max(_TIGHT, _ABOVE_ROUNDING * rounding_level(x, diag))
     gap = kkt_gap(x, g, lo, hi)
@@ -51,8 +51,8 @@ def finish(K, diag, x, g, lo, hi, flat, flags, limits, known):
             best_x, best_g = x.copy(), g.copy()
         if free.size > 1:
             if not _solve(K, x, g, lo, hi, factor):
-                # Not by the factor: where there are many solutions, the ridge of a Newton step
-                # decides which of them is found.
+                # Not with the factor: if there are many solutions, the ridge of the Newton step
+                # determines which one is found.
                 newton(K, x, g, lo, hi, factor.kept)
             snap(K, x, g, lo, hi)
             gap = kkt_gap(x, g, lo, hi)
@@ -72,7 +72,7 @@ def finish(K, diag, x, g, lo, hi, flat, flags, limits, known):
 
 @njit(nogil=True, cache=True)
 def _violators(x, g, lo, hi, slack):
-    """How many variables at a bound are held there against their gradient."""
+    """The number of variables at a bound whose gradient pulls them away from it."""
     total, size = 0.0, 0
     for t in range(x.size):
         if lo[t] < x[t] < hi[t]:
@@ -90,7 +90,7 @@ def _violators(x, g, lo, hi, slack):
 
 @njit(nogil=True, cache=True)
 def _solve(K, x, g, lo, hi, factor):
-    """Move to the minimum over the free variables; False, and no move, if it is out of the box."""
+    """Move to the minimum over the free variables; False, and no move, if outside the box."""
     free, move = factor.kept, newton_move(factor, g)
     for a in range(free.size):
         i = free[a]

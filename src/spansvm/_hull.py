@@ -7,8 +7,8 @@ from the hull of the others is
     p among them:  1 / ((K_II^-1)_pp - u_p^2 / s)
     p elsewhere:   K_pp - |L^-1 k_p|^2 + (1 - u'k_p)^2 / s,   k_p = K[I, p]
 
-A ridge on ``K_II`` makes every squared distance larger by ``ridge |lambda|^2`` to first order, and
-that of a point among them by another ``ridge``; this is taken off again.
+A ridge on ``K_II`` increases every squared distance by ``ridge |lambda|^2`` to first order, and
+that of a point among them by another ``ridge``; both are subtracted again.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ __all__ = ["AffineHull", "hull_distances"]
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def hull_distances(K, diagonal, others, factor, squared):
-    """Fill `squared` with the squared distances of points from the hull of those of a factor.
+    """Fill `squared` with squared distances from the hull of a factor's points.
 
-    Filled are `others` and the points of the factor, each of them measured from the rest.
+    It is filled for `others` and for the points of the factor, each measured from the rest.
     """
     longest = 0.0
     for i in factor.inside:
@@ -104,7 +104,7 @@ def _from_within(factor, z, inside, ridge, farthest, squared):
             diagonal[b] += row[b] * row[b]
             u[b] += row[b] * own
     for a in range(n):
-        # No two of the points are farther apart than twice the longest, whatever rounding says.
+        # A limit on rounding: no two points are farther apart than twice the longest.
         value = 1.0 / max(diagonal[a] - u[a] * u[a] / s, 1.0 / farthest)
         if ridge > 0.0:
             # A row of the projected inverse, divided by its own entry, holds the weights (and -1).
@@ -116,9 +116,9 @@ def _from_within(factor, z, inside, ridge, farthest, squared):
 
 
 class AffineHull:
-    """The hull with the weights of points in it, where :func:`hull_distances` gives distances only.
+    """The hull with the weights of points in it; :func:`hull_distances` gives only distances.
 
-    Points that are equal, or as good as equal, are one point of it.
+    Points that are equal up to rounding are one point of it.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ class AffineHull:
     inside : ndarray of int
         The vectors that make the hull, in order.
     factor : Factor
-        Theirs.  If it is empty, because the kernel is not positive semidefinite, negative
+        Their factor.  If it is empty, because the kernel is not positive semidefinite, negative
         eigenvalues are clipped.
 
     Attributes
@@ -134,16 +134,16 @@ class AffineHull:
     inside, points : ndarray of int
         The vectors, and the points: the first of each set of equal ones.
     place : ndarray of int
-        For each vector its place among the points.
+        For each vector, its position among the points.
     count : ndarray of int
-        For each point how many vectors are there.
+        For each point, the number of vectors there.
     block : ndarray of shape (n, n)
         The Gram matrix of the points.
     inverse, projected : ndarray of shape (n, n)
         ``K_II^-1`` of the shifted Gram matrix of the points, and ``K_II^-1 - uu' / s``.
     shift, ridge : float
-        What was added to all entries and to the diagonal; ridge is infinity if eigenvalues were
-        clipped.
+        Numbers added to all entries and to the diagonal; the ridge is infinity if eigenvalues
+        were clipped.
     """
 
     def __init__(self, source: Blocks, inside: Rows, factor: Factor) -> None:
@@ -166,17 +166,17 @@ class AffineHull:
         self.projected = self.inverse - np.outer(self.u, self.u) / self.s
 
     def alone_at(self, p: int) -> int:
-        """The place of a vector if it is one of the hull and no other is equal to it; else -1."""
+        """The position of a vector if it belongs to the hull and has no equal; otherwise -1."""
         position = np.flatnonzero(self.inside == p)
         if position.size and self.count[self.place[position[0]]] == 1:
             return int(self.place[position[0]])
         return -1
 
     def weights(self, rows: Rows) -> Array:
-        """For each p in `rows` the weights, summing to 1, of the point of the hull nearest to it.
+        """For each p in `rows`, the weights, summing to 1, of the point of the hull nearest to it.
 
         A p that is alone at one of the points has -1 there, as in eq. Sp_calc, and its weights
-        over the rest.
+        at the others.
         """
         inside = np.isin(rows, self.inside)
         place = self.place[np.searchsorted(self.inside, rows[inside])]
@@ -192,7 +192,7 @@ class AffineHull:
         weights[~inside] = values @ self.inverse
         weights[~inside] += np.outer((1.0 - values @ self.u) / self.s, self.u)
         if self.ridge > 0.0:
-            # Solve once more for what the ridge left over; p itself stays at -1.
+            # Solve once more for the residual that the ridge left; p itself stays at -1.
             left = -(weights @ (self.block + self.shift))
             left[~inside] += values
             correction = left @ self.projected
@@ -204,14 +204,14 @@ class AffineHull:
         return weights
 
     def together(self, values: Array) -> Array:
-        """For each point the sum of the values of the vectors that are there."""
+        """For each point, the sum of the values of the vectors there."""
         sums = np.bincount(self.place, values, minlength=self.points.size)
         return np.asarray(sums, dtype=np.float64)
 
     def shared(self, rows: Rows, weights: Array) -> Array:
-        """The weights of :meth:`weights`, of the points, as weights of the vectors.
+        """The point weights of :meth:`weights`, converted to weights of the vectors.
 
-        Equal vectors share alike; a p that is one of them has -1.
+        Equal vectors share equally; a p that is one of them has -1.
         """
         inside = np.flatnonzero(np.isin(rows, self.inside))
         position = np.searchsorted(self.inside, rows[inside])
@@ -224,7 +224,7 @@ class AffineHull:
     def distances(self, others: Rows, diagonal: Array, squared: Array) -> None:
         """Fill `squared` as :func:`hull_distances` does, for kernels on which that fails.
 
-        With an indefinite kernel these are no distances, but finite and not negative.
+        With an indefinite kernel these are not distances, but finite and non-negative.
         """
         squared[self.inside] = 1.0 / positive(np.diagonal(self.projected))
         values = self._source.block(others, self.inside) + self.shift

@@ -23,10 +23,10 @@ from ._compile import njit
 
 
 class _OneBlasThread(ContextDecorator):
-    """Keep BLAS to one thread: on matrices of some hundred rows more make it many times slower.
+    """Keep BLAS to one thread: on a few hundred rows, more threads make it many times slower.
 
-    The number of threads belongs to the process; it is put back when the last of the
-    Python threads that asked for one is done.
+    The number of threads is a property of the process; it is restored when the last Python
+    thread that asked for one is done.
     """
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class _OneBlasThread(ContextDecorator):
         return self._libraries
 
     def usual(self) -> int:
-        """How many threads BLAS has when nobody asks for one."""
+        """The number of BLAS threads outside this context."""
         with self._lock:
             counts = self._before if self._depth else [lib.num_threads for lib in self._find()]
             return max(counts, default=1)
@@ -66,7 +66,7 @@ class _OneBlasThread(ContextDecorator):
 
 
 def _set_threads(library: LibController, count: int) -> None:
-    """Set the number of threads, also from a Python thread that is not the first to do so.
+    """Set the number of threads, even from a Python thread that is not the first to do so.
 
     Newer versions of threadpoolctl ignore all but the first; here the depth is counted instead.
     """
@@ -90,12 +90,12 @@ class _Memory:
 
 
 def symmetric_view(matrix: npt.ArrayLike) -> np.ndarray:
-    """`matrix` as the one kind of array that the compiled functions are compiled for.
+    """`matrix` as the only type of array that the compiled functions are compiled for.
 
     C order, float32 or float64, typed as writable even where the memory is not (a
     memory map, an array shared between processes): compiled code never writes to a
-    Gram matrix, and a type of its own for read-only memory would cost every user a
-    second compilation.  No copy is made unless order or dtype need one.
+    Gram matrix, and a separate type for read-only memory would cost every user a
+    second compilation.  No copy is made unless order or dtype requires one.
     """
     array = np.asarray(matrix)
     if array.dtype != np.float32:
@@ -232,7 +232,7 @@ def add_row(g, a, row):
 
 @njit(nogil=True, cache=True)
 def add_rows(g, K, index, weight):
-    """``g += weight @ K[index]`` without a temporary copy, four rows a pass."""
+    """``g += weight @ K[index]`` without a temporary copy, four rows per pass."""
     k = 0
     while k + 4 <= weight.size:
         _add_four(

@@ -12,7 +12,7 @@ from ._linalg import add_row, add_rows
 
 __all__ = ["newton"]
 
-#: A slope that keeps this fraction in a Newton step was not taken away by curvature.
+#: If this fraction of a slope remains after a Newton step, there was no curvature to reduce it.
 _STEEP = 0.1
 
 _EPSILON = float(np.finfo(np.float64).eps)
@@ -57,7 +57,7 @@ def _walk(P, direction, room_up, room_down):
 
 @njit(nogil=True, cache=True)
 def _balance(move, alive):
-    """Spread over the free variables what rounding left of the sum of a move."""
+    """Spread the rounding error in the sum of a move over the free variables."""
     total, count = 0.0, 0
     for a in range(move.size):
         total += move[a]
@@ -69,11 +69,11 @@ def _balance(move, alive):
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def _slide(K, P, x, g, lo, hi, free, alive, before):
-    """Go on where the ridge alone has ended a Newton step.
+    """Continue a Newton step that only the ridge has ended.
 
-    Along directions without curvature, such as those between vectors that depend on each other,
-    the minimum is at the box, however far; the ridge lets a step go only so far.  Then the slope
-    is about as steep after the step as it was `before`.
+    Along directions without curvature, such as those between dependent vectors, the minimum is at
+    the box, however far away; the ridge limits the length of a step.  The slope is then about as
+    steep after the step as `before`.
     """
     size = free.size
     direction = np.empty(size)
@@ -98,7 +98,7 @@ def _slide(K, P, x, g, lo, hi, free, alive, before):
             curvature += change[free[a]] * direction[a]
         if -slope < 2.0 * curvature:
             return
-        # No farther than the gradient is worth anything: its rounding grows with the variables.
+        # No farther than the gradient is accurate: its rounding grows with the variables.
         top, bottom, rounding = -np.inf, np.inf, 0.0
         for a in range(size):
             if alive[a]:
@@ -154,7 +154,7 @@ def newton(K, x, g, lo, hi, free):
         curvature += change[free[a]] * move[a]
     if not slope < 0.0:
         return
-    # The ridge and rounding leave the step a little off; a step that is far off is shortened.
+    # The ridge and rounding make the step slightly inaccurate; a very inaccurate one is shortened.
     fraction = 1.0
     if curvature > 0.0 and -slope < 0.999 * curvature:
         fraction = -slope / curvature

@@ -1,18 +1,18 @@
-"""Leaving one support vector out exactly: its multiplier is driven to zero, and all others follow.
+"""Leaving out one support vector exactly: its multiplier is driven to zero, and all others follow.
 
 Along the way the solution is piecewise linear (Cauwenberghs and Poggio 2000): a free vector
-meets its bound, or one at a bound gets to its margin, and the direction turns.  All removals start
-from the same model, so they share one *tableau*: the matrix ``T`` of the model's own linear
+meets its bound, or one at a bound reaches its margin, and the direction changes.  All removals
+start from the same model, so they share one *tableau*: the matrix ``T`` of the model's own linear
 system, swept on the free vectors F and the intercept,
 
     x_F = -T_FF r_F - T_FO x_O,     r_O = T_OF r_F + T_OO x_O,
 
-where ``x`` are the signed multipliers and ``r = Kx - y + b``.  After a few turns only a small
-system, of the vectors J that changed their kind, stands between ``T`` and the present direction.
-Rows of ``T`` are computed when a removal first needs them.
+where ``x`` are the signed multipliers and ``r = Kx - y + b``.  After a few turns, the current
+direction follows from ``T`` and a small system of the vectors J that changed between free and
+bound.  Rows of ``T`` are computed when a removal first needs them.
 
-Where the last free vector meets its bound, nothing holds the intercept: it moves on by itself
-until another vector gets to its margin and takes over.  Where none is free at the end, the
+When the last free vector meets its bound, nothing fixes the intercept: it moves on by itself
+until another vector reaches its margin and takes over.  If none is free at the end, the
 intercept is the middle of its interval, as in training.
 """
 
@@ -26,44 +26,44 @@ from ._linalg import FAST_MATH, add_row, add_rows
 
 __all__ = ["remove_all"]
 
-#: Turns after which a removal is given up.
+#: Number of turns after which a removal is given up.
 _TURNS = 1000
 
-#: Vectors that may have changed their kind.
+#: Maximum number of vectors that may have changed between free and bound.
 _CHANGED = 150
 
-#: Slopes below this, as a fraction of the largest squared distance, are none.
+#: Slopes below this fraction of the largest squared distance count as zero.
 _STILL = 1e-11
 
-#: How many free vectors are looked at in the end, and how far off their margins they may be.
+#: How many free vectors are checked at the end, and how far off their margins they may be.
 _CHECKED, _ASTRAY = 8, 1e-7
 
 
 @njit(nogil=True, cache=True)
 def remove_all(T, x, r, lo, hi, rows, amounts, stays, sums, number, result, shift, error):
-    """For each p in `rows`, what the model says of it when `amounts` of its multiplier are gone.
+    """For each p in `rows`, its residual once its multiplier is reduced by `amounts`.
 
     Parameters
     ----------
     T : Tableau
-        Of the free vectors of the model; rows that are computed are kept in it.
+        The tableau of the model's free vectors; rows computed here are kept in it.
     x, r, lo, hi : ndarray of shape (l,)
         Multipliers, residuals ``Kx - y + b``, and the box; ``lo = hi`` for vectors that take no
         part.
     rows, amounts : ndarray
-        Which vectors to drive out, and how much of each: all of it, unless an equal one stays.
+        Which vectors to remove, and how much of each: all of it, unless an equal one stays.
     stays : ndarray of bool
         Whether an equal vector stays, at its bound.
     sums, number
-        For every vector the sum of its kernel values with all instances, and how many these are.
+        For every vector, the sum of its kernel values with all instances; the number of instances.
     result, shift : ndarray, to be filled
-        ``r_p`` of the model without p, and by how much the residuals of all others have grown
-        in the mean; NaN if the removal was given up.
+        ``r_p`` of the model without p, and the mean growth of the residuals of all others; NaN if
+        the removal was given up.
     error : ndarray of shape (1,), to be filled
-        How far free vectors are off their margins where paths end, at most.
+        The largest distance of a free vector from its margin at the end of a path.
     """
     n = x.size
-    # What moves is the multiplier of a free vector, and the residual of any other.
+    # The state of a free vector is its multiplier; that of any other is its residual.
     state, least, most = np.empty(n), np.empty(n), np.empty(n)
     for i in range(n):
         if T.place[i] >= 0:
@@ -81,7 +81,7 @@ def remove_all(T, x, r, lo, hi, rows, amounts, stays, sums, number, result, shif
 
 @njit(nogil=True, cache=True)
 def _sides(x, lo, hi):
-    """Ends of the residual of a vector at a bound: it may not fall below 0 at the lower one."""
+    """Limits of the residual of a vector at a bound: at the lower bound it must not be negative."""
     if lo == hi:
         return -np.inf, np.inf
     return (0.0, np.inf) if x <= lo else (-np.inf, 0.0)
@@ -89,10 +89,10 @@ def _sides(x, lo, hi):
 
 @njit(nogil=True, cache=True)
 def _slot(T, q):
-    """Where a row of the tableau is; it is computed when it is first asked for.
+    """The position of a row of the tableau, which is computed on first use.
 
-    Entries of free vectors have the other sign: along a path multipliers of free vectors and
-    residuals of all others then change by sums of rows.
+    Entries of free vectors have the opposite sign: along a path, the multipliers of free vectors
+    and the residuals of all others then change by sums of rows.
     """
     if T.slot[q] < 0:
         slot = T.used[0]
@@ -126,7 +126,7 @@ def _slot(T, q):
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST_MATH)
 def _rooms(state, slope, least, most, still, room):
-    """How far each may go; the smallest."""
+    """How far each may move; returns the smallest."""
     shortest = np.inf
     for i in range(state.size):
         end = most[i] if slope[i] > 0.0 else least[i]
@@ -140,7 +140,7 @@ def _rooms(state, slope, least, most, still, room):
 def _remove(
     T, p, amount, stays, state, least, most, lo, hi, x, r, sums, number, largest, error
 ):  # fmt: skip
-    """Follow one removal; the residual of p at its end, and the mean growth of the others'."""
+    """Follow one removal; return the final residual of p, and the mean growth of the others'."""
     n = state.size
     changed = np.empty(_CHANGED, np.int64)  # J, without order
     position = np.full(n, -1, np.int64)
@@ -166,7 +166,7 @@ def _remove(
                 return np.nan, np.nan
             change = -state[q]
             for i in range(n):
-                state[i] += change  # nobody is free: these are all residuals
+                state[i] += change  # none is free: these are all residuals
             residual += change
         else:
             z = np.empty(size)
@@ -205,7 +205,7 @@ def _remove(
             least[q], most[q] = _sides(bound, lo[q], hi[q])
             n_free -= 1
             still[q] = _STILL * T.scale
-        else:  # it leaves the bound that it was at
+        else:  # it leaves its bound
             state[q] = lo[q] if least[q] == 0.0 else hi[q]
             least[q], most[q] = lo[q], hi[q]
             n_free += 1
@@ -238,8 +238,8 @@ def _remove(
 def _read_off(T, p, amount, state, least, lo, hi, x, r, sums, number, position, residual):
     """The residual of p and the mean growth of the others', from the multipliers at the end.
 
-    By the Gram matrix itself: along the path, rounding in the inverse of a nearly singular system
-    adds up.  Returned with them is how far the free vectors are from being on their margins.
+    Computed from the Gram matrix itself: along the path, rounding in the inverse of a nearly
+    singular system accumulates.  Also returns how far the free vectors are from their margins.
     """
     rows, change = np.empty(x.size, np.int64), np.empty(x.size)
     free = np.empty(_CHECKED, np.int64)
@@ -279,9 +279,9 @@ def _read_off(T, p, amount, state, least, lo, hi, x, r, sums, number, position, 
 
 @njit(nogil=True, cache=True)
 def _next(state, least, most, lo, hi, p, sign):
-    """Which vector gets to its margin first when the intercept moves as it must.
+    """The vector that reaches its margin first when the intercept moves as it must.
 
-    It has to take over what p gives up: its multiplier must be able to move by ``-sign``.
+    It takes over from p, so its multiplier must be able to move by ``-sign``.
     """
     best, q = np.inf, -1
     for i in range(state.size):
@@ -294,7 +294,7 @@ def _next(state, least, most, lo, hi, p, sign):
 
 @njit(nogil=True, cache=True)
 def _middle(T, p, stays, state, least, lo, hi, largest, position):
-    """How far the intercept is from the middle of its interval; 0 if a free vector holds it."""
+    """How far the intercept is from the middle of its interval; 0 if a free vector fixes it."""
     below, above = np.inf, np.inf
     for i in range(state.size):
         if lo[i] == hi[i] or (i == p and not stays):
@@ -324,12 +324,12 @@ def _middle(T, p, stays, state, least, lo, hi, largest, position):
 def _directions(T, changed, p, z):
     """Solve the system of the changed vectors for a unit step of p; False if it is singular.
 
-    By elimination with pivots, not by Cholesky as in :mod:`spansvm._factor`: among them are vectors
-    that left the free ones and vectors that joined them, so the system is indefinite.  It is small,
-    and after every turn it is another one.
+    By elimination with pivoting, not by Cholesky as in :mod:`spansvm._factor`: some of the vectors
+    left the free set and others joined it, so the system is indefinite.  It is small and changes
+    at every turn.
 
-    Where p is one of them (it was free), its own equation sets the step.  Multipliers and
-    residuals are scaled, so that all entries are of the order of 1.
+    If p is one of them (it was free), its own equation sets the step.  Multipliers and
+    residuals are scaled so that all entries are of order 1.
     """
     size = changed.size
     if size == 0:

@@ -1,7 +1,7 @@
 """Sequential minimal optimisation: two variables at a time, the pair chosen by second-order gain.
 
-The inner loop of the library.  Both searches run over blocks of lanes, one running maximum
-for each, which is what lets the compiler vectorise them.
+The inner loop of the library.  Both searches run over blocks of lanes with one running maximum
+per lane, which lets the compiler vectorise them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ._linalg import FAST_MATH
 
 __all__ = ["INDEFINITE", "STALLED", "sweep"]
 
-#: Stands for "not available" in the vectorised searches; far beyond any gradient.
+#: Means "not available" in the vectorised searches; far beyond any gradient.
 _BARRED = -1e300
 
 #: Width of the blocks in which maxima are searched: one running maximum per lane.
@@ -97,9 +97,9 @@ def _move_pair(row_i, row_j, step, g, up, low, up_lanes, low_lanes):
 def sweep(K, diag, x, g, lo, hi, tol, max_iter, flat, flags):
     """Sequential minimal optimisation until the KKT gap ``top + bottom`` is at most `tol`.
 
-    ``top`` is the largest ``-g`` among the variables that may grow, ``bottom`` the
-    largest ``g`` among those that may fall.  Returned with them are the steps taken and by
-    how much they lowered the objective.
+    ``top`` is the largest ``-g`` among the variables that may increase, ``bottom`` the largest
+    ``g`` among those that may decrease.  Also returns the number of steps taken and by how much
+    they lowered the objective.
     """
     n = x.size
     up = np.empty(n)

@@ -1,4 +1,4 @@
-"""What enters is looked at here: each error names the argument and says what would be right."""
+"""Checks of input: each error names the argument and says what would be right."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ def is_bool(value: Any) -> bool:
 
 
 def check_rows(X: Any, kernel: Any) -> Any:
-    """`X` as numbers, dense or in compressed rows; as it is for a callable kernel, as in SVC."""
+    """`X` as floats, dense or in CSR format; unchanged for a callable kernel, as in SVC."""
     if callable(kernel):
         return X
     return check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
 
 
 def n_rows(X: Any) -> int:
-    """How many rows `X` has, whatever it is."""
+    """Number of rows of `X`, whatever its type."""
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
@@ -72,7 +72,7 @@ def encode_labels(y: npt.ArrayLike, classes: np.ndarray, n: int) -> Array:
     labels = np.asarray(y)
     if labels.shape != (n,):
         raise ValueError(
-            f"y must have one label for each of the {n} rows of X; its shape is {labels.shape}."
+            f"y must have one label for each of the {n} rows of X; got shape {labels.shape}."
         )
     positive = labels == classes[1]
     if not (positive | (labels == classes[0])).all():
@@ -83,18 +83,18 @@ def encode_labels(y: npt.ArrayLike, classes: np.ndarray, n: int) -> Array:
 
 
 def check_weights(weights: npt.ArrayLike, n: int, *, name: str) -> Array:
-    """`n` finite weights of at least 0 as floats; a single number stands for all."""
+    """`n` finite, non-negative weights as floats; a single number applies to all."""
     values = np.asarray(weights, dtype=np.float64)
     if values.ndim == 0:
         values = np.full(n, float(values))
     if values.shape != (n,):
         raise ValueError(
-            f"{name} must have one value for each of {n} instances; its shape is {values.shape}."
+            f"{name} must have one value for each of the {n} instances; got shape {values.shape}."
         )
     if not np.isfinite(values).all():
-        raise ValueError(f"{name} must be finite: it contains NaN or infinity.")
+        raise ValueError(f"{name} must be finite; found NaN or infinity.")
     if (values < 0).any():
-        raise ValueError(f"{name} must not be negative; its smallest value is {values.min():g}.")
+        raise ValueError(f"{name} must not be negative; the smallest value is {values.min():g}.")
     return values
 
 
@@ -102,7 +102,5 @@ def check_both_classes(y: Array, C: Array) -> None:
     """ValueError unless both labels occur among the instances of positive weight."""
     present = y[C > 0]
     if present.size == 0 or present.min() == present.max():
-        left = "no instance" if present.size == 0 else f"only the class {present[0]:+.0f}"
-        raise ValueError(
-            f"Two classes are needed: among the instances of positive weight there is {left}."
-        )
+        left = "none" if present.size == 0 else f"only class {present[0]:+.0f}"
+        raise ValueError(f"Two classes are needed; the instances of positive weight have {left}.")

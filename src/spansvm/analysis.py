@@ -1,4 +1,4 @@
-"""``analyze``: every estimate of the paper for a fitted SVC, and what they are made of."""
+"""``analyze``: every estimate of the paper for a fitted SVC, and the quantities behind them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .svc import SpanSVC
 
 __all__ = ["SpanAnalysis", "analyze"]
 
-#: Names that attributes had before they were those of the methods.
+#: Former names of attributes that are now named after their methods.
 _FORMER = {
     "span_count_bound": "span_count",
     "xi_alpha_bound": "xi_alpha",
@@ -36,15 +36,14 @@ def analyze(
     y: npt.ArrayLike | None = None,
     sample_weight: npt.ArrayLike | None = None,
 ) -> SpanAnalysis:
-    """Every estimate of the leave-one-out error of a fitted SVM, from that one model.
+    """Compute every estimate of the leave-one-out error of a fitted SVM, without retraining.
 
     Parameters
     ----------
     svc : sklearn.svm.SVC or SpanSVC
-        A fitted model of two classes: any kernel, with or without class and sample
-        weights.
+        A fitted two-class model: any kernel, with or without class and sample weights.
     X : array-like or sparse matrix of shape (l, d), or of shape (l, l) if precomputed
-        The training data.  A :class:`~spansvm.SpanSVC` knows them: ``analyze(model)``.
+        The training data.  A :class:`~spansvm.SpanSVC` keeps them: use ``analyze(model)``.
     y : array-like of shape (l,)
         The training labels.
     sample_weight : array-like of shape (l,), optional
@@ -53,7 +52,14 @@ def analyze(
     Returns
     -------
     SpanAnalysis
-        Print it for a table.
+        Print it to see a table.
+
+    See Also
+    --------
+    spansvm.exact_loo : Exact leave-one-out decision values.
+    spansvm.SpanSearch : Choose hyperparameters by these estimates.
+    spansvm.LooDisplay : Plot the leave-one-out values.
+    spansvm.SpanSVC : A classifier that has its leave-one-out predictions as attributes.
 
     Examples
     --------
@@ -75,7 +81,7 @@ def analyze(
         hint = ""
         if hasattr(svc, "steps"):
             hint = (
-                " Of a pipeline, analyse the last step on what it was fitted on: "
+                " For a pipeline, analyse the last step with the data it was fitted on: "
                 "analyze(pipe[-1], pipe[:-1].transform(X), y)."
             )
         raise TypeError(f"analyze needs a fitted SVC or SpanSVC; got {type(svc).__name__}.{hint}")
@@ -88,28 +94,32 @@ def analyze(
 class SpanAnalysis:
     """A trained weighted SVM with the spans of its support vectors and all estimates.
 
-    Made by :func:`analyze`.  Everything is computed when it is first asked for.
-    Arrays run over the training rows; ``C_i = 0`` counts as not being there.
+    Returned by :func:`analyze`.  Everything is computed on first access.
+    Arrays have one entry per training row; rows with ``C_i = 0`` count as absent.
 
     Attributes
     ----------
     y : ndarray of shape (l,)
-        Labels, -1.0 for the smaller and +1.0 for the larger.
+        Labels: -1.0 for the smaller, +1.0 for the larger.
     alpha, C : ndarray of shape (l,)
-        Lagrange multipliers and their upper bounds, the weights of the instances.
+        Lagrange multipliers and their upper bounds, the instance weights.
     in_bound, bounded : ndarray of bool of shape (l,)
         Support vectors with ``0 < alpha < C``, and with ``alpha = C``.
     converged : bool
-        Whether the model is a solution; if not, take nothing here for granted.
+        Whether the model is a converged solution; if not, do not rely on anything here.
     indefinite : bool
-        Whether the kernel is seen not to be positive semidefinite, as the theory assumes.
+        Whether the kernel was found to be indefinite; the theory needs a positive semidefinite one.
     span_rule : float
         The leave-one-out error predicted by the span-rule (Corollary 1).
     span_bound, span_count, xi_alpha, sv_count : float
-        Its bounds: Theorem 1, Lemma 2 counted, eq. xialpha_rule_fsvm, the share of support
+        Upper bounds: Theorem 1, Lemma 2 counted, eq. xialpha_rule_fsvm, the share of support
         vectors.  The first may exceed 1.
     jaakkola_haussler, opper_winther, radius_margin : float
-        Estimates for machines without intercept or with hard margins.
+        Estimates derived for machines without intercept or with hard margins.
+
+    See Also
+    --------
+    spansvm.analyze : Analyse a fitted model.
     """
 
     def __init__(self, model: SolvedModel) -> None:
@@ -125,14 +135,14 @@ class SpanAnalysis:
 
     @property
     def span(self) -> Array:
-        """``S_p`` without the box (Theorem 2); 0 for instances that are no support vectors."""
+        """``S_p`` without the box (Theorem 2); 0 for instances that are not support vectors."""
         return np.sqrt(self._model.spans.squared)
 
     @cached_property
     def box_span(self) -> Array:
         """``S_p`` within the box (eq. SVMSpan).
 
-        Infinity where Lambda_p is empty, 0 for instances that are no support vectors.
+        Infinity where Lambda_p is empty, 0 for instances that are not support vectors.
         """
         spans = np.zeros(self.alpha.size)
         spans[self.in_bound] = self._model.in_bound_box_span
@@ -141,16 +151,16 @@ class SpanAnalysis:
 
     @property
     def span_exists(self) -> Mask:
-        """Lemma 1: for which support vectors the set Lambda_p is non-empty."""
+        """Lemma 1: the support vectors whose set Lambda_p is non-empty."""
         return self._model.span_exists
 
     @property
     def trusted(self) -> Mask:
-        """Support vectors whose leave-one-out value is exact, up to the model's own tolerance.
+        """Support vectors whose leave-one-out value is exact, up to the model's tolerance.
 
-        For these the assumption of Theorem 2 holds: without the vector, the moved
-        multipliers stay strictly inside their boxes and no other instance changes side.
-        None, if the model is not a converged solution.
+        For these the assumption of Theorem 2 holds: when the vector is removed, the multipliers
+        that move stay strictly inside their boxes and no other instance changes side.
+        All False if the model is not a converged solution.
         """
         return self._model.trusted
 
@@ -162,7 +172,7 @@ class SpanAnalysis:
     def __getattr__(self, name: str) -> float:
         if name in _FORMER:
             warnings.warn(
-                f"{name} has the name of its method now: {_FORMER[name]}.",
+                f"{name} is deprecated: use {_FORMER[name]}, the name of the method.",
                 FutureWarning,
                 stacklevel=2,
             )
@@ -178,12 +188,12 @@ class SpanAnalysis:
 
     @property
     def estimates(self) -> list[tuple[Method, float]]:
-        """Every criterion with its value, in the order in which they are shown."""
+        """Every criterion with its value, in display order."""
         return [(METHODS[name], getattr(self, name)) for name in CRITERIA]
 
     @property
     def s_span(self) -> float:
-        """``S``: the largest span of the in-bound vectors that have one (eq. SSpan)."""
+        """``S``: the largest span among the in-bound vectors that have one (eq. SSpan)."""
         return self._model.s_span
 
     @property
@@ -193,7 +203,7 @@ class SpanAnalysis:
 
     @property
     def n_empty(self) -> int:
-        """``k``: how many in-bound vectors have an empty Lambda_p."""
+        """``k``: the number of in-bound vectors with an empty Lambda_p."""
         return self._model.n_empty
 
     def _counts(self) -> list[tuple[str, str]]:

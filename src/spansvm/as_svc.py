@@ -1,7 +1,7 @@
 """A trained :class:`~spansvm.SpanSVC` as a fitted :class:`sklearn.svm.SVC`.
 
 LibSVM predicts in double precision from support vectors, multipliers and intercepts, whoever found
-them: what our solver found is put where LibSVM's solution would be.
+them: the solution of our solver takes the place of LibSVM's.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["arranged", "as_svc", "keeps_vectors", "put_solution"]
 
 
 def arranged(machines: Machines) -> tuple[np.ndarray, Array, Array]:
-    """``n_support_``, ``dual_coef_`` and ``intercept_``, as LibSVM arranges and SVC signs them."""
+    """``n_support_``, ``dual_coef_`` and ``intercept_``, in LibSVM's layout with SVC's signs."""
     n_classes = machines.n_classes
     own = machines.indices[machines.support]
     sign = 1.0 if n_classes == 2 else -1.0
@@ -39,7 +39,7 @@ def arranged(machines: Machines) -> tuple[np.ndarray, Array, Array]:
 
 
 def as_svc(model: SpanSVC) -> SVC:
-    """A fitted SVC that decides as a fitted SpanSVC does; see :meth:`~spansvm.SpanSVC.to_svc`."""
+    """A fitted SVC that predicts like a fitted SpanSVC; see :meth:`~spansvm.SpanSVC.to_svc`."""
     machines = model.machines_
     kernel, n_classes = machines.kernel, len(model.classes_)
     if callable(kernel.name) and not isinstance(machines, TrainedMachines):
@@ -47,8 +47,8 @@ def as_svc(model: SpanSVC) -> SVC:
             "With a callable kernel an SVC needs all training rows, and a saved model keeps none: "
             "fit it again."
         )
-    # A fit of one row a class, only so that everything is there that SVC keeps of a fit, in
-    # whichever version of scikit-learn.
+    # A fit on one row per class, only to create every attribute that SVC sets in ``fit``, whatever
+    # the version of scikit-learn.
     rows: Any = np.eye(n_classes)
     if keeps_vectors(kernel.name):
         rows = np.zeros((n_classes, model.shape_fit_[1]))
@@ -74,22 +74,22 @@ def as_svc(model: SpanSVC) -> SVC:
 def put_solution(
     svc: SVC, machines: Machines, calibration: Callable[[], PairSigmoids] | None = None
 ) -> None:
-    """Put the solution of machines into an SVC that was fitted on the same rows.
+    """Put the solution of the machines into an SVC that was fitted on the same rows.
 
-    An SVC with probabilities gets those of `calibration`, on leave-one-out values: LibSVM's belong
-    to the decision values that are replaced.
+    An SVC with probabilities gets those of `calibration`, fitted on leave-one-out values: LibSVM's
+    belong to the decision values that are replaced.
     """
     support = machines.support
     if keeps_vectors(svc.kernel):
-        # Rows of zero weight are not counted by SVC, except where it reads kernel values by these
-        # numbers (and takes the wrong ones itself).
+        # SVC does not count rows of zero weight, except where these indices select kernel values
+        # (where SVC itself selects the wrong ones).
         support = (np.cumsum(machines.bounds > 0) - 1)[support]
         vectors = machines.vectors
         svc.support_vectors_ = type(svc.support_vectors_)(vectors) if svc._sparse else vectors
     svc.support_ = support.astype(np.int32)
     svc._n_support, coefficients, svc.intercept_ = arranged(machines)
     if svc._sparse:
-        # With its zeros: LibSVM reads the data alone.
+        # Zeros are stored explicitly: LibSVM reads only the data array.
         height, width = coefficients.shape
         columns, starts = np.tile(np.arange(width), height), width * np.arange(height + 1)
         form, parts = type(svc.dual_coef_), (coefficients.ravel(), columns, starts)
@@ -106,5 +106,5 @@ def put_solution(
 
 
 def keeps_vectors(kernel: Any) -> bool:
-    """Whether SVC keeps the support vectors: else it computes from numbers of training rows."""
+    """Whether SVC keeps the support vectors; if not, it uses indices of training rows."""
     return isinstance(kernel, str) and kernel != "precomputed"

@@ -1,7 +1,7 @@
 """Probabilities from decision values: a sigmoid fitted by maximum likelihood.
 
-Platt's method in the form of Lin, Lin and Weng (2007).  The values that it is fitted on
-must not come from the model that saw the labels; leave-one-out values do not.
+Platt's method in the form of Lin, Lin and Weng (2007).  It must not be fitted on decision values
+of a model that saw the labels; leave-one-out values meet this condition.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from .pairs import probabilities
 
 __all__ = ["PairSigmoids", "Sigmoid", "fit_sigmoid", "limit_outliers"]
 
-#: Decision values vary if their standard deviation is this fraction of the margin.
+#: Decision values vary if their standard deviation is at least this fraction of the margin.
 _VARIES = 0.1
 
-#: Values that differ by less than this fraction are equal.
+#: Values whose relative difference is smaller are equal.
 _ROUNDING = 1e-12
 
 _STEPS = 100
@@ -41,13 +41,13 @@ class Sigmoid:
 
 @dataclass(frozen=True)
 class PairSigmoids:
-    """The sigmoids of all pairs of classes, and what they say together."""
+    """The sigmoids of all pairs of classes, and the class probabilities that follow."""
 
     sigmoids: list[Sigmoid]
     n_classes: int
 
     def __call__(self, values: Array) -> Array:
-        """Probabilities of the classes for values of all pairs."""
+        """Class probabilities from the decision values of all pairs."""
         pairwise = [
             sigmoid(column) for sigmoid, column in zip(self.sigmoids, values.T, strict=True)
         ]
@@ -55,22 +55,22 @@ class PairSigmoids:
 
 
 def fit_sigmoid(values: Array, positive: np.ndarray, prior: float = 1.0) -> Sigmoid:
-    """The sigmoid under which labels are most likely, given decision values.
+    """Fit the sigmoid that makes the labels most likely, given the decision values.
 
     Parameters
     ----------
     values : ndarray of shape (n,)
         Decision values.
     positive : ndarray of bool of shape (n,)
-        Which instances are of the positive class.
+        Which instances belong to the positive class.
     prior : float, default=1.0
         Pseudo-count of the prior; 1 is Platt's.
 
     Notes
     -----
     The targets are not 0 and 1 but ``prior / (n- + 2 prior)`` and
-    ``(n+ + prior) / (n+ + 2 prior)``, posterior means, so that separable data do not lead to
-    infinite slopes.  Values are standardised before the Newton iteration and back after.
+    ``(n+ + prior) / (n+ + 2 prior)``, the posterior means, so that separable data do not lead to
+    infinite slopes.  Values are standardised for the Newton iteration.
     """
     centre = float(values.mean())
     scale = float(np.abs(values - centre).max())
@@ -106,8 +106,8 @@ def fit_sigmoid(values: Array, positive: np.ndarray, prior: float = 1.0) -> Sigm
         slope, offset = slope + length * float(step[0]), offset + length * float(step[1])
         loss = trial
     if slope < 0.0 or not varies:
-        # Labels against the values, as leave-one-out has it on data that say nothing: then the
-        # values say nothing either, and probabilities must not contradict the decision.
+        # Labels opposed to the values, as leave-one-out produces on uninformative data: then the
+        # values are uninformative too, and probabilities must not contradict the decision.
         share = float(target.mean())
         return Sigmoid(0.0, float(np.log(share / (1.0 - share))))
     return Sigmoid(slope / scale, offset - slope * centre / scale)
@@ -116,10 +116,11 @@ def fit_sigmoid(values: Array, positive: np.ndarray, prior: float = 1.0) -> Sigm
 def limit_outliers(values: Array, plain: Array, positive: np.ndarray) -> Array:
     """Leave-one-out values to fit a sigmoid on, without margins far below all others.
 
-    A few of these flatten the whole sigmoid.  Margins are lifted to the least of -1, the smallest
-    margin of the model itself, whose values are `plain`, and the lower fence of their quartiles;
-    as far above 0, or above the upper quartile, they are cut off.  Where the values of the model
-    hardly vary there are no outliers: limits that depend on the label would pass it on.
+    A few such margins would flatten the whole sigmoid.  Margins are clipped from below at the
+    smallest of three values: -1, the smallest margin of the model itself (its decision values are
+    `plain`), and the lower fence of the quartiles.  They are clipped from above at the same
+    distance from 0, or at the upper quartile if that is larger.  If the model's values hardly vary,
+    nothing is clipped: limits that depend on the label would leak it.
     """
     if float(plain.std()) < _VARIES:
         return values

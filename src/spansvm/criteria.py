@@ -1,8 +1,8 @@
 """Estimates and bounds of the leave-one-out error, one small function each.
 
-All are functions of one :class:`SolvedModel`, a trained weighted SVM with the
-quantities that several of them share, each computed when first asked for.
-A new one is a function here and an entry of the same name in :mod:`spansvm.methods`.
+All are functions of one :class:`SolvedModel`: a trained weighted SVM with the
+quantities that several of them share, each computed on first access.
+To add one, write a function here and add an entry of the same name to :mod:`spansvm.methods`.
 
 ``theta(t)``, the step function of the paper, counts ``t >= 0``.
 """
@@ -47,12 +47,12 @@ __all__ = [
 ]
 
 
-#: A prediction is exact if it meets the KKT conditions as well as the model does, or to this.
+#: A prediction is exact if it meets the KKT conditions as well as the model, or to within this.
 _EXACT = 1e-8
 
 
 class SolvedModel:
-    """A trained weighted SVM and what the estimates share: spans, Lemma 1, the ball.
+    """A trained weighted SVM and the quantities that estimates share: spans, Lemma 1, the ball.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class SolvedModel:
         self._before: tuple[DualSolution, Spans] | None = None
         if len(self.gram) != solution.y.size:
             raise ValueError(
-                f"K has {len(self.gram)} rows, but the solution is of {solution.y.size} instances."
+                f"K has {len(self.gram)} rows, but the solution has {solution.y.size} instances."
             )
 
     @cached_property
@@ -79,13 +79,13 @@ class SolvedModel:
         return find_spans(self.gram, solution, known)
 
     def follow(self, before: SolvedModel) -> None:
-        """Take over the spans of another model on the same Gram matrix, where they are the same."""
+        """Reuse the spans of another model on the same Gram matrix if they are the same."""
         if "spans" in vars(before):
             self._before = before.solution, before.spans
 
     @cached_property
     def values(self) -> LeftOutValues:
-        """Leave-one-out values to rank and to calibrate on; followed where the span is doubtful."""
+        """Leave-one-out values for ranking and calibration; followed where the span is doubtful."""
         return left_out_values(self.gram, self.solution, self.spans)
 
     @cached_property
@@ -98,28 +98,28 @@ class SolvedModel:
         return hull_of(self.gram, self._with_factor)
 
     def box_span(self, rows: Rows) -> Array:
-        """``S_p`` within the box for some support vectors; infinity where Lambda_p is empty."""
+        """``S_p`` within the box for the given support vectors; infinity if Lambda_p is empty."""
         return np.sqrt(box_span_squared(self.gram, self.solution, rows, self.hull, self.spans))
 
     @cached_property
     def span_exists(self) -> Mask:
-        """Lemma 1: for which support vectors Lambda_p is non-empty."""
+        """Lemma 1: the support vectors whose Lambda_p is non-empty."""
         return span_exists(self.solution)
 
     @cached_property
     def in_bound_box_span(self) -> Array:
-        """``S_p`` within the box for the in-bound vectors; infinity where Lambda_p is empty."""
+        """``S_p`` within the box for the in-bound vectors; infinity if Lambda_p is empty."""
         return self.box_span(np.flatnonzero(self.solution.in_bound))
 
     @property
     def s_span(self) -> float:
-        """``S``: the largest span of the in-bound vectors that have one (eq. SSpan), or 0."""
+        """``S``: the largest span among the in-bound vectors that have one (eq. SSpan), or 0."""
         spans = self.in_bound_box_span
         return float(spans[np.isfinite(spans)].max(initial=0.0))
 
     @property
     def n_empty(self) -> int:
-        """``k``: how many in-bound vectors have an empty Lambda_p."""
+        """``k``: the number of in-bound vectors with an empty Lambda_p."""
         return int((self.solution.in_bound & ~self.span_exists).sum())
 
     @cached_property
@@ -139,9 +139,9 @@ class SolvedModel:
 
     @cached_property
     def trusted(self) -> Mask:
-        """Support vectors for whose removal the assumption of Theorem 2 holds.
+        """Support vectors whose removal satisfies the assumption of Theorem 2.
 
-        Up to the model's own tolerance; none, if the model is not a solution.
+        Up to the model's own tolerance; all False if the model has not converged.
         """
         mask = np.zeros(self.solution.y.size, dtype=np.bool_)
         if self.solution.converged:
@@ -164,8 +164,8 @@ def span_bound(model: SolvedModel, *, ball: str = "diameter") -> float:
     ----------
     model : SolvedModel
     ball : {"diameter", "radius"}, default="diameter"
-        What ``D`` is.  The theorem needs the diameter, and most cells of the paper come out
-        with it; that of splice comes out with the radius, which gives no bound.
+        The meaning of ``D``.  The theorem needs the diameter, which reproduces most cells of the
+        paper; the cell of splice is reproduced by the radius, which does not give a bound.
     """
     inside, reach = _reach(model, ball)
     spans = model.in_bound_box_span
@@ -176,8 +176,8 @@ def span_bound(model: SolvedModel, *, ball: str = "diameter") -> float:
 def span_count(model: SolvedModel) -> float:
     """Lemma 2, counted: in-bound vectors with ``alpha_p S_p max(D, 1/sqrt(C_p)) >= 1``, + k + m.
 
-    Only these, those with empty Lambda_p and the bounded vectors can be leave-one-out
-    errors.  Never above Theorem 1's bound nor above the share of support vectors.
+    Only these, those with an empty Lambda_p and the bounded vectors can be leave-one-out errors.
+    The result never exceeds the bound of Theorem 1 or the share of support vectors.
     """
     inside, reach = _reach(model, "diameter")
     products = model.solution.alpha[inside] * model.in_bound_box_span * reach
@@ -197,9 +197,9 @@ def sv_count(model: SolvedModel) -> float:
 
 
 def jaakkola_haussler(model: SolvedModel) -> float:
-    """Share of support vectors with ``alpha_p K(x_p, x_p) >= y_p f(x_p)``.
+    """Share of instances that are support vectors with ``alpha_p K(x_p, x_p) >= y_p f(x_p)``.
 
-    A bound for hard margins without intercept, used as an estimate here.
+    A bound for hard margins without intercept; here used as an estimate.
     """
     solution = model.solution
     shift = solution.alpha * model.gram.diagonal
@@ -207,10 +207,10 @@ def jaakkola_haussler(model: SolvedModel) -> float:
 
 
 def opper_winther(model: SolvedModel) -> float:
-    """Share of support vectors with ``alpha_p / (K_SV^-1)_pp >= 1``.
+    """Share of instances that are support vectors with ``alpha_p / (K_SV^-1)_pp >= 1``.
 
-    The span-rule without the intercept.  In the formula every support vector is
-    in-bound; a bounded one moves by ``alpha_p (K_pp - k_p' K_II^-1 k_p)`` against its own
+    The span-rule without the intercept.  The formula assumes that every support vector is
+    in-bound; a bounded one moves by ``alpha_p (K_pp - k_p' K_II^-1 k_p)``, compared with its own
     margin ``y_p f(x_p)``, which is the same expression where the margin is 1.
     """
     solution = model.solution
@@ -220,7 +220,7 @@ def opper_winther(model: SolvedModel) -> float:
 
 
 def radius_margin(model: SolvedModel) -> float:
-    """``D^2 ||w||^2 / (4 l)``; a bound for hard margins without intercept, else an estimate."""
+    """``D^2 ||w||^2 / (4 l)``: a bound for hard margins without intercept, else an estimate."""
     return _share(model, model.radius**2 * max(model.solution.norm_squared, 0.0))
 
 
@@ -241,7 +241,7 @@ def _share(model: SolvedModel, count: float) -> float:
     return float(count) / model.solution.n_instances
 
 
-#: The criteria by the names that :data:`spansvm.methods.METHODS` has for them; smaller is better.
+#: The criteria by their names in :data:`spansvm.methods.METHODS`; smaller is better.
 CRITERIA: dict[str, Callable[[SolvedModel], float]] = {
     name: globals()[name] for name, method in METHODS.items() if method.from_one_model
 }

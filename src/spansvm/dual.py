@@ -1,4 +1,4 @@
-"""A trained weighted SVM seen from its dual: train one, or read one from a fitted SVC.
+"""The dual of a weighted SVM: train it, or read its solution from a fitted SVC.
 
 Training is eq. fsvm_dual_obj with the signs of the labels moved into the variables,
 ``beta_i = y_i alpha_i``:
@@ -6,7 +6,7 @@ Training is eq. fsvm_dual_obj with the signs of the labels moved into the variab
     minimise  1/2 beta'K beta - y'beta   subject to   sum(beta) = 0,
               beta_i between 0 and y_i C_i
 
-so that the gradient ``K beta - y`` is the decision value without intercept, less the
+so that the gradient ``K beta - y`` is the decision value without intercept, minus the
 label.  ``C_i = 0`` removes an instance.
 """
 
@@ -59,7 +59,7 @@ __all__ = [
     "warn_indefinite",
 ]
 
-#: A model whose KKT conditions fail by more than this was fitted on something else.
+#: A model that violates the KKT conditions by more than this was fitted on other data.
 _SUSPICIOUS_GAP = 0.1
 
 
@@ -72,7 +72,7 @@ class DualSolution:
     alpha : ndarray of shape (l,)
         Lagrange multipliers; exactly 0 or exactly ``C`` at the bounds.
     C : ndarray of shape (l,)
-        Upper bound of every multiplier: the weight of the instance.
+        Upper bound of each multiplier: the weight of the instance.
     y : ndarray of shape (l,)
         Labels, -1.0 or +1.0.
     intercept : float
@@ -80,17 +80,17 @@ class DualSolution:
     decision : ndarray of shape (l,)
         ``f(x_i)`` for every training instance.
     gap : float
-        How far the KKT conditions are from holding, in units of the decision value.
+        Violation of the KKT conditions, in units of the decision value.
     converged : bool
         Whether the solver reached its tolerance.
     iterations : int
-        Two-variable steps of the solver.
+        Number of two-variable steps of the solver.
     indefinite : bool
         Whether the solver met negative curvature: the kernel is not positive semidefinite.
     sums : tuple of ndarray, optional
-        What the next step on a path may use; see :mod:`spansvm.path`.
+        Sums that the next step on a path can reuse; see :mod:`spansvm.path`.
     factor : Factor, optional
-        Of the in-bound vectors, if the solution was finished with it.
+        The factor of the in-bound vectors, if the solution was finished with it.
     """
 
     alpha: Array
@@ -127,7 +127,7 @@ class DualSolution:
 
     @cached_property
     def n_instances(self) -> int:
-        """``l``: how many instances take part in training."""
+        """``l``: the number of instances that take part in training."""
         return int(np.count_nonzero(self.C))
 
     @property
@@ -179,7 +179,7 @@ def train_dual(
     y : array-like of shape (l,)
         Labels, -1 and +1.
     C : float or array-like of shape (l,)
-        Weight of every instance, at least 0; 0 leaves the instance out.
+        Weight of each instance, at least 0; 0 leaves the instance out.
     alpha0 : array-like of shape (l,), optional
         Multipliers to start from, such as those of a similar problem.
     tol : float, default=1e-3
@@ -194,9 +194,9 @@ def train_dual(
     Warns
     -----
     ConvergenceWarning
-        If the limit is reached, or rounding ends the descent before the tolerance.
+        If the iteration limit is reached, or rounding ends the descent before the tolerance is met.
     UserWarning
-        If the kernel matrix turns out not to be positive semidefinite.
+        If the kernel matrix is found not to be positive semidefinite.
     """
     solution = solve_dual(K, y, C, alpha0=alpha0, tol=tol, max_iter=max_iter)
     if not solution.converged:
@@ -221,7 +221,7 @@ def solve_dual(
     tol: float = 1e-3,
     max_iter: int | None = None,
 ) -> DualSolution:
-    """:func:`train_dual` without its warnings, for callers that give their own."""
+    """:func:`train_dual` without its warnings, for callers that issue their own."""
     check_limits(tol, max_iter)
     gram = as_gram(K)
     y = check_labels(y)
@@ -250,9 +250,9 @@ def from_qp(
     hi: Array,
     sums: BoundedSums | None = None,
 ) -> DualSolution:
-    """The trained machine that a solution of its quadratic program, with this box, is.
+    """The trained machine that corresponds to a solution of its quadratic program in this box.
 
-    Where the box is that of merged twins, they share what their first row has.
+    If twins were merged, they share the multiplier of their first row.
     """
     x, g = _without_rounding(gram, result.x, result.gradient, lo, hi)
     intercept = find_intercept(x, g, lo, hi)
@@ -282,7 +282,7 @@ def read_svc(
     svc : SVC
         A fitted model.
     X, y, sample_weight
-        What it was fitted on.
+        The data that it was fitted on.
 
     Returns
     -------
@@ -294,7 +294,7 @@ def read_svc(
     if len(svc.classes_) != 2:
         raise ValueError(
             f"The model has {len(svc.classes_)} classes; the span is defined for two. "
-            "Analyse the models of the pairs of classes one by one, or use SpanSVC, which does."
+            "Analyse a model for each pair of classes, or use SpanSVC, which handles all of them."
         )
     X = check_rows(X, svc.kernel)
     n = svc.shape_fit_[0]
@@ -308,12 +308,12 @@ def read_svc(
     weight = check_weights(1.0 if sample_weight is None else sample_weight, n, name="sample_weight")
     C = instance_bounds(svc.C, svc.class_weight_, (signs > 0).astype(int), weight)
 
-    # SVC drops the rows of zero weight before training, and its support_ counts without them.
+    # SVC drops rows of zero weight before training, and its support_ does not count them.
     present = np.flatnonzero(weight > 0)
     if svc.support_.max(initial=-1) >= present.size:
         raise ValueError(
-            "sample_weight must be the weights that the model was fitted with: it leaves fewer "
-            "rows than the model has seen."
+            "sample_weight must be the weights that the model was fitted with: these leave fewer "
+            "rows than the model was fitted on."
         )
     support = present[svc.support_]
     check_same_rows(svc, X, support)
@@ -324,8 +324,8 @@ def read_svc(
         raise ValueError("y must be the labels that the model was fitted on; some differ.")
     if (alpha > C * (1 + 1e-9)).any():
         raise ValueError(
-            "sample_weight must be the weights that the model was fitted with (and C and "
-            "class_weight those of the fit): some of its dual coefficients exceed their bounds."
+            "sample_weight must be the weights that the model was fitted with, and C and "
+            "class_weight must not have changed: some dual coefficients exceed their bounds."
         )
 
     kernel = kernel_of(svc, X)
@@ -343,7 +343,7 @@ def read_svc(
         warnings.warn(
             f"The model violates the KKT conditions on these data by {gap:.2g}, far more than "
             f"its tol={svc.tol:g}: are X, y and sample_weight what it was fitted on? (With a very "
-            "large C it may be LibSVM's single-precision kernel values.)",
+            "large C the cause may be LibSVM's single-precision kernel values.)",
             UserWarning,
             stacklevel=3,
         )
@@ -363,11 +363,11 @@ def read_svc(
 
 
 def _without_rounding(gram: Gram, x: Array, g: Array, lo: Array, hi: Array) -> tuple[Array, Array]:
-    """Put on their bounds the variables inside their boxes, if rounding alone keeps all off them.
+    """Put all free variables on their bounds if only rounding keeps every one of them off.
 
-    Such a vector would count as in-bound, and as the only ones they would decide the intercept,
-    which is free within an interval.  If one variable is truly inside nothing is changed: it
-    decides the intercept, and the others meet the KKT conditions with it.
+    Otherwise they would count as in-bound and, being the only ones, determine the intercept, which
+    is free within an interval.  If one variable is truly inside its box, nothing is changed: it
+    determines the intercept, and the others meet the KKT conditions with it.
     """
     inside = np.flatnonzero((x > lo) & (x < hi))
     if inside.size == 0:
@@ -398,9 +398,9 @@ def find_intercept(beta: Array, g: Array, lo: Array, hi: Array) -> float:
 
 
 def instance_bounds(C: float, class_weight: Array, classes: np.ndarray, weight: Array) -> Array:
-    """``C_i``, in the order in which LibSVM computes it: its bounded multipliers equal it exactly.
+    """``C_i``, multiplied in LibSVM's order: its bounded multipliers then equal it exactly.
 
-    `classes` holds the index of the class of every instance, into `class_weight`.
+    `classes` holds the class of every instance, as an index into `class_weight`.
     """
     if not (isinstance(C, Real) and np.isfinite(C) and C > 0):
         raise ValueError(f"C must be a positive number; got {C!r}.")
@@ -408,10 +408,10 @@ def instance_bounds(C: float, class_weight: Array, classes: np.ndarray, weight: 
 
 
 def warn_indefinite(stacklevel: int) -> None:
-    """Say that the spans of this model are not distances."""
+    """Warn that the spans of this model are not distances."""
     warnings.warn(
         "The kernel matrix is not positive semidefinite: the solution is a stationary point and "
-        "the span is not a distance. Take the estimates as heuristics.",
+        "the span is not a distance. Treat the estimates as heuristics.",
         UserWarning,
         stacklevel=stacklevel + 1,
     )

@@ -1,9 +1,9 @@
-"""Where removals start: a trained machine as the tableau of :mod:`spansvm._removal` needs it.
+"""The starting point of removals: a trained machine as the tableau of :mod:`spansvm._removal`.
 
-Its free vectors must be affinely independent.  Where they are not (a linear kernel in few
-dimensions, tiny gamma), the dual has many solutions; the multipliers are moved among the
-dependent ones, which changes no decision value, until some meet their bounds and the others are
-independent.  What is then said of a left-out instance does not depend on how they were moved.
+Its free vectors must be affinely independent.  If they are not (a linear kernel in few dimensions,
+a tiny gamma), the dual has many solutions.  Multipliers are then moved among the dependent vectors,
+which changes no decision value, until some reach their bounds and the others are independent.  The
+left-out values do not depend on how they were moved.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from .span import removals
 
 __all__ = ["EXACT_TOLERANCE", "Removals", "follow", "retrain"]
 
-#: Solutions that meet the KKT conditions less well than this are no vertices to start from.
+#: Solutions that violate the KKT conditions by more than this cannot serve as starting vertices.
 _VERTEX = 1e-7
 
-#: Pivots of the scaled system of the changed vectors below this are none; nor are those below the
-#: rounding of the kernel.
+#: Pivots of the scaled system of the changed vectors that are smaller, or below the rounding of the
+#: kernel, count as zero.
 _SINGULAR, _KERNEL_ROUNDING = 1e-11, 1e-14
 
-#: KKT gap of models that are trained without an instance.
+#: KKT gap of models trained without an instance.
 EXACT_TOLERANCE = 1e-8
 
 
@@ -45,16 +45,16 @@ class Tableau(NamedTuple):
     ----------
     K : ndarray of shape (l, l)
     free, place : ndarray of int
-        The free vectors, and for every vector its place among them, or -1.
+        The free vectors, and for every vector its position among them, or -1.
     projected, weights
-        Of :class:`~spansvm._factor.Bordered`.
+        As in :class:`~spansvm._factor.Bordered`.
     values : ndarray of shape (n, l)
-        Rows of the Gram matrix that belong to the free vectors, less that of the first.
+        Rows of the Gram matrix for the free vectors, minus that of the first.
     scale, singular : float
-        The largest squared distance from the first free vector, and the least pivot, of a system
-        scaled by it, that is one.
+        The largest squared distance from the first free vector, and the smallest pivot of a system
+        scaled by it that does not count as zero.
     rows, slot, used
-        Rows of the tableau that are known, where each is, and how many there are.
+        Rows of the tableau computed so far, where each is, and how many there are.
     """
 
     K: np.ndarray
@@ -71,16 +71,16 @@ class Tableau(NamedTuple):
 
 
 class Removals(NamedTuple):
-    """What is said of left-out instances.
+    """Values of left-out instances.
 
     Attributes
     ----------
     decision : ndarray
         ``f^p(x_p)``; NaN where the solution could not be followed.
     shift : ndarray
-        By how much the removal moves the decision values of the other instances in the mean.
+        The mean change that the removal causes in the decision values of the other instances.
     error : float
-        How far free vectors are off their margins where paths end, at most.
+        The largest distance of a free vector from its margin at the end of a path.
     """
 
     decision: Array
@@ -90,7 +90,7 @@ class Removals(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Vertex:
-    """A solution with independent free vectors, twins merged.
+    """A solution with independent free vectors and merged twins.
 
     Attributes
     ----------
@@ -113,8 +113,8 @@ def follow(
 ) -> Removals:
     """Decision values of the support vectors in `rows`, each from the model without it.
 
-    `system` is what :func:`~spansvm._factor.bordered` gave for the in-bound vectors, if it is
-    known.
+    `system` is the result of :func:`~spansvm._factor.bordered` for the in-bound vectors, if
+    available.
     """
     lost = Removals(np.full(rows.size, np.nan), np.full(rows.size, np.nan), 0.0)
     if rows.size == 0 or isinstance(gram, LazyGram) or solution.indefinite:
@@ -135,12 +135,12 @@ def _follow(
     amounts, stays = vertex.x[rows], np.zeros(rows.size, dtype=np.bool_)
     moves = amounts != 0.0
     if twins is not None:
-        # The others of its kind take over what they have room for.
+        # Its twins take over what they have room for.
         places = twins.first[rows]
         room = twins.merge(solution.C)[places] - solution.C[rows]
         size = np.abs(vertex.x[places])
         amounts, stays = y[rows] * np.maximum(size - room, 0.0), room > 0.0
-        moves = size - room >= -EQUAL_SUMS * size  # else they are still free
+        moves = size - room >= -EQUAL_SUMS * size  # otherwise they are still free
     decision, shift = solution.decision[rows].copy(), np.zeros(rows.size)
     moving = np.flatnonzero(moves)
     _fill_rows(gram, tableau, np.unique(places[moving]))
@@ -162,9 +162,9 @@ def _follow(
 
 
 def retrain(gram: Gram, solution: DualSolution, rows: Rows) -> tuple[Array, Array, Array]:
-    """``f^p(x_p)`` and the mean shift of the others, by training without p; and the KKT gap.
+    """``f^p(x_p)``, the mean shift of the others, and the KKT gap, by training without p.
 
-    For each p in `rows`; each training starts from what the span predicts.
+    For each p in `rows`; each training starts from the prediction of the span.
     """
     y, limit = solution.y, default_max_iter(solution.y.size)
     values, shifts, gaps = np.empty(rows.size), np.empty(rows.size), np.zeros(rows.size)
@@ -187,7 +187,7 @@ def retrain(gram: Gram, solution: DualSolution, rows: Rows) -> tuple[Array, Arra
 def _find_vertex(
     gram: Gram, solution: DualSolution, system: Bordered | None
 ) -> tuple[Vertex, Bordered] | None:
-    """A solution to start from, with its inverse; None if rounding leaves none."""
+    """A solution to start from, with its inverse; None if rounding prevents it."""
     y, twins = solution.y, gram.twins(solution.y)
     x, C = solution.beta, solution.C
     if twins is not None:
@@ -206,7 +206,7 @@ def _find_vertex(
 
 
 def _adopt(x: Array, lo: Array, hi: Array, residual: Array) -> Vertex:
-    """Without a free vector: the one that is first at its margin when the intercept moves."""
+    """If no vector is free, free the first one to reach its margin as the intercept moves."""
     may_grow = np.where((x < hi) & (lo < hi), residual, np.inf)
     may_fall = np.where((x > lo) & (lo < hi), -residual, np.inf)
     first = int(np.argmin(np.minimum(may_grow, may_fall)))
@@ -217,7 +217,7 @@ def _purify(
     gram: Gram, y: Array, x: Array, lo: Array, hi: Array, free: Rows
 ) -> tuple[Vertex, Bordered] | None:
     """Move multipliers among dependent vectors until the free ones are independent."""
-    # The first is in the basis; the others are looked at relative to it.
+    # The first is in the basis; the others are taken relative to it.
     _, G, least = from_first(gram, free)
     factor, order, rank, _ = linalg.lapack.dpstrf(G, tol=least, lower=1)
     order -= 1
@@ -260,7 +260,7 @@ def _purify(
 
 
 def _settle(gram: Gram, y: Array, x: Array, lo: Array, hi: Array) -> tuple[Vertex, Bordered] | None:
-    """Take off what rounding left; None if the point is no solution."""
+    """Remove the effects of rounding; None if the point is not a solution."""
     free = np.flatnonzero((x > lo) & (x < hi))
     g = gram.gradient(x, -y)
     if free.size == 0:
@@ -308,7 +308,7 @@ def _tableau(gram: Gram, free: Rows, system: Bordered) -> Tableau:
 
 
 def _fill_rows(gram: Gram, tableau: Tableau, wanted: Rows) -> None:
-    """Compute rows of the tableau together, for vectors that are not free."""
+    """Compute rows of the tableau for several vectors that are not free at once."""
     wanted = wanted[tableau.place[wanted] < 0]
     if wanted.size == 0:
         return

@@ -1,8 +1,8 @@
-"""The Gram matrix of a training set, with what it alone decides.
+"""The Gram matrix of a training set, and the quantities that depend only on it.
 
 Many models are trained on one Gram matrix.  Its diagonal, the ball that encloses the
 points and the spread of its entries are the same for all of them, and are computed
-once, when first asked for.
+once, on first access.
 """
 
 from __future__ import annotations
@@ -33,25 +33,25 @@ __all__ = [
 
 Box = tuple[Array, Array]
 
-#: What bounded vectors add to the gradient; see :func:`spansvm._descent.move_bounds`.
+#: The contribution of bounded vectors to the gradient; see :func:`spansvm._descent.move_bounds`.
 BoundedSums = tuple[Array, Array, Array]
 
 #: KKT gap of the enclosing ball, as a fraction of the largest squared norm.
 BALL_TOLERANCE = 1e-9
 
-#: How many points are looked at for signs of an indefinite kernel.
+#: Number of points that are checked for signs of an indefinite kernel.
 _LOOKED_AT = 1000
 
 
 class Gram:
-    """A Gram matrix and what follows from it.
+    """A Gram matrix and quantities derived from it.
 
     Parameters
     ----------
     values : array-like of shape (l, l)
         The matrix, symmetric; float32 is kept, anything else becomes float64.
     kernel_range : tuple of float, optional
-        Bounds of the kernel over all possible pairs, where known: (0, 1) for RBF.
+        Bounds of the kernel over all possible pairs, if known: (0, 1) for RBF.
 
     Attributes
     ----------
@@ -73,14 +73,14 @@ class Gram:
 
     @cached_property
     def kinds(self) -> Rows | None:
-        """For every point the first one that is equal to it; None if all differ.
+        """For every point, the first one equal to it; None if all differ.
 
-        Found from the entries, unless somebody who knows the rows themselves has set it.
+        Found from the entries, unless set by a caller who knows the rows themselves.
         """
         return equal_points(self.values)
 
     def sums_over(self, mask: Mask) -> Array:
-        """For every point the sum of its kernel values with those of `mask`; the last is kept."""
+        """For every point, the sum of its kernel values with those in `mask`; cached."""
         known = getattr(self, "_sums", None)
         if known is None or not np.array_equal(known[0], mask):
             self._sums = known = (mask.copy(), self._sum_over(mask))
@@ -91,7 +91,7 @@ class Gram:
             return (self.values @ mask.astype(self.dtype)).astype(np.float64)
 
     def twins(self, y: Array) -> Twins | None:
-        """Equal points with equal labels; None if there are none.  The last answer is kept."""
+        """Equal points with equal labels; None if there are none.  The last result is cached."""
         if self.kinds is None:
             return None
         known = getattr(self, "_twins", None)
@@ -130,15 +130,15 @@ class Gram:
         return gradient(self.values, x, c)
 
     def make_feasible(self, x: Array, g: Array, lo: Array, hi: Array) -> tuple[Array, Array]:
-        """A point near `x` in the box that sums to 0, and its gradient from that of `x`."""
+        """A point near `x` in the box that sums to 0, and its gradient, from that of `x`."""
         return make_feasible(self.values, x, g, lo, hi, 0.0)
 
     def move_bounds(
         self, x: Array, g: Array, c: Array, before: Box, after: Box, sums: BoundedSums | None
     ) -> tuple[Array, Array, BoundedSums]:
-        """From a solution in the box `before` to a feasible point of another; both overwritten.
+        """Move a solution in the box `before` to a feasible point of another; `x`, `g` change.
 
-        `sums` is what the step before this one returned, and is overwritten too.
+        `sums` is what the previous step returned; it is overwritten too.
         """
         sums = sums or (np.zeros((2, x.size)), np.zeros((2, x.size)), np.zeros(2))
         move_bounds(self.values, x, g, c, *before, *after, *sums)
@@ -158,7 +158,7 @@ class Gram:
     ) -> QPResult:
         """Minimise ``1/2 x'Kx + c'x`` in the box from a feasible `x` whose gradient is `g`.
 
-        `known` is the factor of the free variables of a solution nearby.
+        `known` is the factor of the free variables of a similar problem's solution.
         """
         return refine(
             self.values, self.diagonal, x, g, c, lo, hi, tol=tol, max_iter=max_iter,
@@ -174,8 +174,7 @@ class Gram:
     def spread(self) -> float:
         """``R_Delta^2``: no two kernel values differ by more than this (eq. xialpha_rule_fsvm).
 
-        The length of `kernel_range` where that is known, else the largest less the
-        smallest entry.
+        The length of `kernel_range` if known, otherwise the largest minus the smallest entry.
         """
         if self._kernel_range is not None:
             return self._kernel_range[1] - self._kernel_range[0]
@@ -185,9 +184,9 @@ class Gram:
     def radius(self) -> float:
         """Radius of the smallest ball that encloses all points.
 
-        The ball solves ``max sum_i x_i K_ii - x'Kx`` over the simplex.  What is returned is
-        the distance from the centre found to the farthest point, so that the ball truly
-        encloses all points, whatever the solver's tolerance.
+        The ball solves ``max sum_i x_i K_ii - x'Kx`` over the simplex.  The result is the
+        distance from the centre found to the farthest point, so that the ball encloses all
+        points whatever the solver's tolerance.
         """
         x = ball_weights(self.values)
         # |x_i - centre|^2 = K_ii - 2 (K x)_i + x'Kx
@@ -197,16 +196,16 @@ class Gram:
 
     @cached_property
     def indefinite(self) -> bool:
-        """Whether the matrix is seen not to be positive semidefinite.
+        """Whether the matrix was found not to be positive semidefinite.
 
-        Looked at is the matrix of up to a thousand of the points: if that is indefinite, so is
-        the whole; the reverse is not certain.
+        Only the matrix of up to a thousand of the points is checked: if that is indefinite, so is
+        the whole; the converse need not hold.
         """
         rows = np.unique(np.linspace(0, len(self) - 1, _LOOKED_AT).astype(int))
         return is_indefinite(self.block(rows, rows), self.dtype)
 
     def subset(self, rows: npt.NDArray[np.bool_]) -> Gram:
-        """The Gram matrix of some of the points; this one, if it is all of them."""
+        """The Gram matrix of some of the points; this one, if all are selected."""
         if rows.all():
             return self
         part = Gram(self.values[np.ix_(rows, rows)], kernel_range=self._kernel_range)
@@ -215,9 +214,9 @@ class Gram:
 
 
 def ball_weights(K: np.ndarray) -> Array:
-    """Weights of the points in the centre of the smallest ball around them."""
+    """Weights that give the centre of the smallest ball around the points."""
     scale = float(np.abs(K.diagonal()).max()) or 1.0
-    if not 1e-50 < scale < 1e50:  # squares of such numbers are out of range
+    if not 1e-50 < scale < 1e50:  # squares of such numbers would overflow or underflow
         K, scale = K / scale, 1.0
     diagonal = K.diagonal().astype(np.float64)
     n, tol = diagonal.size, BALL_TOLERANCE * scale
@@ -225,7 +224,7 @@ def ball_weights(K: np.ndarray) -> Array:
 
 
 def is_indefinite(part: Array, dtype: np.dtype) -> bool:
-    """Whether a Gram matrix in this precision is seen not to be positive semidefinite."""
+    """Whether a Gram matrix in this precision is clearly not positive semidefinite."""
     tolerance = 1e-8 if dtype == np.float64 else 1e-4
     part[np.diag_indices_from(part)] += tolerance * (float(np.abs(part).max()) or 1.0)
     try:
@@ -236,5 +235,5 @@ def is_indefinite(part: Array, dtype: np.dtype) -> bool:
 
 
 def as_gram(K: Gram | npt.ArrayLike) -> Gram:
-    """`K` as a :class:`Gram`; one that is computed when needed stays so."""
+    """`K` as a :class:`Gram`; one that already is (perhaps lazy) is returned unchanged."""
     return K if isinstance(K, Gram) else Gram(K)

@@ -1,10 +1,10 @@
 """The dual of a linear machine on many rows, by an interior-point method.
 
-With ``K = XX'`` and few features the Newton systems of the method are diagonal plus low rank:
-each costs O(l d^2), and some twenty of them are enough whatever the weights.  What comes out is
-close to the solution, not at a vertex of the box; :mod:`spansvm.lazy` finishes it.
+With ``K = XX'`` and few features, the Newton systems of the method are diagonal plus low rank:
+each costs O(l d^2), and about twenty are enough whatever the weights.  The result is close to
+the solution but not at a vertex of the box; :mod:`spansvm.lazy` finishes it.
 
-Predictor and corrector steps after Mehrotra (1992).
+The steps are predictor-corrector steps (Mehrotra 1992).
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ __all__ = ["interior_point"]
 
 _STEPS = 60
 
-#: Fraction of the way to the boundary that a step may go.
+#: Fraction of the way to the boundary that a step may take.
 _REACH = 0.995
 
 
 def interior_point(X: Array, y: Array, C: Array, tol: float) -> tuple[Array, float]:
-    """Multipliers and intercept of a linear machine, nearly.
+    """Approximate multipliers and intercept of a linear machine.
 
     Parameters
     ----------
@@ -33,8 +33,8 @@ def interior_point(X: Array, y: Array, C: Array, tol: float) -> tuple[Array, flo
     C : ndarray of shape (l,)
         Weights, all positive.
     tol : float
-        How far the KKT conditions may be from holding: the largest residual, and the mean product
-        of a multiplier, as a fraction of its bound, with its slack.
+        Allowed violation of the KKT conditions: the largest residual, and the mean product of a
+        multiplier, as a fraction of its bound, with its slack.
     """
     state = _State(X, y, C)
     for _ in range(_STEPS):
@@ -48,7 +48,7 @@ def interior_point(X: Array, y: Array, C: Array, tol: float) -> tuple[Array, flo
 
 
 class _State:
-    """A point strictly inside the box, with positive multipliers of its two bounds."""
+    """A point strictly inside the box, with positive multipliers for its two bounds."""
 
     def __init__(self, X: Array, y: Array, C: Array) -> None:
         self.signed, self.y, self.C = y[:, None] * X, y, C
@@ -58,7 +58,7 @@ class _State:
         self.b = 0.0
 
     def residual(self) -> float:
-        """How far the KKT conditions are from holding."""
+        """Violation of the KKT conditions."""
         self.dual = (
             1.0 - self.signed @ (self.signed.T @ self.alpha) - self.b * self.y
         ) + (self.lower - self.upper)  # fmt: skip
@@ -71,7 +71,7 @@ class _State:
         )
 
     def step(self) -> None:
-        """One Newton step: where the predictor would lead decides how far to keep to the centre."""
+        """One Newton step; the outcome of the predictor determines the amount of centring."""
         self._factorise()
         n = 2 * self.y.size
         mean = float(self.alpha @ self.lower + self.room @ self.upper) / n
@@ -94,7 +94,7 @@ class _State:
         self.b += length * d_b
 
     def _factorise(self) -> None:
-        """Prepare for ``(signed signed' + D) x = r``, by the small matrix of the features."""
+        """Prepare to solve ``(signed signed' + D) x = r`` with a d x d matrix."""
         self.inverse = 1.0 / (self.lower / self.alpha + self.upper / self.room)
         small = self.signed.T @ (self.inverse[:, None] * self.signed)
         small[np.diag_indices_from(small)] += 1.0
@@ -115,7 +115,7 @@ class _State:
         return d_alpha, d_b, d_lower, (right + self.upper * d_alpha) / self.room
 
     def _length(self, d_alpha: Array, d_lower: Array, d_upper: Array) -> float:
-        """The longest step, up to 1, that leaves everything positive."""
+        """The longest step, up to 1, that keeps everything positive."""
         longest = 1.0
         for value, change in (
             (self.alpha, d_alpha),

@@ -2,7 +2,7 @@
 
 The kernels of LibSVM and scikit-learn, with ``gamma`` resolved once: a
 :class:`Kernel` is a function of two sets of rows and no longer depends on the data
-from which ``gamma="scale"`` was read.  Results are dense; rows may be sparse.
+that determined ``gamma="scale"``.  Results are dense; rows may be sparse.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from scipy import sparse
 
 __all__ = ["KERNELS", "Kernel", "dense", "kernel_arguments", "kernel_of", "resolve_kernel"]
 
-#: Rows that are turned from inner products into kernel values at a time: they stay in cache.
+#: Rows converted from inner products to kernel values at a time: few enough to stay in cache.
 _BLOCK_ROWS = 32
 
 
@@ -26,7 +26,7 @@ _BLOCK_ROWS = 32
 class Kernel:
     """A kernel function whose parameters are numbers.
 
-    What depends on the name of the kernel is one entry of the table at the end of this module.
+    Everything specific to a named kernel is one entry of the table at the end of this module.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Kernel:
     gamma, degree, coef0 : float, int, float
         As in :class:`sklearn.svm.SVC`; unused ones are kept as given.
     centre : ndarray of shape (d,), optional
-        Where the training rows lie; distances are computed from there.
+        Mean of the training rows; distances are computed relative to it.
     """
 
     name: str | Callable[[Any, Any], npt.ArrayLike]
@@ -45,9 +45,9 @@ class Kernel:
     centre: np.ndarray | None = field(default=None, compare=False, repr=False)
 
     def __call__(self, X: Any, Y: Any | None = None) -> np.ndarray:
-        """Kernel values between the rows of `X` and those of `Y` (of `X`, if not given).
+        """Kernel values between the rows of `X` and those of `Y` (by default `X` itself).
 
-        For ``"precomputed"``, `X` holds the values already and is returned as it is.
+        For ``"precomputed"``, `X` already holds the values and is returned unchanged.
         """
         return self._entry.values(self, X, Y)
 
@@ -62,7 +62,7 @@ class Kernel:
 
     @property
     def range(self) -> tuple[float, float] | None:
-        """Bounds of the kernel over all possible rows, where there are any: (0, 1) for RBF."""
+        """Bounds of the kernel over all possible rows, if there are any: (0, 1) for RBF."""
         return self._entry.range
 
     @property
@@ -72,7 +72,7 @@ class Kernel:
 
     @property
     def linear(self) -> bool:
-        """Whether kernel values are the inner products of rows themselves."""
+        """Whether kernel values are plain inner products of rows."""
         return self.name == "linear"
 
     @property
@@ -82,7 +82,7 @@ class Kernel:
 
     @property
     def libsvm_name(self) -> str | None:
-        """What LIBSVM's files call the kernel; None if LIBSVM cannot compute it."""
+        """Name of the kernel in LIBSVM's files; None if LIBSVM cannot compute it."""
         return self._entry.libsvm_name
 
     @property
@@ -91,7 +91,7 @@ class Kernel:
 
 
 def kernel_arguments(estimator: Any) -> dict[str, Any]:
-    """The parameters of an SVC or SpanSVC that decide its kernel, by name."""
+    """The parameters of an SVC or SpanSVC that determine its kernel, by name."""
     return {name: getattr(estimator, name) for name in ("kernel", "gamma", "degree", "coef0")}
 
 
@@ -134,7 +134,7 @@ def resolve_kernel(
             f"kernel must be one of {', '.join(KERNELS)} or a callable; got {kernel!r}."
         )
     if not isinstance(degree, Integral) or degree < 0:
-        raise ValueError(f"degree must be a whole number of at least 0; got {degree!r}.")
+        raise ValueError(f"degree must be a non-negative integer; got {degree!r}.")
     if not (isinstance(coef0, Real) and np.isfinite(float(coef0))):
         raise ValueError(f"coef0 must be a finite number; got {coef0!r}.")
     result = Kernel(kernel, degree=int(degree), coef0=float(coef0))
@@ -146,7 +146,7 @@ def resolve_kernel(
 
 
 def _check_symmetric(K: np.ndarray) -> None:
-    """ValueError unless a matrix that somebody else computed is a Gram matrix."""
+    """Raise ValueError unless a matrix given by the user is square and symmetric."""
     if K.ndim != 2 or K.shape[0] != K.shape[1]:
         raise ValueError(f"The kernel matrix must be square; its shape is {K.shape}.")
     scale = np.abs(K).max(initial=0.0)
@@ -162,15 +162,15 @@ def _resolve_gamma(gamma: str | float, X: Any) -> float:
             return 1.0 / X.shape[1]
         if gamma == "scale":
             variance = _squares(X).mean() - X.mean() ** 2 if sparse.issparse(X) else X.var()
-            # scikit-learn's answer for constant features, so that models stay the same.
+            # As in scikit-learn for constant features, so that models are the same.
             return 1.0 / (X.shape[1] * variance) if variance != 0 else 1.0
     elif isinstance(gamma, Real) and gamma >= 0 and np.isfinite(gamma):
         return float(gamma)
-    raise ValueError(f"gamma must be 'scale', 'auto' or a number of at least 0; got {gamma!r}.")
+    raise ValueError(f"gamma must be 'scale', 'auto' or a non-negative number; got {gamma!r}.")
 
 
 def _power(base: np.ndarray, exponent: int) -> np.ndarray:
-    """``base ** exponent`` by squaring: many times faster than NumPy's for whole exponents."""
+    """``base ** exponent`` by squaring: many times faster than NumPy for integer exponents."""
     result = np.ones_like(base)
     square = base
     while exponent:
@@ -209,24 +209,24 @@ def _squared_norms(X: Any) -> np.ndarray:
 
 @dataclass(frozen=True)
 class _Entry:
-    """What a kernel is.
+    """The definition of a kernel.
 
     Attributes
     ----------
     values : callable
-        Kernel values from the kernel, `X` and `Y` (None for those of `X` with itself).
+        Kernel values from the kernel, `X` and `Y` (None for `X` with itself).
     diagonal : callable
         ``K(x, x)`` from the kernel and `X`.
     parameters : tuple of str
-        Which of degree, gamma and coef0 it depends on, in the order of LIBSVM's files.
+        Which of degree, gamma and coef0 it depends on, in the order used in LIBSVM's files.
     definite : callable
         Whether it is positive semidefinite with these parameters, whatever the rows.
     range : tuple of float, optional
         Bounds of its values over all possible rows.
     of_distances : bool
-        Whether values depend on differences of rows alone.
+        Whether values depend only on differences of rows.
     libsvm_name : str, optional
-        What LIBSVM's files call it.
+        Its name in LIBSVM's files.
     """
 
     values: Callable[[Kernel, Any, Any | None], np.ndarray]
@@ -239,7 +239,7 @@ class _Entry:
 
 
 def _given(kernel: Kernel, X: Any, Y: Any | None) -> np.ndarray:
-    """Values that somebody else computed: `X` itself, or what the function of the user returns."""
+    """Values given by the user: `X` itself, or the result of the user's function."""
     values = dense(kernel.name(X, X if Y is None else Y) if callable(kernel.name) else X)
     if Y is None:
         _check_symmetric(values)
@@ -261,7 +261,7 @@ def _linear(kernel: Kernel, X: Any, Y: Any | None) -> np.ndarray:
 
 def _gaussian(kernel: Kernel, X: Any, Y: Any | None) -> np.ndarray:
     if kernel.centre is not None:
-        # Distances do not depend on the origin; near the data they do not cancel.
+        # Distances do not depend on the origin; with one near the data, digits do not cancel.
         X = dense(X) - kernel.centre
         Y = None if Y is None else dense(Y) - kernel.centre
     values = _linear(kernel, X, Y)
@@ -299,7 +299,7 @@ def _of_inner_products(
     return _Entry(values, diagonal, **others)
 
 
-#: One entry for each kernel that has a name: whoever adds a kernel adds it here, and nowhere else.
+#: One entry per named kernel: to add a kernel, add it here and nowhere else.
 _TABLE = {
     "linear": _Entry(
         values=_linear,
@@ -332,5 +332,5 @@ _TABLE = {
 
 _OF_THE_USER = _Entry(values=_given, diagonal=_diagonal_row_by_row)
 
-#: The kernels that have a name.
+#: The named kernels.
 KERNELS = tuple(_TABLE)

@@ -1,9 +1,9 @@
-"""Training sets whose Gram matrix does not fit into memory, or need not be there.
+"""Training sets whose Gram matrix does not fit into memory, or is not needed.
 
-A :class:`LazyGram` is asked what a :class:`~spansvm.gram.Gram` is asked, and computes the entries
-when they are needed.  Training works on part of the variables at a time: all free ones and those
-that violate the KKT conditions most form a problem with a matrix of its own, and the gradient of
-all rows follows from the rows of those that moved.  A linear kernel needs no entries for that:
+A :class:`LazyGram` has the interface of :class:`~spansvm.gram.Gram` and computes entries when they
+are needed.  Training works on part of the variables at a time: all free ones and the worst
+violators of the KKT conditions form a subproblem with its own matrix, and the gradient of all rows
+is updated from the rows of the variables that moved.  A linear kernel needs no entries for that:
 ``K x = X (X'x)``.
 """
 
@@ -29,32 +29,32 @@ from .twins import equal_rows
 
 __all__ = ["LazyGram", "gram_of"]
 
-#: A linear kernel needs no matrix if there are this many rows, and so many for each feature.
+#: A linear kernel needs no matrix with at least this many rows, and this many per feature.
 _MANY_ROWS, _ROWS_A_FEATURE = 3000, 20
 
-#: Rows of a whole matrix that are computed at a time.
+#: Rows of a whole matrix computed at a time.
 _BLOCK_ROWS = 256
 
-#: Kernel values that are computed at a time.
+#: Kernel values computed at a time.
 _BLOCK_NUMBERS = 4_000_000
 
-#: Variables of a subproblem: at least, and as a multiple of the free ones.
+#: Variables in a subproblem: the minimum, and the multiple of the number of free ones.
 _WORKING, _WORKING_A_FREE = 3000, 2
 
-#: However small the budget, a subproblem may have this many; with a few it would hardly advance.
+#: A subproblem may have this many variables however small the budget; fewer would hardly progress.
 _FEWEST = 1000
 
-#: A subproblem is solved to this fraction of the gap of the whole, at best to half the tolerance.
+#: A subproblem is solved to this fraction of the whole problem's gap, but not below half of `tol`.
 _INNER = 0.1
 
-#: Rounding of a number in single precision, and how much of a gap it may make up.
+#: Rounding in single precision, and the fraction of the gap that it may account for.
 _SINGLE, _DRIFT = 2.0**-24, 0.2
 
-#: A linear machine whose gap is smaller is finished from where it is; else an interior-point method
-#: brings it as close as this, if not closer.
+#: A linear machine with a smaller gap than the first is finished from where it is; otherwise an
+#: interior-point method first brings it at least as close as the second.
 _NEAR, _CLOSE = 0.02, 1e-8
 
-#: Subproblems before a training is given up.
+#: Number of subproblems before training is given up.
 _ROUNDS = 1000
 
 _LOOKED_AT = 1000
@@ -65,8 +65,8 @@ def gram_of(
 ) -> Gram:
     """The Gram matrix of some rows, in the most precise form that fits the budget.
 
-    Whole in double precision, whole in single precision, or computed when needed; the last also
-    for linear kernels with many more rows than features, unless a `whole` one is asked for.
+    Whole in double precision, whole in single precision, or computed when needed; the latter also
+    for linear kernels with many more rows than features, unless a `whole` one is requested.
     """
     if kernel.precomputed:
         return Gram(kernel(X))
@@ -85,9 +85,9 @@ def gram_of(
 
 
 def _whole_matrix(kernel: Kernel, X: Any, dtype: type) -> np.ndarray:
-    """All kernel values: blocks of rows, each on one thread, as many as BLAS would take.
+    """All kernel values, in blocks of rows, on as many threads as BLAS would use.
 
-    So the numbers do not depend on how many threads there are.
+    Each block is computed on one thread, so results do not depend on the number of threads.
     """
     n = X.shape[0]
     values = np.empty((n, n), dtype=dtype)
@@ -96,7 +96,7 @@ def _whole_matrix(kernel: Kernel, X: Any, dtype: type) -> np.ndarray:
         rows = slice(start, start + _BLOCK_ROWS)
         block = kernel(X[rows], X[start:])
         values[rows, start:] = block
-        for other in range(start, n, _BLOCK_ROWS):  # the mirror image, by tiles that stay in cache
+        for other in range(start, n, _BLOCK_ROWS):  # the mirror image, in tiles that fit the cache
             tile = block[:, other - start : other - start + _BLOCK_ROWS]
             values[other : other + _BLOCK_ROWS, rows] = tile.T
 
@@ -121,9 +121,8 @@ class LazyGram(Gram):
     kernel : Kernel
     X : array-like or sparse matrix of shape (l, d)
     budget : float or str, optional
-        Memory that may be used, as in :func:`parse_budget`: half for rows of the matrix that are
-        needed again, half for a subproblem.  A subproblem of 1000 rows, 8 MB, is allowed
-        whatever the budget.
+        Memory that may be used, as in :func:`parse_budget`: half to cache rows of the matrix, half
+        for a subproblem.  A subproblem of 1000 rows, 8 MB, is allowed whatever the budget.
     """
 
     def __init__(self, kernel: Kernel, X: Any, budget: float | str | None = None) -> None:
@@ -143,11 +142,11 @@ class LazyGram(Gram):
         """Precision of the gradient; single where rows are kept."""
         return np.dtype(np.float64 if self.kernel.linear else np.float32)
 
-    # What alone the rows decide -----------------------------------------------------------
+    # Quantities that depend only on the rows -------------------------------------------------
 
     @cached_property
     def kinds(self) -> Rows | None:
-        """For every row the first one that is equal to it; None if all differ."""
+        """For every row, the first one equal to it; None if all differ."""
         return equal_rows(self.X)
 
     @cached_property
@@ -157,10 +156,10 @@ class LazyGram(Gram):
 
     @property
     def spread(self) -> float:
-        """A number that no two kernel values differ by more than.
+        """An upper bound on the difference between any two kernel values.
 
-        The length of the kernel's range where that is known, else twice the largest squared norm;
-        the largest less the smallest entry, as :class:`~spansvm.gram.Gram` has it, may be less.
+        The length of the kernel's range if known, otherwise twice the largest squared norm, which
+        may exceed the largest minus the smallest entry that :class:`~spansvm.gram.Gram` uses.
         """
         if self.kernel.range is not None:
             return self.kernel.range[1] - self.kernel.range[0]
@@ -170,8 +169,8 @@ class LazyGram(Gram):
     def radius(self) -> float:
         """Radius of the smallest ball that encloses all points.
 
-        The ball around a few points is found, and those farthest outside are added, until none is.
-        Kernels that are not positive semidefinite have no balls; some number comes out for them.
+        Starting with the ball around a few points, the points farthest outside are added until
+        none is outside.  If the kernel is not positive semidefinite, the result has no meaning.
         """
         slack = 2.0 * BALL_TOLERANCE * float(np.abs(self.diagonal).max())
         kept = np.unique(np.linspace(0, self._n - 1, 20).astype(np.intp))
@@ -179,13 +178,13 @@ class LazyGram(Gram):
         while True:
             x = np.zeros(self._n)
             x[kept] = ball_weights(self.block(kept, kept))
-            # Rows in single precision would not do: the ball may be far from the origin.
+            # Single precision is not enough: the ball may be far from the origin.
             inner = self._exact_gradient(x, np.zeros(self._n))
             squared = self.diagonal - 2.0 * inner + float(x @ inner)
             found = float(x @ squared)
             outside = np.argsort(-squared)[:100]
             outside = outside[squared[outside] > found + slack]
-            # The ball grows with every point outside, unless the kernel has no balls.
+            # Every point outside makes the ball grow, unless the kernel is indefinite.
             if outside.size == 0 or not found > before:
                 return float(np.sqrt(max(float(squared.max()), 0.0)))
             kept, before = np.union1d(np.flatnonzero(x), outside), found
@@ -197,7 +196,7 @@ class LazyGram(Gram):
         return is_indefinite(self.block(rows, rows), self.dtype)
 
     def _sum_over(self, mask: Mask) -> Array:
-        """The sums; estimated from some of the points, as all values would take long."""
+        """The sums, estimated from some of the points, as computing all values would take long."""
         rows = np.flatnonzero(mask)
         if not self.kernel.linear:
             rows = rows[:: -(-rows.size // _LOOKED_AT)]
@@ -206,7 +205,7 @@ class LazyGram(Gram):
         return sums
 
     def subset(self, rows: np.ndarray) -> Gram:
-        """The Gram matrix of some of the points; this one, if it is all of them."""
+        """The Gram matrix of some of the points; this one, if all are selected."""
         if rows.all():
             return self
         return gram_of(self.kernel, self.X[np.flatnonzero(rows)], self.budget)
@@ -225,7 +224,7 @@ class LazyGram(Gram):
         return self.block(rows, np.arange(self._n))
 
     def _check(self, size: float, what: str) -> None:
-        # Small things are no reason to fail, whatever the budget.
+        # Small blocks are allowed whatever the budget.
         if size > max(self.budget, 2.0**28):
             raise MemoryError(
                 f"{what} take {size / 2**30:.1f} GiB, more than gram_budget allows "
@@ -239,14 +238,14 @@ class LazyGram(Gram):
         return factor._replace(inside=inside, kept=inside[factor.kept])
 
     def hull_distances(self, factor: Factor, others: Rows, squared: Array) -> None:
-        """As :meth:`spansvm.gram.Gram.hull_distances`, for some of the others at a time."""
+        """As :meth:`spansvm.gram.Gram.hull_distances`, with the others in blocks."""
         inside = factor.inside
         n = inside.size
         step = max(_BLOCK_NUMBERS // n, 1000)
         here = factor._replace(inside=np.arange(n), kept=np.searchsorted(inside, factor.kept))
         for start in range(0, max(others.size, 1), step):
             part = others[start : start + step]
-            rows = np.zeros((n, n + part.size))  # only the values of the others are looked at
+            rows = np.zeros((n, n + part.size))  # only the values of the others are used
             rows[:, n:] = self.block(inside, part)
             both = np.concatenate((inside, part))
             found = np.zeros(both.size)
@@ -272,7 +271,7 @@ class LazyGram(Gram):
 
     @cached_property
     def _kept(self) -> np.ndarray:
-        """Rows that were computed, in single precision; the oldest make room for new ones."""
+        """Cached rows in single precision; new ones replace the oldest."""
         return np.empty((self._slots, self._n), dtype=np.float32)
 
     @cached_property
@@ -310,7 +309,7 @@ class LazyGram(Gram):
     # Training -----------------------------------------------------------------------------
 
     def make_feasible(self, x: Array, g: Array, lo: Array, hi: Array) -> tuple[Array, Array]:
-        """A point near `x` in the box that sums to 0, and its gradient from that of `x`."""
+        """A point near `x` in the box that sums to 0, and its gradient, from that of `x`."""
         target = np.clip(x, lo, hi)
         missing = -float(target.sum())
         if missing != 0.0:
@@ -328,7 +327,7 @@ class LazyGram(Gram):
     def move_bounds(
         self, x: Array, g: Array, c: Array, before: Box, after: Box, sums: BoundedSums | None
     ) -> tuple[Array, Array, Any]:
-        """From a solution in the box `before` to a feasible point of another."""
+        """Move a solution in the box `before` to a feasible point of another."""
         used, (lo, hi) = x != 0.0, after
         start = np.where(used & (x >= before[1]), hi, np.where(used & (x <= before[0]), lo, x))
         moved = np.flatnonzero(start != x)
@@ -352,7 +351,7 @@ class LazyGram(Gram):
             x, g = self._start_linear(g, c, lo, hi, tol)
         iterations, indefinite = 0, False
         largest = max(_FEWEST, int(np.sqrt(0.5 * self.budget / 8.0)))
-        # Squares of what was added to the gradient from rows in single precision.
+        # Sum of squares of the single-precision terms added to the gradient.
         rounded = float(((x * self.diagonal) ** 2).sum()) if self._slots else 0.0
         fresh = False
         for _ in range(_ROUNDS):
@@ -375,7 +374,7 @@ class LazyGram(Gram):
             indefinite |= result.indefinite
             change = result.x - start
             moved = np.flatnonzero(change)
-            if moved.size == 0:  # rounding: of what was added up, or of the numbers themselves
+            if moved.size == 0:  # rounding, accumulated or of the numbers themselves
                 if fresh:
                     break
                 g, rounded, fresh = self._exact_gradient(x, c), 0.0, True
@@ -393,7 +392,7 @@ class LazyGram(Gram):
     def _start_linear(
         self, g: Array, c: Array, lo: Array, hi: Array, tol: float
     ) -> tuple[Array, Array]:
-        """Near the solution: the interior-point method's, put to the bounds where that is clear."""
+        """A start near the solution: the interior-point result, put on bounds where it is clear."""
         present = np.flatnonzero(hi > lo)
         y = np.where(hi > 0, 1.0, -1.0)
         X = dense(self.X) if sparse.issparse(self.X) else self.X
@@ -409,7 +408,7 @@ class LazyGram(Gram):
 
 
 def _working_set(x: Array, g: Array, lo: Array, hi: Array, largest: int) -> Rows:
-    """The free variables, and those at a bound whose gradient asks most to leave it."""
+    """The free variables, and those at a bound whose gradient pulls hardest away from it."""
     free = np.flatnonzero((x > lo) & (x < hi))
     up = np.where(x < hi, -g, -np.inf)
     down = np.where(x > lo, g, -np.inf)

@@ -1,10 +1,11 @@
-"""What a model says of rows that it did not see: all that it is judged by.
+"""Predictions for rows that a model did not see: everything that models are evaluated by.
 
-Values come from somewhere: :class:`SpanValues` predicts them for training rows that are left out,
-:func:`exact_left_out` follows them exactly, and test rows of a fold simply have theirs.  Each is
-held in three forms, as errors, decision values and ranks need their own.  Nothing of that knows
-classes.  What values mean for a classifier (errors, margins, hinge loss, probabilities) is in
-:class:`LeftOutClasses`, which the estimator, the search, the report and the figures share.
+The values have different sources: :class:`SpanValues` predicts them for left-out training rows,
+:func:`exact_left_out` follows each removal exactly, and the test rows of a fold have theirs
+directly.  There are three forms of each, since errors, decision values and rankings need different
+ones.  None of this depends on classes.  What the values mean for a classifier (errors, margins,
+hinge loss, probabilities) is in :class:`LeftOutClasses`, which the estimator, the search, the
+report and the figures share.
 """
 
 from __future__ import annotations
@@ -27,18 +28,18 @@ __all__ = ["LeftOutClasses", "SpanValues", "StoredValues", "exact_left_out", "sp
 
 
 class Values(Protocol):
-    """Values of all machines for rows that they did not see, each form for its purpose.
+    """Values of all machines for rows that they did not see, in one form for each purpose.
 
     Attributes
     ----------
     counted : ndarray of shape (n, n_pairs)
-        To count errors by.
+        For counting errors.
     decision : ndarray of shape (n, n_pairs)
-        To be decision values.
+        For use as decision values.
     comparable : ndarray of shape (n, n_pairs)
-        To be ranked, or made probabilities of.
+        For ranking and for probabilities.
     calibration : PairSigmoids
-        From comparable values to probabilities.
+        Maps comparable values to probabilities.
     """
 
     @property
@@ -52,7 +53,7 @@ class Values(Protocol):
 
 
 class SpanValues:
-    """Of the training rows, each left out: by the span, computed when first asked for."""
+    """Values of the left-out training rows, predicted by the span; computed on first access."""
 
     def __init__(self, machines: TrainedMachines) -> None:
         self._machines = machines
@@ -75,10 +76,10 @@ class SpanValues:
 
     @cached_property
     def decision(self) -> Array:
-        """From the machines without the row.
+        """Values of the machines trained without the row.
 
-        Followed exactly where the span is doubtful, but for rows of which the rule says the
-        other class: as it says.
+        Followed exactly where the span is doubtful, except for rows where that would contradict
+        the class predicted by the span-rule: those keep the value of the rule.
         """
         with self._machines.holding_grams():
             values = self._machines.of_all_rows([pair.decision for pair in self._values])
@@ -86,20 +87,20 @@ class SpanValues:
 
     @cached_property
     def comparable(self) -> Array:
-        """As the machines themselves would say them of new rows.
+        """Values on the scale of the machines' decision values for new rows.
 
-        Followed exactly where the span is doubtful, and without the shift that the removal gives
-        to all rows.
+        Followed exactly where the span is doubtful, and without the shift that the removal causes
+        in all rows.
         """
         with self._machines.holding_grams():
             return self._machines.of_all_rows([pair.comparable for pair in self._values])
 
     @cached_property
     def calibration(self) -> PairSigmoids:
-        """From the value of each pair to the probability of its second class.
+        """Sigmoids from the value of each pair to the probability of its second class.
 
-        With k classes, k - 1 pairs go into the probability of each class, and their priors add
-        up; a pseudo-count of 1 / (2 (k - 1)) gave a smaller log loss than Platt's 1 does.
+        With k classes, k - 1 pairs contribute to the probability of each class, and their priors
+        add up; a pseudo-count of 1 / (2 (k - 1)) gave a smaller log loss than Platt's 1.
         """
         machines, sigmoids = self._machines, []
         prior = 0.5 / (machines.n_classes - 1)
@@ -114,7 +115,7 @@ class SpanValues:
 
 @dataclass(frozen=True, eq=False)
 class StoredValues:
-    """Values that are all computed."""
+    """Values that have all been computed."""
 
     counted: Array
     decision: Array
@@ -124,7 +125,7 @@ class StoredValues:
 
 @dataclass(frozen=True, eq=False)
 class _CalibratedBySpan:
-    """Values from elsewhere; probabilities are calibrated on what the span says of the rows."""
+    """Values from elsewhere; probabilities are calibrated on the predictions of the span."""
 
     counted: Array
     decision: Array
@@ -137,19 +138,19 @@ class _CalibratedBySpan:
 
 
 class LeftOutClasses:
-    """What a classifier says of rows that it did not see.
+    """Predictions of a classifier for rows that it did not see.
 
     Parameters
     ----------
     values : Values
     indices : ndarray of shape (n,)
-        The class of every row; -1 for one that the classifier does not know.
+        The class of every row; -1 for a class that the classifier does not know.
     n_classes : int
     used : ndarray of bool of shape (n,)
         Which rows count.
     zero_is_lost : bool, default=True
-        Whether, of two classes, a value of exactly 0 is an error, whichever the class.  The rule
-        counts so; test rows are counted as they are predicted.
+        Whether, with two classes, a value of exactly 0 is an error for either class, as in the
+        span-rule; if not, rows are counted as they are predicted.
     """
 
     def __init__(
@@ -168,19 +169,19 @@ class LeftOutClasses:
         return labels(self.values.counted, classes, break_ties)
 
     def wrong(self, break_ties: bool = False) -> Mask:
-        """Which rows are not given to their own class."""
+        """Which rows are misclassified."""
         if self.zero_is_lost:
             return errors(self.values.counted, self.indices, self.n_classes, break_ties)
         return self.labels(np.arange(self.n_classes), break_ties) != self.indices
 
     def error(self, break_ties: bool = False, weight: Array | None = None) -> float:
-        """Share of the rows that count which are wrong, or of their weights."""
+        """Share of misclassified rows among those that count, weighted if `weight` is given."""
         weight = None if weight is None else weight[self.used]
         return float(np.average(self.wrong(break_ties)[self.used], weights=weight))
 
     @property
     def hinge(self) -> float:
-        """Mean hinge loss; a row counts in the pairs that have its class."""
+        """Mean hinge loss; a row counts in each pair that contains its class."""
         total, number = 0.0, 0
         for rows, margins in self._margins(self.values.counted):
             losses = np.maximum(0.0, 1.0 - margins[rows & self.used])
@@ -190,21 +191,21 @@ class LeftOutClasses:
 
     @property
     def margin(self) -> Array:
-        """The least value for the own class over its pairs; NaN for rows that do not count."""
+        """The smallest margin of each row over its pairs; NaN for rows that do not count."""
         result = np.where(self.used, np.inf, np.nan)
         for rows, margins in self._margins(self.values.decision):
             result[rows] = np.minimum(result, margins)[rows]
         return result
 
     def _margins(self, values: Array) -> Iterator[tuple[Mask, Array]]:
-        """For every pair its rows, and values that are positive for the own class."""
+        """For every pair, its rows and their margins: positive for a row's own class."""
         for (first, second), column in zip(class_pairs(self.n_classes), values.T, strict=True):
             rows = (self.indices == first) | (self.indices == second)
             yield rows, np.where(self.indices == second, column, -column)
 
     @property
     def probabilities(self) -> Array:
-        """Calibrated probabilities of the classes."""
+        """Calibrated class probabilities."""
         return self.values.calibration(self.values.comparable)
 
     def stored(self) -> LeftOutClasses:
@@ -215,16 +216,16 @@ class LeftOutClasses:
 
 
 def span_left_out(machines: TrainedMachines, used: Mask | None = None) -> LeftOutClasses:
-    """The training rows of machines, each left out, as the span predicts.
+    """The left-out training rows of machines, as predicted by the span.
 
-    Rows that count are those of positive weight, unless `used` says otherwise.
+    The rows that count are those of positive weight, unless `used` is given.
     """
     used = machines.bounds > 0 if used is None else used
     return LeftOutClasses(SpanValues(machines), machines.indices, machines.n_classes, used)
 
 
 def exact_left_out(machines: TrainedMachines, used: Mask) -> LeftOutClasses:
-    """The same, every removal followed exactly."""
+    """The same, with every removal followed exactly."""
     pairs = [exact_values(model.gram, model.solution) for model in machines.models()]
     decision = machines.of_all_rows([pair.decision for pair in pairs])
     comparable = machines.of_all_rows([pair.comparable for pair in pairs])
@@ -233,7 +234,7 @@ def exact_left_out(machines: TrainedMachines, used: Mask) -> LeftOutClasses:
 
 
 def tested(machines: TrainedMachines, values: Array, indices: np.ndarray) -> LeftOutClasses:
-    """Test rows: one model says all of their values, so they are comparable as they are."""
+    """Test rows: their values come from one model, so they are comparable as they are."""
     every = np.ones(indices.size, dtype=np.bool_)
     held = _CalibratedBySpan(values, values, values, SpanValues(machines))
     return LeftOutClasses(held, indices, machines.n_classes, every, zero_is_lost=False)

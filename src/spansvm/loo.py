@@ -1,9 +1,9 @@
 """Exact leave-one-out: the decision value of every instance from a model that never saw it.
 
-Removing an instance that is no support vector changes nothing.  For a support vector the
+Removing an instance that is not a support vector changes nothing.  For a support vector the
 solution is followed while its multiplier goes to zero; all removals share one matrix.  Where that
-is not possible, the model without it is trained from what the span predicts; where the
-prediction meets the KKT conditions (Theorem 2's assumption holds) it is the solution already.
+is not possible, the model without it is trained, starting from what the span predicts; if that
+meets the KKT conditions (Theorem 2's assumption holds), it already is the solution.
 """
 
 from __future__ import annotations
@@ -35,15 +35,16 @@ def exact_loo(
     sample_weight: npt.ArrayLike | None = None,
     scores: npt.ArrayLike | None = None,
 ) -> Array:
-    """Decision values of the true leave-one-out procedure.
+    """Compute the decision values of exact leave-one-out.
 
     Parameters
     ----------
     estimator : sklearn.svm.SVC or SpanSVC
-        Its parameters are used, fitted or not; two classes.  Training is to a tolerance of
-        1e-8 whatever its ``tol`` and ``max_iter``.
+        Only its parameters are used, so it need not be fitted.  Models are trained to a
+        tolerance of 1e-8, whatever its ``tol`` and ``max_iter``.
     X : array-like or sparse matrix of shape (l, d), or of shape (l, l) if precomputed
     y : array-like of shape (l,)
+        Labels of two classes.
     sample_weight : array-like of shape (l,), optional
     scores : array-like of shape (l,), optional
         Importance scores for the weighting of a :class:`~spansvm.SpanSVC`.
@@ -51,14 +52,19 @@ def exact_loo(
     Returns
     -------
     ndarray of shape (l,)
-        For every instance the decision value of the model trained on all the others.
-        Positive means ``classes_[1]``, the larger label.
+        For each instance, the decision value of the model trained on all the others.
+        Positive values predict ``classes_[1]``, the larger label.
+
+    See Also
+    --------
+    spansvm.analyze : Estimates and bounds of the leave-one-out error, from one model.
+    spansvm.SpanSearch : With ``method="loo"``, choose hyperparameters by these values.
+    sklearn.model_selection.LeaveOneOut : Splitter to leave out rows by retraining any estimator.
 
     Notes
     -----
-    What the data decide for all instances together is decided once: ``gamma="scale"`` and
-    ``class_weight="balanced"`` are computed on all rows and kept.  Where the others are
-    all of one class the value is that class, -1 or +1.
+    ``gamma="scale"`` and ``class_weight="balanced"`` are computed once, on all rows.  Where all
+    other instances belong to one class, the value is the label of that class, -1 or +1.
 
     Examples
     --------
@@ -90,7 +96,7 @@ def exact_loo(
 def exact_loo_decision(K: Gram | npt.ArrayLike, solution: DualSolution) -> Array:
     """Exact leave-one-out decision values of a model trained on the Gram matrix `K`.
 
-    `solution` should be tight (``tol=1e-8``): instances that are no support vectors keep
+    `solution` should be tight (``tol=1e-8``): instances that are not support vectors keep
     its decision values, and the retrained models start from it.
     """
     return exact_values(as_gram(K), solution).decision

@@ -1,4 +1,4 @@
-"""One machine for each pair of classes: how they are trained, and how they decide."""
+"""One machine per pair of classes: training and decision values."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from .path import Path
 
 __all__ = ["Grams", "Machines", "PairPaths", "TrainedMachines"]
 
-#: How many kernel values are held at a time in prediction.
+#: Number of kernel values held at a time in prediction.
 _BLOCK_NUMBERS = 8_000_000
 
 
 class Grams:
-    """The Gram matrix of a training set, and those of its pairs of classes.
+    """The Gram matrix of a training set, and those of the pairs of classes.
 
     Attributes
     ----------
@@ -49,17 +49,17 @@ class Grams:
 
     @cached_property
     def of_pairs(self) -> list[Gram]:
-        """The Gram matrices of the pairs; the whole one itself, if there are two classes."""
+        """The Gram matrices of the pairs; with two classes, the whole matrix itself."""
         return [self.whole.subset(rows) for _, rows in self.pairs]
 
     @cached_property
     def indefinite(self) -> bool:
-        """Whether the kernel is seen not to be positive semidefinite."""
+        """Whether the kernel was found not to be positive semidefinite."""
         return not self.kernel.definite and self.whole.indefinite
 
 
 class PairPaths:
-    """Machines of all pairs for one weight vector after the other, each from the one before."""
+    """Machines of all pairs for a sequence of weight vectors, each started from the last."""
 
     def __init__(self, grams: Grams) -> None:
         self.grams = grams
@@ -90,7 +90,7 @@ class PairPaths:
 
 
 class Machines:
-    """What decides: the support vectors and coefficients of the machines of all pairs.
+    """The support vectors and coefficients of the machines of all pairs: enough to predict.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ class Machines:
         self.coefficients, self.intercepts = coefficients, intercepts
 
     def decide(self, X: Any) -> Array:
-        """Values of all pairs for other rows; of a precomputed kernel, for rows of its values."""
+        """Values of all pairs for new rows; for a precomputed kernel, rows of kernel values."""
         result = np.empty((X.shape[0], self.intercepts.size))
         step = max(1, _BLOCK_NUMBERS // max(self.support.size, 1))
         precomputed = self.kernel.precomputed
@@ -142,20 +142,20 @@ class Machines:
 
 
 class TrainedMachines(Machines):
-    """Machines with their training rows and solutions; the rest is computed when asked for.
+    """Machines with their training rows and solutions; the rest is computed on demand.
 
     Parameters
     ----------
     X, indices, kernel
-        Training rows, the index of the class of each, and the kernel.
+        Training rows, the class index of each, and the kernel.
     bounds : ndarray of shape (l,)
         ``C_i`` of every instance.
     models : list of SolvedModel
-        What :class:`PairPaths` gave for them.
+        The models that :class:`PairPaths` trained.
     budget : float or str, optional
         Memory for Gram matrices.
     grams : Grams, optional
-        If given it is kept with the models, and leave-one-out values need not compute it again.
+        If given, it is kept with the models, and leave-one-out values need not recompute it.
     """
 
     def __init__(
@@ -215,14 +215,14 @@ class TrainedMachines(Machines):
         return np.array([solution.intercept for solution in self.solutions])
 
     def without_rows(self) -> Machines:
-        """What decides, without the training rows."""
+        """The machines without the training rows."""
         return Machines(
             self.kernel, self.indices, self.bounds,
             self.support, self.vectors, self.coefficients, self.intercepts,
         )  # fmt: skip
 
     def grams(self) -> Grams:
-        """Gram matrices of the training rows; computed anew, as they are large, unless kept."""
+        """Gram matrices of the training rows; recomputed unless kept, as they are large."""
         if self._grams is not None:
             return self._grams
         grams = Grams(self.kernel, self.X, self.indices, self._budget)
@@ -231,7 +231,7 @@ class TrainedMachines(Machines):
 
     @contextmanager
     def holding_grams(self) -> Iterator[None]:
-        """Within this, Gram matrices that are not kept are computed once."""
+        """Within this context, Gram matrices that are not kept are computed only once."""
         self._holders += 1
         try:
             yield
@@ -241,16 +241,16 @@ class TrainedMachines(Machines):
                 self._grams = None
 
     def models(self) -> list[SolvedModel]:
-        """The machine of every pair on its Gram matrix; made anew unless kept."""
+        """The machine of every pair with its Gram matrix; rebuilt unless kept."""
         return self._models or [
             SolvedModel(gram, solution)
             for gram, solution in zip(self.grams().of_pairs, self.solutions, strict=True)
         ]
 
     def of_all_rows(self, of_pairs: Sequence[Array]) -> Array:
-        """Values of all pairs for all training rows, from those for the rows of each pair.
+        """Values of all pairs for all training rows, from the values for the rows of each pair.
 
-        Rows of other classes were not seen by a pair: they have its plain value.
+        A pair has not seen the rows of other classes: for these its plain value is used.
         """
         values = self._plain.copy()
         for column, ((_, rows), own) in enumerate(zip(self.pairs, of_pairs, strict=True)):
@@ -276,6 +276,6 @@ class TrainedMachines(Machines):
 
 
 def _pair_rows(indices: np.ndarray) -> list[tuple[tuple[int, int], npt.NDArray[np.bool_]]]:
-    """For every pair of classes the rows that belong to it."""
+    """For every pair of classes, the rows that belong to it."""
     pairs = class_pairs(int(indices.max()) + 1)
     return [(pair, (indices == pair[0]) | (indices == pair[1])) for pair in pairs]

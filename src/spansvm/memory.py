@@ -7,16 +7,16 @@ from pathlib import Path
 
 __all__ = ["available_memory", "parse_budget"]
 
-#: Fraction of the memory that is available which a Gram matrix may take.
+#: Fraction of the available memory that a Gram matrix may take.
 _FRACTION = 0.5
 
 _UNITS = {"kib": 2**10, "mib": 2**20, "gib": 2**30, "kb": 10**3, "mb": 10**6, "gb": 10**9, "b": 1}
 
 
 def parse_budget(budget: float | str | None) -> float:
-    """Bytes that a Gram matrix may take: a number, a text such as "4 GiB", or None.
+    """Bytes that a Gram matrix may take, from a number, a string such as "4 GiB", or None.
 
-    None is half of the memory that is available.
+    None means half of the available memory.
     """
     if budget is None:
         return _FRACTION * available_memory()
@@ -32,14 +32,14 @@ def parse_budget(budget: float | str | None) -> float:
                     break
     if isinstance(budget, bool) or not isinstance(budget, (int, float)) or not budget > 0:
         raise ValueError(
-            f"gram_budget must be a positive number of bytes, a text such as '4 GiB', or None; "
+            f"gram_budget must be a positive number of bytes, a string such as '4 GiB', or None; "
             f"got {budget!r}."
         )
     return float(budget)
 
 
 def available_memory() -> float:
-    """Bytes that can be used without swapping; 4 GiB where the system does not tell."""
+    """Bytes that can be used without swapping; 4 GiB if the system does not report it."""
     found = []
     info = Path("/proc/meminfo")
     if info.exists():

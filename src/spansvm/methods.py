@@ -1,6 +1,6 @@
-"""The methods by which models are judged: one table, from which every list of them derives.
+"""The methods that evaluate models: one table, from which every list of them derives.
 
-It imports nothing, so that the command line can offer the names before anything heavy is loaded.
+It imports nothing heavy, so the command line can list the names at once.
 The functions of the criteria are in :mod:`spansvm.criteria`, under the same names.
 """
 
@@ -13,22 +13,22 @@ __all__ = ["METHODS", "Method", "predicts"]
 
 @dataclass(frozen=True)
 class Method:
-    """One way to judge a model.
+    """One way to evaluate a model.
 
     Attributes
     ----------
     name : str
-        Of the method in a search, of the attribute of a :class:`~spansvm.SpanAnalysis`, and of
-        the function in :mod:`spansvm.criteria`.
+        The name of the method in a search, of the attribute of a :class:`~spansvm.SpanAnalysis`,
+        and of the function in :mod:`spansvm.criteria`.
     label, meaning : str
-        What tables and reports call it, and what its value is.
+        Its name in tables and reports, and what its value is.
     is_bound : bool
-        An upper bound, if only under conditions: a value of 1 or more says nothing.
+        Whether it is an upper bound, perhaps under conditions: values of 1 or more are vacuous.
     predicts : bool
         Whether it predicts every left-out row, so that any score can be computed; if not, it is
-        one number for a model of two classes.
+        a single number for a two-class model.
     from_one_model : bool
-        Whether it is a criterion, a function of one trained model; if not, rows are really left
+        Whether it is a criterion, a function of one trained model; if not, rows are actually left
         out.
     """
 
@@ -56,10 +56,10 @@ _TABLE = (
            from_one_model=False),
 )  # fmt: skip
 
-#: All methods by name, in the order in which they are shown.
+#: All methods by name, in display order.
 METHODS: dict[str, Method] = {method.name: method for method in _TABLE}
 
 
 def predicts(name: str) -> bool:
-    """Whether a method predicts every left-out row; True for what is no method."""
+    """Whether a method predicts every left-out row; True for unknown names."""
     return name not in METHODS or METHODS[name].predicts

@@ -1,8 +1,8 @@
 """One-vs-one: from the machines of all pairs of classes to decisions and probabilities.
 
-Pairs run as in LibSVM: (0, 1), (0, 2), ..., (1, 2), ...  The value of a pair is positive for
-its second class here; scikit-learn's convention, positive for the first where there are more
-than two classes, is left to the estimator.
+Pairs are in LibSVM's order: (0, 1), (0, 2), ..., (1, 2), ...  Here the value of a pair is positive
+for its second class; :func:`shaped` converts to scikit-learn's convention, which with more than
+two classes is positive for the first.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def class_pairs(n_classes: int) -> list[tuple[int, int]]:
 def shaped(values: Array, n_classes: int, shape: str) -> Array:
     """What ``decision_function`` returns for the values of all pairs, as in scikit-learn.
 
-    One column of values, positive for the second class, where there are two classes; else
-    all pairs (`shape` is "ovo"), positive for the first, or one column a class ("ovr").
+    With two classes, one column of values, positive for the second class; otherwise all pairs
+    (`shape` is "ovo"), positive for the first class, or one column per class ("ovr").
     """
     if n_classes == 2:
         return values[:, 0]
@@ -46,25 +46,25 @@ def shaped(values: Array, n_classes: int, shape: str) -> Array:
 
 
 def labels(values: Array, classes: np.ndarray, break_ties: bool) -> np.ndarray:
-    """The class that wins most of its pairs; of several, the first, or by value."""
+    """The class that wins the most pairs; ties go to the first class, or are broken by value."""
     counted = one_vs_rest if break_ties and classes.size > 2 else votes
     return classes[np.argmax(counted(values, classes.size), axis=1)]
 
 
 def lost(margins: Array) -> Mask:
-    """Which margins make an error: a value of exactly 0 does (``theta(0) = 1`` in the paper)."""
+    """Which margins are errors; exactly 0 is one (``theta(0) = 1`` in the paper)."""
     return margins <= 0.0
 
 
 def errors(values: Array, indices: np.ndarray, n_classes: int, break_ties: bool = False) -> Mask:
-    """Which left-out rows are not given to their own class."""
+    """Which left-out rows are misclassified."""
     if n_classes == 2:
         return lost(np.where(indices == 1, values[:, 0], -values[:, 0]))
     return labels(values, np.arange(n_classes), break_ties) != indices
 
 
 def probabilities(pairwise: Array, n_classes: int) -> Array:
-    """Probabilities of all classes from those of the second class of every pair."""
+    """Class probabilities from the probability of the second class of every pair."""
     pairwise = pairwise.clip(_LEAST_PROBABILITY, 1.0 - _LEAST_PROBABILITY)
     if n_classes == 2:
         return np.column_stack((1.0 - pairwise, pairwise))
@@ -72,7 +72,7 @@ def probabilities(pairwise: Array, n_classes: int) -> Array:
 
 
 def votes(values: Array, n_classes: int) -> Array:
-    """How many of its pairs each class wins; a value of exactly 0 is a win of the second."""
+    """The number of pairs that each class wins; at exactly 0 the second class wins."""
     return _wins(values >= 0, n_classes)
 
 
@@ -86,10 +86,10 @@ def _wins(second_wins: np.ndarray, n_classes: int) -> Array:
 
 
 def one_vs_rest(values: Array, n_classes: int) -> Array:
-    """Votes, and between classes of equal votes the sum of their values.
+    """Votes, with ties broken by the sums of values.
 
-    The sums are squeezed into less than a third, so that they never outvote a vote, and a
-    value of exactly 0 is a win of the first; that is what scikit-learn does.
+    As in scikit-learn, the sums are scaled to less than a third, so that they never outweigh a
+    vote, and at exactly 0 the first class wins.
     """
     sums = np.zeros((values.shape[0], n_classes))
     for column, (first, second) in enumerate(class_pairs(n_classes)):
@@ -99,13 +99,13 @@ def one_vs_rest(values: Array, n_classes: int) -> Array:
 
 
 def couple(pairwise: Array, n_classes: int) -> Array:
-    """Probabilities of all classes from those of the pairs (Wu, Lin and Weng 2004).
+    """Class probabilities from pairwise probabilities (Wu, Lin and Weng 2004).
 
     Parameters
     ----------
     pairwise : ndarray of shape (n, n_pairs)
-        Probability of the second class of each pair, given that it is one of the two; not
-        exactly 0 or 1.
+        Probability of the second class of each pair, given that the row belongs to one of the
+        two; not exactly 0 or 1.
     n_classes : int
 
     Returns

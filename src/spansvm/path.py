@@ -1,9 +1,9 @@
 """Many weight vectors on one Gram matrix: each model starts from the one before.
 
-Between neighbours on a grid of weights few support vectors change their kind.  Bounded
-vectors move with their bounds, the others stay where they are or are cut off, and the
-gradient follows from the rows of the Gram matrix that belong to the multipliers that moved; where
-all of a class move by one factor, from the sum of their rows, which is carried along.
+Between neighbours on a grid of weights, few support vectors change between in-bound and bounded.
+Bounded vectors move with their bounds; the others stay where they are or are clipped.  The gradient
+is updated from the rows of the multipliers that moved; if all of a class move by one factor, from
+the sum of their rows, which is carried along.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["Path", "follow", "solve_from"]
 
 
 class Path:
-    """Models of one machine for one weight vector after the other.
+    """Models of one machine for a sequence of weight vectors.
 
     Parameters
     ----------
@@ -34,9 +34,9 @@ class Path:
         self._before: SolvedModel | None = None
 
     def step(self, C: Array, *, tol: float = 1e-3, max_iter: int | None = None) -> SolvedModel:
-        """The model with the weights `C`, started from the last one if that has converged.
+        """The model with the weights `C`, started from the previous one if that converged.
 
-        It takes over that one's spans, where they are the same.
+        It reuses the spans of the previous model if they are the same.
         """
         before = self._before
         if before is None:
@@ -61,7 +61,7 @@ def follow(
     y : ndarray of shape (l,)
         Labels, -1.0 or +1.0.
     weights : iterable of ndarray of shape (l,)
-        ``C_i`` of every instance; neighbours should be alike.
+        ``C_i`` of every instance; consecutive vectors should be similar.
     tol : float, default=1e-3
         Largest violation of the KKT conditions.
     """
@@ -75,8 +75,9 @@ def solve_from(
 ) -> DualSolution:
     """Train with the weights `C`, from the solution for other weights on the same Gram matrix.
 
-    The solution meets the KKT conditions to `tol` as one from nothing does.  Warnings are left to
-    the caller.  What `before` carries for the next step is used up: one path leads on from it.
+    The solution meets the KKT conditions to `tol`, like one trained from scratch.  Warnings are
+    left to the caller.  The sums that `before` carries are consumed: only one path can continue
+    from it.
     """
     y = before.y
     x, old, new, twins = before.beta, before.C, C, gram.twins(y)

@@ -5,7 +5,7 @@
 Three problems of the paper have this form: the dual of a weighted SVM (with the
 signs of the labels moved into ``x``), the span of a support vector within its box
 (eq. Sp_calc), and the smallest ball that encloses the training set.  Nothing here
-knows of support vectors; the compiled loops are in ``_descent``.
+is specific to SVMs; the compiled loops are in ``_descent``.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = [
 #: Pairs whose curvature is below this fraction of the largest diagonal entry count as flat.
 _FLAT = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-9}
 
-#: Sums, of variables or of their bounds, that differ by less than this fraction are equal.
+#: Sums of variables or of bounds whose relative difference is smaller are equal.
 EQUAL_SUMS = 1e-12
 
 
@@ -52,16 +52,16 @@ class QPResult:
     gradient : ndarray of shape (n,)
         ``Kx + c`` at the solution.
     gap : float
-        How far the KKT conditions are from holding: the largest difference between the
-        gradient of a variable that may fall and that of one that may grow, at least 0.
+        Violation of the KKT conditions: the largest difference between the gradient of a
+        variable that may decrease and that of one that may increase, at least 0.
     converged : bool
         Whether ``gap <= tol``.
     iterations : int
-        Two-variable steps taken.
+        Number of two-variable steps.
     indefinite : bool
-        Whether negative curvature was met: then `x` is a stationary point only.
+        Whether negative curvature was met: then `x` is only a stationary point.
     factor : Factor, optional
-        Of the free variables, if they were finished.
+        The factor of the free variables, if the solution was finished with it.
     """
 
     x: Array
@@ -78,9 +78,9 @@ class QPResult:
 
 
 def default_max_iter(n: int) -> int:
-    """The iteration limit that is used where the caller gives none.
+    """The default iteration limit.
 
-    Many times what is needed where the tolerance can be reached at all.  Where rounding keeps it
+    It is many times what is needed if the tolerance can be reached at all.  If rounding puts it
     out of reach, small problems, of which there may be many, still end within a second.
     """
     return max(min(1000 * (n + 1000), 10_000_000), 100 * n)
@@ -103,19 +103,19 @@ def solve_qp(
     ----------
     K : array-like of shape (n, n)
         Symmetric matrix, float64 or float32 (anything else is converted); may be read-only
-        or memory-mapped.  It should be positive semidefinite: if it is not, the result
-        is a stationary point and says so.
+        or memory-mapped.  It should be positive semidefinite; if it is not, the result
+        is a stationary point, marked as ``indefinite``.
     c, lo, hi : array-like of shape (n,)
         Linear term and finite bounds.
     total : float, default=0.0
-        What the variables sum to.
+        Required sum of the variables.
     x0 : array-like of shape (n,), optional
-        Where to start; it is first moved into the box and onto the sum.  By default the
-        point of the box that is nearest to zero.
+        Starting point; it is first moved into the box and onto the sum.  By default the
+        point of the box nearest to zero.
     tol : float, default=1e-3
         Largest KKT gap of a solution.
     max_iter : int, optional
-        Limit on the two-variable steps; by default a million, and more for more variables.
+        Maximum number of two-variable steps; by default a million, and more for more variables.
 
     Returns
     -------
@@ -143,7 +143,7 @@ def solve_qp(
 def make_feasible(
     K: np.ndarray, x: Array, g: Array, lo: Array, hi: Array, total: float
 ) -> tuple[Array, Array]:
-    """A point near `x` within the bounds and on the sum, and its gradient from that of `x`."""
+    """A feasible point near `x`, and its gradient, computed from that of `x`."""
     boxed = np.clip(x, lo, hi)
     g = g.copy()
     moved = np.flatnonzero(boxed != x)
@@ -169,10 +169,10 @@ def refine(
 ) -> QPResult:
     """Solve from a feasible `x` whose gradient `g` is known; both are overwritten.
 
-    For callers that solve many related problems on one matrix: nothing is checked but
-    the result.  `K` must come from ``symmetric_view``; `diagonal` is its own.  With `to_vertex`
-    a solution to the tolerance is finished as far as rounding allows; `known` is the factor that
-    a problem nearby was finished with.
+    For callers that solve many related problems on one matrix: only the result is checked.
+    `K` must come from ``symmetric_view``; `diagonal` is its diagonal.  With `to_vertex`, a solution
+    within the tolerance is refined as far as rounding allows; `known` is the factor of the
+    solution of a similar problem.
     """
     scale = max(float(np.abs(diagonal).max()), np.finfo(np.float64).tiny)
     flags = np.zeros(2, dtype=np.bool_)
@@ -191,7 +191,7 @@ def refine(
 
 
 def gradient(K: np.ndarray, x: Array, c: Array) -> Array:
-    """``Kx + c``, at the cost of the rows where `x` is not zero."""
+    """``Kx + c``, using only the rows where `x` is not zero."""
     g = np.zeros(c.size)
     rows = np.flatnonzero(x)
     add_rows(g, K, rows, x[rows])
@@ -199,22 +199,22 @@ def gradient(K: np.ndarray, x: Array, c: Array) -> Array:
 
 
 def check_limits(tol: float, max_iter: int | None) -> None:
-    """ValueError unless a solver can stop at these."""
+    """Raise ValueError unless these are valid stopping criteria."""
     if not (np.isfinite(tol) and tol > 0):
-        raise ValueError(f"tol must be positive; it is {tol}.")
+        raise ValueError(f"tol must be positive; got {tol}.")
     if max_iter is not None and max_iter < 1:
-        raise ValueError(f"max_iter must be at least 1, or None for no limit; it is {max_iter}.")
+        raise ValueError(f"max_iter must be at least 1, or None for the default; got {max_iter}.")
 
 
 def _check_problem(K: np.ndarray, c: Array, lo: Array, hi: Array, total: float) -> None:
     n = c.size
     if K.ndim != 2 or K.shape != (n, n):
-        raise ValueError(f"K must have shape ({n}, {n}), as c has {n}; its shape is {K.shape}.")
+        raise ValueError(f"K must have shape ({n}, {n}), as c has length {n}; got {K.shape}.")
     for name, array in (("c", c), ("lo", lo), ("hi", hi)):
         if array.shape != (n,):
-            raise ValueError(f"{name} must have shape ({n},); its shape is {array.shape}.")
+            raise ValueError(f"{name} must have shape ({n},); got {array.shape}.")
         if not np.isfinite(array).all():
-            raise ValueError(f"{name} must be finite: it contains NaN or infinity.")
+            raise ValueError(f"{name} must be finite; found NaN or infinity.")
     if (lo > hi).any():
         first = int(np.flatnonzero(lo > hi)[0])
         raise ValueError(f"lo must not exceed hi: lo[{first}] = {lo[first]} > {hi[first]}.")
@@ -222,6 +222,6 @@ def _check_problem(K: np.ndarray, c: Array, lo: Array, hi: Array, total: float) 
     slack = EQUAL_SUMS * (float(np.abs(lo).sum() + np.abs(hi).sum()) + abs(total))
     if not least - slack <= total <= most + slack:
         raise ValueError(
-            f"total = {total} cannot be reached: within the bounds the sum is "
+            f"total = {total} cannot be reached: within the bounds the sum ranges "
             f"from {least} to {most}."
         )

@@ -1,8 +1,8 @@
-"""Importance scores for people who have none.
+"""Ready-made importance scores.
 
-Small functions ``(X, y) -> q`` with one score in [0, 1] for every instance, larger for the
-instances that the rest of their class vouches for.  Give them to ``fit(X, y, scores=q)`` of
-a :class:`~spansvm.SpanSVC` with a :class:`~spansvm.SigmoidWeighting`.
+Small functions ``(X, y) -> q`` that give every instance a score in [0, 1], larger for instances
+that are typical of their class.  Pass the scores to ``fit(X, y, scores=q)`` of a
+:class:`~spansvm.SpanSVC` with a :class:`~spansvm.SigmoidWeighting`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["centre_closeness", "local_density", "neighbour_agreement"]
 def centre_closeness(X: Any, y: npt.ArrayLike) -> Array:
     """How close each instance is to the centre of its class (Lin and Wang 2002).
 
-    1 at the centre; next to 0 for the instance of the class that is farthest from it.
+    1 at the centre; almost 0 for the instance of the class that is farthest from it.
 
     Parameters
     ----------
@@ -34,6 +34,12 @@ def centre_closeness(X: Any, y: npt.ArrayLike) -> Array:
     Returns
     -------
     ndarray of shape (l,)
+
+    See Also
+    --------
+    spansvm.scores.neighbour_agreement : Scores from the labels of nearest neighbours.
+    spansvm.scores.local_density : Scores from the density of the class.
+    spansvm.SigmoidWeighting : Turns scores into weights.
     """
     X, labels = _checked(X, y)
     result = np.empty(labels.size)
@@ -49,13 +55,13 @@ def centre_closeness(X: Any, y: npt.ArrayLike) -> Array:
         if radius <= rounding * float(abs(members).max()):
             result[rows] = 1.0  # all in one point
         else:
-            # A little more than the radius, so that no instance is without any weight.
+            # A little more than the radius, so that no instance gets zero weight.
             result[rows] = 1.0 - distance / (1.001 * radius)
     return result
 
 
 def neighbour_agreement(X: Any, y: npt.ArrayLike, n_neighbors: int = 5) -> Array:
-    """Share of the nearest neighbours of each instance that have its label.
+    """Share of each instance's nearest neighbours that have the same label.
 
     Parameters
     ----------
@@ -67,6 +73,12 @@ def neighbour_agreement(X: Any, y: npt.ArrayLike, n_neighbors: int = 5) -> Array
     Returns
     -------
     ndarray of shape (l,)
+
+    See Also
+    --------
+    spansvm.scores.centre_closeness : Scores from distances to the class centre.
+    spansvm.scores.local_density : Scores from the density of the class.
+    spansvm.SigmoidWeighting : Turns scores into weights.
     """
     X, labels = _checked(X, y)
     _, neighbours = _neighbours(X, n_neighbors)
@@ -74,11 +86,10 @@ def neighbour_agreement(X: Any, y: npt.ArrayLike, n_neighbors: int = 5) -> Array
 
 
 def local_density(X: Any, y: npt.ArrayLike, n_neighbors: int = 5) -> Array:
-    """How densely the class lies around each of its instances.
+    """How dense the class is around each of its instances.
 
-    ``m / (m + r)`` for the mean distance ``r`` to the nearest neighbours in the class, with
-    ``m`` the median of ``r`` over the class: 1/2 for an ordinary instance, less for one that
-    lies apart.
+    ``m / (m + r)``, with ``r`` the mean distance to the nearest neighbours in the class and ``m``
+    the median of ``r`` over the class: 1/2 for a typical instance, less for an isolated one.
 
     Parameters
     ----------
@@ -89,6 +100,12 @@ def local_density(X: Any, y: npt.ArrayLike, n_neighbors: int = 5) -> Array:
     Returns
     -------
     ndarray of shape (l,)
+
+    See Also
+    --------
+    spansvm.scores.centre_closeness : Scores from distances to the class centre.
+    spansvm.scores.neighbour_agreement : Scores from the labels of nearest neighbours.
+    spansvm.SigmoidWeighting : Turns scores into weights.
     """
     X, labels = _checked(X, y)
     result = np.empty(labels.size)
@@ -112,11 +129,11 @@ def _checked(X: Any, y: npt.ArrayLike) -> tuple[Any, np.ndarray]:
 
 
 def _neighbours(X: Any, n_neighbors: int) -> tuple[Array, np.ndarray]:
-    """Distances and rows of the nearest other rows, as many as there are up to `n_neighbors`."""
+    """Distances and indices of the nearest other rows: `n_neighbors`, or all if there are fewer."""
     if n_neighbors < 1:
         raise ValueError(f"n_neighbors must be at least 1; got {n_neighbors}.")
     if X.shape[0] < 2:
-        raise ValueError("At least two instances are needed to have neighbours.")
+        raise ValueError("At least two instances are needed to find neighbours.")
     count = min(n_neighbors, X.shape[0] - 1)
     distances, rows = NearestNeighbors(n_neighbors=count).fit(X).kneighbors()
     return distances, rows

@@ -4,10 +4,10 @@ Without the box, ``S_p`` is the distance of ``x_p`` from the affine hull of the 
 in-bound vectors, and the leave-one-out decision value is
 ``f^p(x_p) = f(x_p) - y_p alpha_p S_p^2`` (eq. theorem4).
 
-Where removing ``x_p`` leaves no in-bound vector (n* = 0, or n* = 1 and p is it), the
-sum constraint forces one other multiplier to move: the one whose gradient asks for it
-most.  That vector takes the place of the hull, and it fixes the intercept.  Where
-``x_p`` is alone in its class, what remains is one class, and ``f^p = -y_p``.
+If removing ``x_p`` leaves no in-bound vector (n* = 0, or n* = 1 and p is that vector), the
+sum constraint forces one other multiplier to move: the one whose gradient demands it
+most.  That vector takes the place of the hull, and it fixes the intercept.  If
+``x_p`` is the only member of its class, one class remains, and ``f^p = -y_p``.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ __all__ = [
     "with_factor",
 ]
 
-#: Strictly inside a box is farther from its ends than this fraction of it, and of the
-#: largest multiplier where boxes are wider than any multiplier.
+#: Strictly inside a box means farther from its ends than this fraction of its width, or of the
+#: largest multiplier if that is smaller.
 _STRICT = 1e-9
 
 #: Rounds of guessing which bounds are active before the general solver is called.
@@ -51,22 +51,22 @@ _ROUNDS = 30
 #: KKT gap of the span within its box, as a fraction of the largest squared norm.
 _BOX_TOLERANCE = 1e-9
 
-#: How many numbers a block of removals may hold.
+#: Size limit of a block of removals.
 _BLOCK_NUMBERS = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class Spans:
-    """What the span says of every training instance, had it been left out.
+    """The span's predictions for every training instance, had it been left out.
 
     Attributes
     ----------
     squared : ndarray of shape (l,)
-        ``S_p^2`` without the box; 0 for instances that are no support vectors.
+        ``S_p^2`` without the box; 0 for instances that are not support vectors.
     decision : ndarray of shape (l,)
         ``f^p(x_p)``: the decision value of the model trained without the instance.
     errors : int
-        How many instances are on the wrong side, ``y_p f^p(x_p) <= 0``.
+        Number of instances on the wrong side, ``y_p f^p(x_p) <= 0``.
     """
 
     squared: Array
@@ -76,10 +76,10 @@ class Spans:
 
 @one_blas_thread
 def with_factor(gram: Gram, solution: DualSolution) -> DualSolution:
-    """The model with the factor of its in-bound vectors, for those who need it several times.
+    """The model with the factor of its in-bound vectors, to be used several times.
 
-    One that training has left is as good; else, as for a model that was read, it is computed.
-    Equal vectors of one class are taken once.
+    If training left a factor, that is used; otherwise, as for a model read from an SVC, it is
+    computed.  Equal vectors of one class are included once.
     """
     if solution.factor is not None and solution.factor.matrix.size:
         return solution
@@ -104,13 +104,13 @@ def find_spans(
 ) -> Spans:
     """Spans without the box, and the leave-one-out decision values that follow (Theorem 2).
 
-    `before` is another model on the same Gram matrix: if it has the same in-bound vectors, the
-    spans are the same.
+    `before` is another model on the same Gram matrix; if it has the same in-bound vectors, its
+    spans are reused.
     """
     inside = np.flatnonzero(solution.in_bound)
     bounded = np.flatnonzero(solution.bounded)
     squared = np.zeros(solution.y.size)
-    # Of equal points the first stands for all, as in training; each is in the hull of the others.
+    # The first of equal points represents all, as in training; each is in the hull of the others.
     twins = gram.twins(solution.y)
     hull = points = inside
     if twins is not None:
@@ -123,7 +123,7 @@ def find_spans(
         if factor is not None and factor.matrix.size:
             gram.hull_distances(factor, bounded, squared)
         else:
-            if not solution.indefinite:  # else it has been said
+            if not solution.indefinite:  # otherwise the warning was already given
                 warn_indefinite(stacklevel=2)
             AffineHull(gram, hull, no_factor(hull)).distances(bounded, gram.diagonal, squared)
         if twins is not None:
@@ -142,7 +142,7 @@ def find_spans(
 
 
 def _same_hull(solution: DualSolution, before: DualSolution) -> bool:
-    """Whether another model has the same in-bound vectors, and the bounded ones among its own."""
+    """Whether another model has the same in-bound vectors and at least the same bounded ones."""
     return bool(
         (solution.in_bound == before.in_bound).all() and before.bounded[solution.bounded].all()
     )
@@ -156,7 +156,7 @@ def _take_over(
     squared: Array,
     decision: Array,
 ) -> None:
-    """Spans and decision values where no hull defines them, in place."""
+    """Set spans and decision values that no hull defines, in place."""
     y, f = solution.y, solution.decision
     apart = inside[0] if inside.size else -1
     for sign in (-1.0, 1.0):
@@ -171,11 +171,11 @@ def _take_over(
 
 
 def entering(solution: DualSolution, sign: float, apart: int = -1) -> int:
-    """The vector that takes over what a removed vector of label `sign` gave to the sum.
+    """The vector that takes over the multiplier of a removed vector of label `sign`.
 
-    Its signed multiplier must be free to move by `sign`; of those vectors it is the one
-    that violates, or is closest to violating, its margin in that direction.  `apart` is one
-    that cannot; -1 is returned if none can.
+    Its signed multiplier must be free to move by `sign`; among those vectors it is the one
+    that violates its margin most in that direction, or is closest to doing so.  `apart` is a
+    vector to exclude; -1 is returned if there is none.
     """
     return int(_entering(solution.alpha, solution.C, solution.y, solution.decision, sign, apart))
 
@@ -207,7 +207,7 @@ def span_exists(solution: DualSolution) -> Mask:
         same = solution.support & (y == sign)
         room = float(C[inside & (y == sign)].sum()) + sign * bounded_sum
         exists[same] = room - C[same] >= -slack
-    # Lambda_p is made of the other in-bound vectors: without any it is empty.
+    # Lambda_p consists of combinations of the other in-bound vectors: without any it is empty.
     return exists & (inside.sum() > inside)
 
 
@@ -221,12 +221,10 @@ def box_span_squared(
 ) -> Array:
     """``S_p^2`` within the box (eq. Sp_calc) for the support vectors in `rows`.
 
-    Infinity where Lambda_p is empty: the minimum over nothing.  Where the solution
-    without the box satisfies the box it is the answer; the rest are small quadratic
-    programs over the in-bound vectors.
+    Infinity where Lambda_p is empty.  Where the solution without the box lies inside the box, it
+    is the answer; the others are small quadratic programs over the in-bound vectors.
 
-    `hull` and `spans` are what :func:`hull_of` and :func:`find_spans` gave, if they are
-    known.
+    `hull` and `spans` are the results of :func:`hull_of` and :func:`find_spans`, if available.
     """
     result = np.full(rows.size, np.inf)
     existing = np.flatnonzero(span_exists(solution)[rows])
@@ -240,10 +238,10 @@ def box_span_squared(
         spans = spans or find_spans(gram, solution)
     for position, free in zip(existing, hull.weights(rows[existing]), strict=True):
         p = rows[position]
-        # beta_i + beta_p lambda_i stays in its box; p itself has no part in its own span.
+        # beta_i + beta_p lambda_i stays in its box; p itself takes no part in its own span.
         ends = np.stack((lo, hi)) / beta[p]
         ends[:, inside == p] = 0.0
-        # Equal vectors have as much room together as each has.
+        # The room of equal vectors is the sum of their rooms.
         least, most = hull.together(ends.min(axis=0)), hull.together(ends.max(axis=0))
         own = np.arange(hull.points.size) == hull.alone_at(p)
         least[own] = most[own] = free[own] = -1.0
@@ -261,12 +259,13 @@ def box_span_squared(
 def _boxed_weights(
     hull: AffineHull, column: Array, free: Array, least: Array, most: Array, own: Mask
 ) -> Array:
-    """The weights, within their bounds, of the point nearest to the one that `column` belongs to.
+    """The weights, within their bounds, of the point of the hull nearest to p.
 
-    Without the bounds they are the `free` ones; p itself, if it is `own`, stays at -1.
-    With the values in A fixed, ``lambda = base + P[:, A] mu`` for the projected inverse P of
-    the hull.  Bounds that are violated become active, those whose multiplier has the wrong
-    sign are released, until nothing changes; usually that takes a few rounds.
+    `column` holds the kernel values of p.  Without bounds the weights are `free`; p itself, if
+    it is one of the points (`own`), stays at -1.  With the weights in A fixed,
+    ``lambda = base + P[:, A] mu`` for the projected inverse P of the hull.  Violated bounds
+    become active and those whose multiplier has the wrong sign are released, until nothing
+    changes; that usually takes a few rounds.
     """
     below, above = free < least, free > most
     # The free weights of an in-bound p are themselves such a move: from 0, with p fixed at -1.
@@ -289,7 +288,7 @@ def _boxed_weights(
                 return weights
             break
         below, above = now_below, now_above
-    # Rounds that repeat, or points that are nearly dependent: the general solver.
+    # The rounds cycle, or the points are nearly dependent: use the general solver.
     keep = ~own
     gram = hull.block[np.ix_(keep, keep)] + hull.shift
     total = min(1.0, float(most[keep].sum()))  # Lemma 1 may hold with equality
@@ -309,10 +308,10 @@ def _boxed_weights(
 
 @one_blas_thread
 def opper_winther_shift(gram: Gram, solution: DualSolution) -> Array:
-    """How far a unit of ``alpha_p`` moves ``f(x_p)`` if the intercept stays as it is.
+    """How far a unit of ``alpha_p`` moves ``f(x_p)`` if the intercept stays fixed.
 
     ``1 / (K_II^-1)_pp`` for in-bound vectors, ``K_pp - k_p' K_II^-1 k_p`` for bounded ones:
-    the squared span without the condition that the lambda sum to one.
+    the squared span without the condition that the lambdas sum to one.
     """
     shift = np.zeros(solution.y.size)
     inside = np.flatnonzero(solution.in_bound)
@@ -354,12 +353,12 @@ def removals(
     support: np.ndarray | None = None,
     hull: AffineHull | None = None,
 ) -> Iterator[Removal]:
-    """The predicted model for the removal of every support vector in turn, or of some.
+    """The predicted models when each support vector (or each of `support`) is removed.
 
-    A prediction is exact where the moved multipliers stay strictly inside their boxes, on
-    their margins, and no other instance changes side of its margin; margins are met to
-    within `slack`.  Nothing is predicted, the multiplier is merely taken away, where no
-    in-bound vector is left to move.  `hull` is what :func:`hull_of` gave, if that is known.
+    A prediction is exact if the multipliers that move stay strictly inside their boxes, their
+    vectors on their margins, and no other instance changes side of its margin, all to within
+    `slack`.  If no in-bound vector is left to move, the multiplier is merely set to 0 and
+    nothing else is predicted.  `hull` is the result of :func:`hull_of`, if available.
     """
     beta, g, y = solution.beta, solution.gradient, solution.y
     lo, hi = box(y, solution.C)

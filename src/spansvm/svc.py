@@ -1,4 +1,4 @@
-"""SpanSVC: the weighted SVM as a scikit-learn classifier that knows its leave-one-out values."""
+"""SpanSVC: the weighted SVM as a scikit-learn classifier with leave-one-out predictions."""
 
 from __future__ import annotations
 
@@ -49,17 +49,17 @@ _CONSTRAINTS: dict[str, Constraint] = {
 
 
 class SpanSVC(ClassifierMixin, BaseEstimator):
-    """Weighted support vector classifier with leave-one-out predictions for free.
+    """Weighted support vector classifier with leave-one-out predictions.
 
-    Trains as :class:`sklearn.svm.SVC` does (same problem, same parameters, same fitted
-    attributes), on a solver of its own, and adds what the span gives: the decision value
-    that every training instance would have got from a model that never saw it.
+    Solves the same problem as :class:`sklearn.svm.SVC`, with the same parameters and fitted
+    attributes but its own solver.  From the span it also predicts the decision value that each
+    training instance would have had if the model had never seen it.
 
     Parameters
     ----------
     C : float, default=1.0
-        Weight of the errors against the margin; multiplied by the class weight, the
-        weighting and the sample weight of an instance it is the bound ``C_i``.
+        Weight of the errors against the margin.  Multiplied by the class weight, the
+        weighting and the sample weight of an instance, it gives the bound ``C_i``.
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
     degree : int, default=3
     gamma : {"scale", "auto"} or float, default="scale"
@@ -70,16 +70,16 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
     tol : float, default=1e-3
         Largest violation of the KKT conditions.
     max_iter : int, default=-1
-        Limit on the iterations of the solver for each pair of classes; -1 for the
-        solver's own, which is generous.
+        Maximum number of solver iterations per pair of classes; -1 for the solver's own
+        limit, which is generous.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
     break_ties : bool, default=False
     gram_budget : float or str, optional
-        Bytes that the Gram matrix of the training rows may take, or a text such as "4 GiB"; half
-        of the memory that is available by default.  A matrix that does not fit is held in single
-        precision, and if that does not fit either, computed part by part when it is needed; parts
-        of up to 8 MB are allowed whatever the budget.  Linear kernels with many more rows than
-        features need none.
+        Memory for the Gram matrix of the training rows, in bytes or as a string such as "4 GiB";
+        by default half of the available memory.  A matrix that does not fit is stored in single
+        precision; if that does not fit either, it is computed in parts as needed.  Parts of up to
+        8 MB are allowed whatever the budget.  Linear kernels with many more rows than features
+        need no matrix.
 
     Attributes
     ----------
@@ -89,35 +89,42 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
     support_vectors_ : ndarray or sparse matrix of shape (n_SV, n_features)
     n_support_ : ndarray of shape (n_classes,)
     dual_coef_ : ndarray of shape (n_classes - 1, n_SV)
-        Signed multipliers, arranged as LibSVM arranges them.
+        Signed multipliers, in LibSVM's layout.
     intercept_ : ndarray of shape (n_classes * (n_classes - 1) / 2,)
     coef_ : ndarray of shape (n_pairs, n_features)
-        Weights of the features; for the linear kernel only.
+        Weights of the features; only for the linear kernel.
     class_weight_ : ndarray of shape (n_classes,)
     n_iter_ : ndarray of shape (n_pairs,)
     fit_status_ : int
         0 if all pairs converged, else 1.
     shape_fit_ : tuple of int
     loo_error_, loo_decision_function_, loo_predict_, loo_margin_, loo_ranking_
-        From the span, computed when first asked for.
+        Predicted by the span; computed on first access.
     left_out_ : LeftOutClasses
-        Everything that is known of the training rows, each left out: what these are made of.
+        The left-out training rows, from which the attributes above are computed.
     machines_ : Machines
-        The machines of all pairs of classes.
+        The binary machines, one per pair of classes.
+
+    See Also
+    --------
+    sklearn.svm.SVC : The same model, trained by LibSVM.
+    spansvm.SpanSearch : Choose hyperparameters by leave-one-out estimates.
+    spansvm.analyze : All estimates and bounds for a fitted model.
+    spansvm.exact_loo : Exact leave-one-out decision values.
 
     Notes
     -----
     The model keeps a copy of its training data, from which the leave-one-out values and the
-    probabilities are computed when they are first asked for.
+    probabilities are computed on first use.
 
-    What SVC trains is trained for positive semidefinite kernels; for others (sigmoid) both find
-    a stationary point, not always the same.  Unlike SVC's, ``support_`` counts all rows where
-    some weights are zero, ``dual_coef_`` and ``coef_`` are dense, and ``support_vectors_`` is
-    also filled for callable kernels, whose rows must be numbers.
+    The solution is that of SVC if the kernel is positive semidefinite; for other kernels (sigmoid)
+    both find a stationary point, not always the same one.  Unlike in SVC, ``support_`` indexes all
+    rows even if some have zero weight, ``dual_coef_`` and ``coef_`` are dense, and
+    ``support_vectors_`` is also filled for callable kernels, whose rows must be numeric.
 
-    The leave-one-out values are predictions of the span.  They are close with an RBF kernel; with
-    a linear kernel in few dimensions, large `C` or labels that are mostly noise, compare with
-    :func:`~spansvm.exact_loo` (two classes).
+    The leave-one-out values are predictions of the span.  With an RBF kernel they are close to the
+    exact ones; with a linear kernel in few dimensions, a large `C`, or labels that are mostly
+    noise, compare them with :func:`~spansvm.exact_loo` (two classes).
 
     Examples
     --------
@@ -175,9 +182,14 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
         X : array-like or sparse matrix of shape (l, d), or of shape (l, l) if precomputed
         y : array-like of shape (l,)
         sample_weight : array-like of shape (l,), optional
-            Factors of ``C``, at least 0; 0 leaves the instance out.
+            Factors that multiply ``C``, at least 0; 0 leaves the instance out.
         scores : array-like of shape (l,), optional
             Importance scores in [0, 1] for the weighting.
+
+        Returns
+        -------
+        SpanSVC
+            The fitted model.
         """
         self.check_parameters()
         # A copy: the leave-one-out values are computed later, and the caller may change X.
@@ -211,7 +223,7 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
         return self
 
     def check_parameters(self) -> None:
-        """ValueError for a parameter that no fit could use."""
+        """Raise ValueError if a parameter is invalid for any training data."""
         check_parameters(self, _CONSTRAINTS)
         if self.gram_budget is not None:
             parse_budget(self.gram_budget)
@@ -222,7 +234,7 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'.")
 
     def _store(self, machines: TrainedMachines) -> None:
-        """Set the fitted attributes, arranged as LibSVM arranges them."""
+        """Set the fitted attributes, in LibSVM's layout."""
         self.machines_: Machines = machines
         self.left_out_: LeftOutClasses = span_left_out(machines)
         solutions = machines.solutions
@@ -244,12 +256,12 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
         return self.machines_.decide(X)
 
     def decision_function(self, X: Any) -> Array:
-        """Decision values, as :meth:`sklearn.svm.SVC.decision_function` gives them.
+        """Decision values, in the form of :meth:`sklearn.svm.SVC.decision_function`.
 
         Returns
         -------
         ndarray
-            Of shape (n,) for two classes, positive for ``classes_[1]``; else of shape
+            For two classes of shape (n,), positive for ``classes_[1]``; otherwise of shape
             (n, n_classes), or (n, n_pairs) if ``decision_function_shape="ovo"``.
         """
         return self._shaped(self._pair_values(X))
@@ -258,56 +270,56 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
         return shaped(values, len(self.classes_), self.decision_function_shape)
 
     def predict(self, X: Any) -> np.ndarray:
-        """The class that wins most of its pairs."""
+        """Predict the class that wins the most pairs."""
         self._check_ties()
         return labels(self._pair_values(X), self.classes_, self.break_ties)
 
     def predict_proba(self, X: Any) -> Array:
-        """Probabilities of the classes, calibrated on the leave-one-out decision values.
+        """Class probabilities, calibrated on the leave-one-out decision values.
 
-        A sigmoid for each pair of classes, fitted on what the span says of the training
-        instances: no folds and no further training.  For more than two classes the pairs are
-        coupled.
+        One sigmoid per pair of classes is fitted to the decision values that the span predicts
+        for the left-out training instances: no folds and no further training.  With more than
+        two classes, the pairwise probabilities are coupled.
 
         Returns
         -------
         ndarray of shape (n, n_classes)
-            In the order of ``classes_``.
+            Columns in the order of ``classes_``.
         """
         values = self._pair_values(X)
         return self.left_out_.values.calibration(values)
 
     def predict_log_proba(self, X: Any) -> Array:
-        """Logarithms of :meth:`predict_proba`."""
+        """Logarithm of :meth:`predict_proba`."""
         return np.log(self.predict_proba(X))
 
     # Leave-one-out --------------------------------------------------------------------
 
     @property
     def loo_decision_function_(self) -> Array:
-        """What ``decision_function`` would say of each row, had it been left out.
+        """What ``decision_function`` would return for each row, had it been left out.
 
-        Predicted by the span, and followed exactly where that is doubtful, unless it changes
-        the sign: signs are those of the span-rule.
+        Predicted by the span; where the prediction is doubtful, the removal is followed exactly,
+        unless that changes the sign: signs are those of the span-rule.
         """
         check_is_fitted(self)
         return self._shaped(self.left_out_.values.decision)
 
     @property
     def loo_ranking_(self) -> Array:
-        """For two classes, leave-one-out values that are comparable between rows.
+        """Leave-one-out values that are comparable between rows; two classes only.
 
-        What scores that rank are computed from: each is taken from a model of its own, and the
-        shift that leaving the row out gives to all others is taken off.
+        Ranking scores are computed from these.  Each value comes from a different model; the
+        shift that leaving out the row causes in all other values is subtracted.
         """
         check_is_fitted(self)
         if len(self.classes_) != 2:
-            raise AttributeError("loo_ranking_ is defined for two classes.")
+            raise AttributeError("loo_ranking_ is defined for two classes only.")
         return self.left_out_.values.comparable[:, 0]
 
     @property
     def loo_predict_(self) -> np.ndarray:
-        """What the span predicts ``predict`` to say of each row, had it been left out."""
+        """What ``predict`` would return for each row, had it been left out; by the span."""
         check_is_fitted(self)
         return self.left_out_.labels(self.classes_, self.break_ties)
 
@@ -319,18 +331,18 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
 
     @property
     def loo_margin_(self) -> Array:
-        """How far each row, had it been left out, would be on the side of its own label.
+        """How far each row, had it been left out, would lie on the side of its own label.
 
-        For two classes ``y_p f^p(x_p)``; for more, the least such value over the pairs that its
-        class belongs to.  Below 0 the other rows contradict the label: ``argsort`` finds the most
-        suspicious ones.  NaN for rows of zero weight.
+        With two classes ``y_p f^p(x_p)``; with more, the smallest such value over the pairs that
+        contain its class.  Where it is negative, the other rows contradict the label: ``argsort``
+        lists the most suspicious labels first.  NaN for rows of zero weight.
         """
         check_is_fitted(self)
         return self.left_out_.margin
 
     @property
     def loo_error_(self) -> float:
-        """The leave-one-out error: the span-rule, for two classes.
+        """The leave-one-out error; for two classes, the span-rule.
 
         Instances of zero weight are not counted.
         """
@@ -338,7 +350,7 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
         return self.left_out_.error(self.break_ties)
 
     def solved_model(self) -> SolvedModel:
-        """The dual solution on its Gram matrix, for two classes: what the estimates are made of."""
+        """The dual solution with its Gram matrix, from which estimates follow; two classes only."""
         check_is_fitted(self)
         if len(self.classes_) != 2:
             raise ValueError(
@@ -347,35 +359,35 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
         return self.solved_models()[0]
 
     def solved_models(self) -> list[SolvedModel]:
-        """The dual solution of every pair of classes on its Gram matrix."""
+        """The dual solution of every pair of classes, with its Gram matrix."""
         check_is_fitted(self)
         if not isinstance(self.machines_, TrainedMachines):
             raise ValueError(
-                "A saved model keeps no training rows: fit it again to compute from its Gram "
-                "matrix."
+                "A saved model keeps no training rows, so its Gram matrix cannot be computed: "
+                "fit it again."
             )
         return self.machines_.models()
 
     def to_svc(self) -> SVC:
-        """The same model as a fitted :class:`sklearn.svm.SVC`, for whoever asks for one.
+        """The same model as a fitted :class:`sklearn.svm.SVC`, for tools that require one.
 
-        It predicts by LibSVM from the support vectors, multipliers and intercepts found here, which
-        LibSVM itself would not always find: it trains with kernel values in single precision, too
+        LibSVM then predicts from the support vectors, multipliers and intercepts found here.  It
+        would not always find them itself: it trains on kernel values in single precision, too
         coarse for a very large `C` with a tiny `gamma`.
 
         Returns
         -------
         SVC
-            With the parameters that both classes have.  A `weighting` is not among them: it is in
-            the solution, but not in what another ``fit`` would do.  There are no probabilities.
+            With the parameters that the two estimators share.  `weighting` is not one of them: the
+            solution includes it, but another ``fit`` would not.  There are no probabilities.
         """
         check_is_fitted(self)
         return as_svc(self)
 
     def without_training_rows(self) -> SpanSVC:
-        """A copy to be saved: predictions and leave-one-out values, but no more of the rows.
+        """A copy to save: it predicts and has the leave-one-out values, without the training rows.
 
-        It keeps the support vectors.  :func:`~spansvm.analyze` needs the model itself.
+        It keeps the support vectors.  :func:`~spansvm.analyze` needs the original model.
         """
         check_is_fitted(self)
         result = copy(self)

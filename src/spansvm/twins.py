@@ -1,8 +1,8 @@
-"""Equal rows of one class: the dual decides only what they weigh together.
+"""Equal rows of one class: the dual determines only the sum of their multipliers.
 
-Any division of the sum among them is a solution, and which one a solver finds depends on where
-it came from.  Here they are trained as one row whose bound is the sum of theirs, and share what
-it gets in proportion to their bounds: a property of the data.
+Any division of the sum among them is a solution, and which one a solver finds depends on its
+starting point.  Here they are trained as one row whose bound is the sum of theirs, and share its
+multiplier in proportion to their bounds, which depends only on the data.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ._typing import Array, Mask, Rows
 
 __all__ = ["Twins", "equal_points", "equal_rows", "first_equal"]
 
-#: Entries of equal rows of a Gram matrix differ by less than this fraction of the largest.
+#: Entries of equal rows of a Gram matrix differ by less than this fraction of the largest entry.
 _ROUNDING = 64 * float(np.finfo(np.float64).eps)
 
 
@@ -26,15 +26,15 @@ class Twins:
     Parameters
     ----------
     kinds : ndarray of int of shape (l,)
-        For every row the first one that is equal to it.
+        For every row, the first one equal to it.
     y : ndarray of shape (l,)
 
     Attributes
     ----------
     first : ndarray of int of shape (l,)
-        For every row the first one that is equal to it and has its label.
+        For every row, the first one equal to it with the same label.
     several : ndarray of bool of shape (l,)
-        Which rows have others like them.
+        Which rows have twins.
     """
 
     def __init__(self, kinds: Rows, y: Array) -> None:
@@ -50,7 +50,7 @@ class Twins:
         return sums
 
     def share(self, alpha: Array, C: Array) -> Array:
-        """Multipliers of the sets, at their first rows, divided in proportion to the bounds."""
+        """Divide the multipliers of the sets, held at their first rows, in proportion to `C`."""
         total, bound = alpha[self.first], self.merge(C)[self.first]
         part = np.divide(total, bound, out=np.zeros_like(total), where=bound > 0)
         shared = np.where(total >= bound, C, np.minimum(part * C, C))
@@ -58,13 +58,13 @@ class Twins:
 
 
 def first_equal(keys: np.ndarray) -> Rows | None:
-    """For every key the place where it comes first; None if all differ."""
+    """For every key, the position of its first occurrence; None if all differ."""
     known, start, group = np.unique(keys, return_index=True, return_inverse=True)
     return start[group] if known.size < keys.size else None
 
 
 def equal_rows(X: Any) -> Rows | None:
-    """For every row the first one that is equal to it; None if all differ."""
+    """For every row, the first one equal to it; None if all differ."""
     if sparse.issparse(X):
         X = sparse.csr_matrix(X, copy=True)
         X.sum_duplicates()
@@ -79,14 +79,14 @@ def equal_rows(X: Any) -> Rows | None:
 
 
 def equal_points(K: np.ndarray) -> Rows | None:
-    """The same of the points of a Gram matrix: their rows are equal, up to rounding."""
+    """The same for the points of a Gram matrix, whose rows are then equal up to rounding."""
     n = K.shape[0]
     if n == 0:
         return None
     slack = _ROUNDING * max(float(np.abs(K.diagonal()).max()), float(np.finfo(np.float64).tiny))
     if K.dtype == np.float32:
         slack *= 2.0**29
-    # Equal rows have equal products with anything; those that differ there need not be compared.
+    # Equal rows have equal products with any vector; rows that differ there need not be compared.
     product = K @ np.cos(np.arange(n)).astype(K.dtype)
     order = np.argsort(product, kind="stable")
     close = np.diff(product[order]) <= n * slack

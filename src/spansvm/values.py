@@ -1,21 +1,20 @@
-"""Values of one machine for left-out instances, right as values, not only in their signs.
+"""Left-out values of one machine that are accurate in size, not only in sign.
 
-Theorem 2 says by how much ``f(x_p)`` changes if the in-bound vectors take over what the removed
-instance gives up and stay inside their boxes.  Where they are few, or the model hardly depends on
-the features, they cannot: what is predicted then is (nearly) the value of the model that saw the
-label.  Counted errors survive that; scores that rank values, and probabilities, do not.
+Theorem 2 gives the change of ``f(x_p)`` if the in-bound vectors take over the multiplier of the
+removed instance and stay inside their boxes.  If they are few, or the model hardly depends on the
+features, they cannot; the prediction is then (nearly) the value of the model that saw the label.
+Error counts tolerate that; ranking scores and probabilities do not.
 
-So each prediction is given a doubt: how much of what is given up finds no room, times the squared
-distance that it would have to go, in units of the spread of the decision values.  Removals are
-followed exactly, the most doubtful first, until the mean doubt of what remains is small in either
-class.
+So each prediction gets a doubt: the part of the multiplier that finds no room, times the squared
+distance that it would have to move, in units of the spread of the decision values.  Removals are
+followed exactly, the most doubtful first, until the mean doubt of the rest is small in each class.
 
-Values of different instances come from different models.  That a removal moves the values of all
-other instances says nothing of the one that is removed, but it is not the same for both classes:
-the one that has lost an instance gets rarer, and its values fall.  Pooled and ranked, such values
-are pessimistic; with small weights they rank every instance of one class above every one of the
-other.  For ranking this common shift is therefore taken off (compare Airola and others 2011 on
-leaving out pairs, one of each class).
+Values of different instances come from different models.  A removal also shifts the values of all
+other instances.  This says nothing about the removed one, but it differs between the classes: the
+class that lost an instance becomes rarer, and its values fall.  Pooled and ranked, such values are
+pessimistic; with small weights they rank every instance of one class above every one of the other.
+For ranking, this common shift is therefore subtracted (compare Airola and others 2011 on leaving
+out pairs, one of each class).
 
 Values that differ by less than the accuracy of the solution are equal.
 """
@@ -40,27 +39,27 @@ from .span import Spans, entering, find_spans
 
 __all__ = ["LeftOutValues", "accuracy_of", "exact_values", "left_out_values", "rounded"]
 
-#: Mean doubt, in either class, that is left with a hundred instances: a fraction of the spread of
-#: the decision values.  Errors of many instances cancel: it may grow with their number (measured).
+#: Mean doubt allowed in each class with a hundred instances, as a fraction of the spread of the
+#: decision values.  Errors of many instances cancel, so it may grow with their number (measured).
 _DOUBT, _HUNDRED = 0.01, 100.0
 
-#: Decision values that vary by less than this fraction of what goes into them, and by less than
-#: this, do not vary.
+#: Decision values are constant if they vary by less than this fraction of the terms they are the
+#: sum of, and by less than this value.
 _CANCELLED, _SMALL = 1e-6, 1e-2
 
-#: Multipliers that differ by less than this fraction are equal.
+#: Multipliers whose relative difference is smaller are equal.
 _EQUAL = 1e-9
 
-#: Kernel values that are held at a time.
+#: Kernel values held at a time.
 _BLOCK_NUMBERS = 4_000_000
 
-#: How many vectors are looked at for the one that takes over next.
+#: Number of vectors considered when looking for the one that takes over next.
 _NEXT = 20
 
-#: Accuracy of decision values, as a multiple of the level of rounding and of the KKT gap.
+#: Accuracy of decision values, as a multiple of the rounding level and of the KKT gap.
 _ABOVE_ROUNDING, _ABOVE_GAP = 100.0, 10.0
 
-#: Exact models that miss the KKT conditions by more than this are reported.
+#: Exact models that violate the KKT conditions by more than this are reported.
 _LOOSE = 1e-5
 
 
@@ -73,10 +72,10 @@ class LeftOutValues:
     decision : ndarray of shape (l,)
         ``f^p(x_p)``: the decision value of the model trained without the instance.
     comparable : ndarray of shape (l,)
-        The same without the shift that the removal gives to the others: comparable between
+        The same without the shift that the removal causes in the others: comparable between
         instances.
     followed : int
-        How many removals were followed exactly.
+        Number of removals that were followed exactly.
     """
 
     decision: Array
@@ -88,7 +87,7 @@ class LeftOutValues:
 def left_out_values(
     gram: Gram, solution: DualSolution, spans: Spans | None = None
 ) -> LeftOutValues:
-    """Values for left-out instances: predicted by the span, followed where that is doubtful.
+    """Values of left-out instances, predicted by the span and followed where that is doubtful.
 
     Parameters
     ----------
@@ -96,7 +95,7 @@ def left_out_values(
     solution : DualSolution
         The model trained on it.
     spans : Spans, optional
-        What the span says of it, if that is known.
+        Its spans, if available.
     """
     if spans is None:
         spans = find_spans(gram, solution)
@@ -127,7 +126,7 @@ def exact_values(gram: Gram, solution: DualSolution) -> LeftOutValues:
     Warns
     -----
     ConvergenceWarning
-        If models meet the KKT conditions to no better than 1e-5, because rounding or the
+        If models violate the KKT conditions by more than 1e-5, because rounding or the
         iteration limit ended their training.
     """
     rows = np.flatnonzero(solution.support)
@@ -142,8 +141,8 @@ def exact_values(gram: Gram, solution: DualSolution) -> LeftOutValues:
     loose = int((gaps > _LOOSE).sum())
     if loose:
         warnings.warn(
-            f"{loose} of {gaps.size} leave-one-out models meet the KKT conditions only to "
-            f"{gaps.max():.2g}: scale the features, or reduce C.",
+            f"{loose} of {gaps.size} leave-one-out models meet the KKT conditions only to within "
+            f"{gaps.max():.2g}. Scale the features, or reduce C.",
             ConvergenceWarning,
             stacklevel=4,
         )
@@ -152,7 +151,7 @@ def exact_values(gram: Gram, solution: DualSolution) -> LeftOutValues:
 
 
 def _comparable(solution: DualSolution, values: Array, accuracy: float) -> Array:
-    """Values to rank: as far apart as the solution can tell, all equal if the model is constant."""
+    """Values for ranking: rounded to their accuracy, all equal if the model is constant."""
     plain = solution.decision[solution.present]
     if float(plain.std()) <= accuracy:
         return np.full(values.size, float(plain.mean()))
@@ -160,17 +159,17 @@ def _comparable(solution: DualSolution, values: Array, accuracy: float) -> Array
 
 
 def _alone_in_class(solution: DualSolution) -> Rows:
-    """Instances without which there is one class: what is said of them is the other one."""
+    """Instances that are the only ones of their class: left out, they get the other class."""
     present, positive = solution.present, solution.y > 0
     classes = (np.flatnonzero(present & positive), np.flatnonzero(present & ~positive))
     return np.concatenate([rows for rows in classes if rows.size == 1] or [np.empty(0, np.intp)])
 
 
 def accuracy_of(gram: Gram, solution: DualSolution) -> float:
-    """How far apart decision values must be to differ.
+    """The difference below which decision values count as equal.
 
-    If they vary by no more than a small fraction of what the multipliers could give, the features
-    have cancelled out: none differ.
+    If they vary by only a small fraction of what the multipliers could produce, the features have
+    cancelled out, and all count as equal.
     """
     level = float(rounding_level(solution.beta, gram.diagonal))
     first = np.flatnonzero(solution.present)[:1]
@@ -183,16 +182,16 @@ def accuracy_of(gram: Gram, solution: DualSolution) -> float:
 
 
 def rounded(values: Array, accuracy: float) -> Array:
-    """Values that differ by less than their accuracy made equal."""
+    """Round values so that those closer than their accuracy become equal."""
     if accuracy == 0.0:
         return values
-    # A multiple of a power of two: as few digits change as can be.
+    # Multiples of a power of two: as few digits change as possible.
     step = 2.0 ** np.ceil(np.log2(accuracy))
     return np.round(values / step) * step
 
 
 def _doubtful(solution: DualSolution, doubt: Array) -> Rows:
-    """The rows to follow: without them the mean doubt of either class is small."""
+    """The rows to follow, such that the mean doubt of the others is small in each class."""
     rows, allowed = [], _DOUBT * max(solution.n_instances / _HUNDRED, 1.0)
     for sign in (-1.0, 1.0):
         own = np.flatnonzero(solution.present & (solution.y == sign))
@@ -205,10 +204,10 @@ def _doubtful(solution: DualSolution, doubt: Array) -> Rows:
 def _predict(
     gram: Gram, solution: DualSolution, spans: Spans, decision: Array, shift: Array
 ) -> tuple[Array, Bordered | None]:
-    """Fill `shift` with what the span says; the doubt of every row, and the system if it is known.
+    """Fill `shift` with predictions; return the doubt of every row, and the system, if computed.
 
-    The doubt is not yet in units of the spread.  It is infinite where the in-bound vectors depend
-    on each other, so that the span has many answers.
+    The doubt is not yet in units of the spread.  It is infinite if the in-bound vectors are
+    dependent, so that the prediction is not unique.
     """
     y, beta, twins = solution.y, solution.beta, gram.twins(solution.y)
     doubt = np.zeros(y.size)
@@ -231,7 +230,7 @@ def _predict(
         doubt[solution.support] = np.inf
         return doubt, system
     P, w = system.projected, system.weights
-    # Bounded vectors: in-bound ones take over `lean` of them.  All relative to the first of these.
+    # Bounded vectors: in-bound ones take over with weights `lean`; all relative to the first.
     base = hull[:1]
     from_base = gram.block(hull, base)[:, 0] - gram.diagonal[base]
     level = float(sums[base[0]])
@@ -243,7 +242,7 @@ def _predict(
         growth = (sums[part] - level) - lean @ (sums[hull] - level)
         growth += number * ((gram.diagonal[base] - to_base[:, 0]) + lean @ from_base)
         shift[part] = -beta[part] * (growth - squared[part]) / (number - 1.0)
-    # In-bound ones: the others do, and it is no more held on its margin.
+    # In-bound vectors: the others take over, and p no longer stays on its margin.
     own = np.diagonal(P)
     moved = x[hull] - (x[hull] / own)[:, None] * P
     lower, upper = np.tile(lo[hull], (hull.size, 1)), np.tile(hi[hull], (hull.size, 1))
@@ -268,7 +267,7 @@ def _predict(
 
 
 def _outside(values: Array, lo: Array, hi: Array) -> Array:
-    """By how much the values of each row leave their boxes, summed."""
+    """The sum, per row, of how far values lie outside their boxes."""
     return (np.maximum(values - hi, 0.0) + np.maximum(lo - values, 0.0)).sum(axis=1)
 
 
@@ -283,7 +282,7 @@ def _from_one(
     shift: Array,
     doubt: Array,
 ) -> None:
-    """The same where one vector takes over: the only in-bound one, or the next at its margin.
+    """The same if one vector takes over: the only in-bound one, or the next to reach its margin.
 
     `room` is how much the multiplier of the in-bound one, with its twins, may grow.
     """
@@ -309,8 +308,8 @@ def _from_one(
         if y[e] != sign:
             free = float(alpha[inside].sum()) if solution.in_bound[e] else alpha[e]
         doubt[rows] = np.maximum(alpha[rows] - free, 0.0)
-        # Somebody else may get to its margin before; if not, and all of `e` is used up, nothing
-        # holds the intercept: it is half-way to where the next one takes over.
+        # Another vector may reach its margin first.  If not, and `e` is used up, nothing fixes the
+        # intercept: it lies half-way to where the next one takes over.
         way = _way_to_the_next(gram, solution, rows, e, sign)
         doubt[rows[way < 0.0]] = alpha[rows[way < 0.0]]
         used_up = (np.abs(alpha[rows] - free) <= _EQUAL * free) & (way > 0.0)
@@ -320,9 +319,9 @@ def _from_one(
 
 
 def _way_to_the_next(gram: Gram, solution: DualSolution, rows: Rows, e: int, sign: float) -> Array:
-    """How far the intercept may move on when `e` has taken over all that each row gave up.
+    """How far the intercept can still move once `e` has taken over each row's multiplier.
 
-    Less than 0 if another vector should have taken over before.
+    Negative if another vector should have taken over before.
     """
     y, f = solution.y, solution.decision
     movable = np.where(y == sign, solution.alpha < solution.C, solution.alpha > 0.0)

@@ -1,12 +1,12 @@
 """From classes and importance scores to instance weights.
 
-A weighting says how much each instance weighs; :class:`~spansvm.SpanSVC` multiplies that
-with ``C``, the class weights and the sample weights to get the bound ``C_i`` of its
-multiplier.  The two of the paper are here: class weights C+ and C- (Experiment 1) and the
+A weighting gives each instance a weight; :class:`~spansvm.SpanSVC` multiplies it by ``C``, the
+class weight and the sample weight to get the bound ``C_i`` of the instance's multiplier.  This
+module has the two weightings of the paper: class weights C+ and C- (Experiment 1) and the
 sigmoid family that maps scores ``q_i`` to weights (eq. sigmoidal, Experiment 2).
 
-To write your own, derive from :class:`Weighting` and give it one method,
-``instance_weights(y, scores)``.  Its constructor arguments are parameters of the estimator:
+To write your own, derive from :class:`Weighting` and implement one method,
+``instance_weights(y, scores)``.  Its constructor arguments become parameters of the estimator:
 ``SpanSVC(weighting=MyWeighting(power=2))`` can be searched over ``weighting__power``.
 """
 
@@ -35,10 +35,10 @@ __all__ = [
     "weigh",
 ]
 
-#: What the paper tries for the weight of either class (Experiment 1).
+#: The paper's grid for the weight of each class (Experiment 1).
 PAPER_CLASS_WEIGHTS = tuple(2.0 ** (exponent / 2) for exponent in range(-12, 21))
 
-#: What it tries for each parameter of the sigmoid (Experiment 2).
+#: The paper's grid for each parameter of the sigmoid (Experiment 2).
 PAPER_SIGMOIDS = {
     "steepness": tuple(float(value) for value in range(1, 11)),
     "midpoint": tuple(value / 10 for value in range(10)),
@@ -47,7 +47,7 @@ PAPER_SIGMOIDS = {
 
 
 class Weighting(ABC, BaseEstimator):
-    """Base class of weightings: one method, and scikit-learn's parameters.
+    """Base class for weightings: one method, and parameters as in scikit-learn.
 
     See Also
     --------
@@ -62,9 +62,9 @@ class Weighting(ABC, BaseEstimator):
         Parameters
         ----------
         y : ndarray of shape (l,)
-            Labels, as they were given to ``fit``.
+            Labels, as passed to ``fit``.
         scores : ndarray of shape (l,) or None
-            Importance scores in [0, 1], if any were given to ``fit``.
+            Importance scores in [0, 1], if any were passed to ``fit``.
         """
 
 
@@ -81,7 +81,7 @@ class ClassWeighting(Weighting):
     See Also
     --------
     SigmoidWeighting : Weights from importance scores.
-    SpanSVC : Its ``class_weight`` is for any number of classes.
+    spansvm.SpanSVC : Uses the weights; its ``class_weight`` takes any number of classes.
     """
 
     def __init__(self, positive: float = 1.0, negative: float = 1.0) -> None:
@@ -89,10 +89,10 @@ class ClassWeighting(Weighting):
         self.negative = negative
 
     def instance_weights(self, y: np.ndarray, scores: Array | None = None) -> Array:
-        """``positive`` or ``negative``, by class."""
+        """``positive`` or ``negative``, depending on the class."""
         positive = _number(self, "positive", least=0.0)
         negative = _number(self, "negative", least=0.0)
-        # Numbers need not be sorted for that, and this is done for every candidate of a search.
+        # Numbers need not be sorted for this, which runs for every candidate of a search.
         ends = (y.min(), y.max()) if y.dtype.kind in "biuf" and y.size else np.unique(y)
         upper = y == ends[-1]
         if not (upper | (y == ends[0])).all():
@@ -103,25 +103,27 @@ class ClassWeighting(Weighting):
 
 
 class SigmoidWeighting(Weighting):
-    """Weights from scores by a sigmoid (eq. sigmoidal).
+    """Weights from importance scores by a sigmoid (eq. sigmoidal).
 
     ``max(ceiling / (1 + exp(-steepness (q - midpoint))), floor)``
 
     Parameters
     ----------
     steepness : float, default=1.0
-        ``A``: how sharply important and unimportant instances are told apart.
+        ``A``: how sharply weights rise from unimportant to important instances.
     midpoint : float, default=0.5
-        ``B``: the score that gets half of the ceiling.
+        ``B``: the score that maps to half of the ceiling.
     ceiling : float, default=1.0
         ``C``: the weight that the most important instances approach.
     floor : float, default=0.01
-        ``sigma``: the least weight, for stability.
+        ``sigma``: the smallest weight, for stability.
 
     See Also
     --------
-    ClassWeighting : Weights from classes alone.
-    spansvm.scores.neighbour_agreement : One of the ready-made importance scores.
+    ClassWeighting : Weights from classes.
+    spansvm.scores.centre_closeness : Scores from distances to the class centre.
+    spansvm.scores.neighbour_agreement : Scores from the labels of nearest neighbours.
+    spansvm.scores.local_density : Scores from the density of the class.
     """
 
     def __init__(
@@ -153,13 +155,13 @@ def check_scores(scores: object, n: int) -> Array:
     values = np.asarray(scores, dtype=np.float64)
     if values.shape != (n,):
         raise ValueError(
-            f"scores must have one value for each of {n} instances; its shape is {values.shape}."
+            f"scores must have one value for each of the {n} instances; got shape {values.shape}."
         )
     if not np.isfinite(values).all():
-        raise ValueError("scores must be finite: it contains NaN or infinity.")
+        raise ValueError("scores must be finite; found NaN or infinity.")
     if values.size and (values.min() < 0.0 or values.max() > 1.0):
         raise ValueError(
-            f"scores must be between 0 and 1; they are from {values.min():g} to "
+            f"scores must be between 0 and 1; they range from {values.min():g} to "
             f"{values.max():g}. Scale them first."
         )
     return values
@@ -182,10 +184,10 @@ def weigh(
     scores: npt.ArrayLike | None,
     known: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> tuple[Array, Array]:
-    """The class weights of a model on these labels, and ``C_i`` of every instance.
+    """The class weights of a model for these labels, and ``C_i`` of every instance.
 
     `model` is a :class:`~spansvm.SpanSVC` or a :class:`sklearn.svm.SVC`, which has no weighting;
-    `known` is what ``np.unique(y, return_inverse=True)`` gives, if it is known.
+    `known` is the result of ``np.unique(y, return_inverse=True)``, if available.
     """
     classes, indices = np.unique(y, return_inverse=True) if known is None else known
     if classes.size < 2:
@@ -197,7 +199,7 @@ def weigh(
     )
     class_weight = np.ones(classes.size)
     if model.class_weight is not None:
-        # As SVC does it: "balanced" counts the instances, whatever they weigh.
+        # As in SVC: "balanced" counts the instances, whatever they weigh.
         class_weight = compute_class_weight(model.class_weight, classes=classes, y=y)
     bounds = instance_bounds(
         model.C, check_weights(class_weight, classes.size, name="class_weight"), indices, weight
@@ -206,15 +208,14 @@ def weigh(
     checked = None if scores is None else check_scores(scores, y.size)
     if weighting is None:
         if checked is not None:
-            raise ValueError("scores are given, but there is no weighting to use them.")
+            raise ValueError("scores were given, but there is no weighting to use them.")
     elif not hasattr(weighting, "instance_weights"):
         raise ValueError(
-            "weighting must be a Weighting, an object with a method instance_weights; "
-            f"got {weighting!r}."
+            f"weighting must be a Weighting or have a method instance_weights; got {weighting!r}."
         )
     else:
         factors = weighting.instance_weights(y, checked)
-        bounds = bounds * check_weights(factors, y.size, name="The weights of weighting")
+        bounds = bounds * check_weights(factors, y.size, name="The weights from weighting")
     weighed = np.bincount(indices, weights=bounds, minlength=classes.size) > 0
     if not weighed.all():
         label = classes[np.argmin(weighed)]

@@ -1,9 +1,9 @@
 """Hyperparameter search by the span.
 
-``composite`` takes the estimator apart, ``grid`` knows how candidates lie to each other,
-``training_sets`` holds what they share, ``evaluation`` trains and judges them, ``dispatch`` gives
-them to workers, ``results`` lays out the table, ``refit`` trains what was selected, ``selected`` is
-the search after it, and ``spansearch`` the face of it all.
+``composite`` takes the estimator apart, ``grid`` orders the candidates and selects among them,
+``training_sets`` holds the data they share, ``evaluation`` trains and scores them, ``dispatch``
+sends them to workers, ``results`` builds the table, ``refit`` trains the selected model,
+``selected`` is the fitted search as a classifier, and ``spansearch`` is the public class.
 """
 
 from .scoring import span_scorer

@@ -1,4 +1,4 @@
-"""The parameters of a search, looked at before anything is trained."""
+"""Checks of the parameters of a search, before anything is trained."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ _CONSTRAINTS: dict[str, Constraint] = {
 
 
 def check_search(search: Any) -> None:
-    """ValueError for parameters of a SpanSearch that no fit could use; warns of unused ones."""
+    """Raise ValueError for invalid parameters of a SpanSearch, and warn of unused ones."""
     check_parameters(search, _CONSTRAINTS)
     if not predicts(search.method) and search.scoring is not None:
         raise ValueError(
-            f"method={search.method!r} gives one number, no predictions that scoring="
-            f"{search.scoring!r} could score. Leave scoring out, or use 'span_rule'."
+            f"method={search.method!r} gives one number and no predictions, so scoring="
+            f"{search.scoring!r} cannot be applied. Leave scoring out, or use 'span_rule'."
         )
     if search.cv is not None and search.method != "kfold":
         warnings.warn(

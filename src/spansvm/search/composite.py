@@ -1,8 +1,7 @@
-"""What a search is given: an SVC, a SpanSVC, or pipelines around one, taken apart.
+"""The estimator of a search (an SVC, a SpanSVC, or a pipeline around one), taken apart.
 
-The transformers before the machine and the machine's kernel decide the Gram matrix; what
-remains (``C`` and the weights) decides the model.  Candidates that agree in the first share all
-the costly work.
+The transformers and the machine's kernel determine the Gram matrix; the other parameters (``C``
+and the weights) determine the model.  Candidates with the same Gram matrix share all costly work.
 """
 
 from __future__ import annotations
@@ -42,8 +41,8 @@ __all__ = [
     "unwrap",
 ]
 
-#: Parameters of the machine that leave the Gram matrix as it is; if one were missing here, matrices
-#: would be computed more often than they must.
+#: Parameters of the machine that do not affect the Gram matrix.  If one were missing here, matrices
+#: would be computed more often than necessary.
 _FREE = frozenset(
     (
         "C", "class_weight", "weighting", "tol", "max_iter", "decision_function_shape",
@@ -54,14 +53,14 @@ _FREE = frozenset(
 
 @dataclass(frozen=True)
 class FitParams:
-    """What ``fit`` was given beside the data, each for whom it is meant.
+    """The arguments of ``fit`` besides the data, by recipient.
 
     Attributes
     ----------
     sample_weight, scores : array-like or None
         For the machine.
     steps : dict
-        From the path of a transformer (``"scale"``, ``"inner__scale"``) to the keyword arguments
+        Maps the path of a transformer (``"scale"``, ``"inner__scale"``) to the keyword arguments
         of its ``fit_transform``.
     """
 
@@ -70,7 +69,7 @@ class FitParams:
     steps: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def take(self, rows: np.ndarray, n: int) -> FitParams:
-        """Those of some of the `n` rows."""
+        """The arguments restricted to some of the `n` rows."""
 
         def part(value: Any) -> Any:
             return take_rows(value, rows) if has_rows(value, n) else value
@@ -86,7 +85,7 @@ class FitParams:
 
 
 def has_rows(value: Any, n: int) -> bool:
-    """Whether something has one entry for each of `n` rows."""
+    """Whether a value has one entry for each of `n` rows."""
     return (hasattr(value, "shape") or hasattr(value, "__len__")) and (
         not np.isscalar(value) and np.ndim(value) > 0 and n_rows(value) == n
     )
@@ -134,8 +133,8 @@ def as_span_svc(machine: SVC | SpanSVC) -> SpanSVC:
 class Candidates:
     """The estimators of the candidates of a chain, one after the other.
 
-    Neighbours differ in what the machine alone decides (``C``, weights), and there are many: those
-    parameters are set without the ceremony of ``set_params``.
+    Neighbours differ only in parameters of the machine (``C``, weights), and there are many of
+    them: these parameters are set without the overhead of ``set_params``.
     """
 
     def __init__(self, estimator: Any) -> None:
@@ -143,7 +142,7 @@ class Candidates:
         self._before: Mapping[str, Any] | None = None
 
     def build(self, params: Mapping[str, Any]) -> tuple[Any, SpanSVC]:
-        """An estimator with the transformers of the candidate, and its machine as a SpanSVC."""
+        """The estimator of a candidate, and its machine as a SpanSVC."""
         if not self._is_neighbour(params):
             self._before = None
             self.estimator = candidate_estimator(self._given, params)
@@ -170,22 +169,22 @@ class Candidates:
         name, _, inner = name.partition("__")
         if inner:
             setattr(getattr(self.machine, name), inner, value)
-        elif hasattr(self.machine, name):  # else it is one that only LibSVM has
+        elif hasattr(self.machine, name):  # otherwise only LibSVM has it
             setattr(self.machine, name, value)
 
 
 def candidate_estimator(estimator: Any, params: Mapping[str, Any]) -> Any:
-    """A copy of the estimator with the parameters of a candidate, whose own objects stay intact."""
+    """A copy of the estimator with copies of the candidate's parameters."""
     copies = {name: clone(value, safe=False) for name, value in params.items()}
     return clone(estimator).set_params(**copies)
 
 
 def setting_keys(estimator: Any, candidates: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """For each candidate a key of its transformers, and one of its kernel.
+    """For each candidate, a key of its transformers and a key of its kernel.
 
-    Where both are equal the Gram matrix is the same.  The keys are read from the estimator that
-    a candidate makes of the one given: any part of it may be replaced.  An unknown parameter
-    is an error here, before anything is trained.
+    If both are equal, so is the Gram matrix.  The keys are read from the candidate's estimator, as
+    a candidate may replace any part of the given one.  An unknown parameter raises here, before
+    anything is trained.
     """
     _, prefix, _ = unwrap(estimator)
     known: dict[Any, tuple[str, str]] = {}
@@ -196,11 +195,11 @@ def setting_keys(estimator: Any, candidates: Sequence[Mapping[str, Any]]) -> lis
         if names not in checked:
             candidate_estimator(estimator, params)
             checked.add(names)
-        # Only what is not known to leave the Gram matrix alone can make a difference.
+        # The other parameters are known not to affect the Gram matrix.
         part = {name: value for name, value in params.items() if not _is_free(prefix, name)}
         try:
             short = joblib.hash(sorted(part.items()))
-        except Exception:  # what cannot be pickled is equal to itself
+        except Exception:  # objects that cannot be pickled are equal only to themselves
             short = tuple(sorted((name, id(value)) for name, value in part.items()))
         if short not in known:
             known[short] = _keys_of(candidate_estimator(estimator, part))
@@ -219,7 +218,7 @@ def _keys_of(estimator: Any) -> tuple[str, str]:
 
 
 def _hash(thing: Any) -> str:
-    """Equal for equal things; what cannot be pickled is equal to nothing."""
+    """Equal for equal things; objects that cannot be pickled are equal to nothing."""
     try:
         return str(joblib.hash(thing))
     except Exception:
@@ -229,7 +228,7 @@ def _hash(thing: Any) -> str:
 def fit_params(
     estimator: Any, sample_weight: Any, scores: Any, others: Mapping[str, Any]
 ) -> FitParams:
-    """Sort what ``fit`` was given, without metadata routing: by prefix, as Pipeline does."""
+    """Sort the arguments of ``fit`` without metadata routing: by prefix, as Pipeline does."""
     steps, prefix, _ = unwrap(estimator)
     paths = [path for path, _ in steps]
     machine = {"sample_weight": sample_weight, "scores": scores}
@@ -248,7 +247,7 @@ def fit_params(
 
 
 def routed_fit_params(estimator: Any, params: Mapping[str, Any]) -> FitParams:
-    """Sort what ``fit`` was given, with metadata routing: by request."""
+    """Sort the arguments of ``fit`` with metadata routing: by request."""
     if not params:
         return FitParams()
     for_steps: dict[str, Mapping[str, Any]] = {}
@@ -281,7 +280,7 @@ def refit_arguments(estimator: Any, params: FitParams) -> dict[str, Any]:
 def fit_transformers(
     steps: Sequence[tuple[str, Any]], X: Any, y: Array, params: FitParams
 ) -> tuple[list[Any], Any]:
-    """Fit copies of the transformers one after the other; they and what they make of `X`."""
+    """Fit copies of the transformers in turn; return them and the transformed `X`."""
     fitted = []
     for path, step in steps:
         transformer = clone(step)
@@ -295,7 +294,7 @@ def fit_transformers(
 
 
 def transform(fitted: Sequence[Any], X: Any) -> Any:
-    """What fitted transformers make of other rows."""
+    """Apply fitted transformers to other rows."""
     for transformer in fitted:
         X = transformer.transform(X)
     return X

@@ -1,7 +1,7 @@
-"""Who computes what: candidates in chains, chains to workers.
+"""The division of labour: candidates into chains, chains to workers.
 
-Which candidates form a chain depends on them alone, so results do not depend on how many workers
-there are.  A worker is sent the rows and the parameters, never a Gram matrix.
+The chains depend only on the candidates, so results do not depend on the number of workers.
+A worker is sent the rows and the parameters, never a Gram matrix.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from .training_sets import Lease
 
 __all__ = ["run"]
 
-#: How often chains that were lost with their workers are sent out again.
+#: How often chains that were lost with their workers are resubmitted.
 _RETRIES = 3
 
-#: What joblib's backends raise, beside Python's own exceptions, when a worker has died.
+#: Exceptions of joblib's backends, besides Python's own, for a worker that died.
 _LOST = ("KilledWorker", "FutureCancelledError", "WorkerCrashedError", "RayActorError")
 
 
@@ -36,7 +36,7 @@ def run(
     candidates: Sequence[Mapping[str, Any]],
     n_jobs: int | None,
 ) -> Iterator[tuple[int, int, Outcome]]:
-    """Candidate, split, and what came of it, for all of them, each when it is known."""
+    """Yield candidate, split and outcome for all of them, as each becomes known."""
     waiting = _plan(work, candidates)
     if joblib.effective_n_jobs(n_jobs) == 1:
         for chain in waiting:
@@ -54,15 +54,15 @@ def run(
             if attempt == _RETRIES or not _lost_a_worker(error):
                 raise
             warnings.warn(
-                f"A worker was lost ({type(error).__name__}); {len(waiting)} chains of "
-                "candidates are sent out again.",
+                f"A worker was lost ({type(error).__name__}); resubmitting {len(waiting)} chains "
+                "of candidates.",
                 RuntimeWarning,
                 stacklevel=3,
             )
 
 
 def _lost_a_worker(error: Exception) -> bool:
-    """Whether it is the workers that failed, not the work."""
+    """Whether a worker failed rather than the work."""
     return (
         isinstance(error, (BrokenExecutor, CancelledError, ConnectionError, EOFError))
         or type(error).__name__ in _LOST
@@ -70,14 +70,14 @@ def _lost_a_worker(error: Exception) -> bool:
 
 
 def _plan(work: Work, candidates: Sequence[Mapping[str, Any]]) -> list[Chain]:
-    """Candidates that share a Gram matrix, in chains; one matrix after the other."""
+    """Chains of candidates that share a Gram matrix, one matrix after the other."""
     together: dict[tuple[str, str], list[int]] = {}
     for index, keys in enumerate(setting_keys(work.estimator, candidates)):
         together.setdefault(keys, []).append(index)
     result = []
     for keys in sorted(together, key=lambda keys: (keys[0], together[keys][0])):
         members = together[keys]
-        # The last ones, with the largest weights, take longest: workers begin with them.
+        # The last chains, with the largest weights, take longest: workers begin with them.
         cut = chains([candidates[i] for i in members])[::-1]
         for split in range(len(work.splits)):
             for chain in cut:

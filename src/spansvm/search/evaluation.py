@@ -1,7 +1,7 @@
-"""Candidates of a search, trained and judged chain by chain.
+"""Candidates of a search, trained and evaluated chain by chain.
 
-A chain is what one worker does at a time: candidates that share a Gram matrix, on all rows or
-on one fold, in an order in which each starts from the one before.
+A chain is one worker's unit of work: candidates that share a Gram matrix, on all rows or on one
+fold, ordered so that each starts from the solution of the one before.
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ __all__ = ["Chain", "Outcome", "Work", "evaluate"]
 
 @dataclass(frozen=True)
 class Work:
-    """What all candidates of a search have in common, except the data.
+    """Everything that the candidates of a search share, except the data.
 
     Attributes
     ----------
     token : str
-        Another for each search: results of one are not taken for those of another.
+        Unique per search, so that searches in one process do not share cached data.
     estimator : estimator
     method : str
         One of :data:`spansvm.methods.METHODS`.
     scorers : dict or None
-        From names to scorers; None for the share of right predictions.
+        Scorers by name; None for accuracy.
     params : FitParams
     score_params : dict
-        For each scorer its own keyword arguments.
+        Keyword arguments by scorer.
     splits : list of (train, test), or of None
-        The folds of ``method="kfold"``; else one None, for all rows.
+        The folds of ``method="kfold"``; otherwise one None, for all rows.
     gram_budget : float, str or None
-        In place of that of the machine.
+        Replaces that of the machine.
     config : dict
-        scikit-learn's configuration, which is not the same in other threads and processes.
+        scikit-learn's configuration, which other threads and processes do not inherit.
     """
 
     token: str
@@ -71,13 +71,13 @@ class Chain:
     Attributes
     ----------
     split : int
-        Which of the splits it is.
+        Index of the split.
     indices : list of int
-        Which candidates they are.
+        Indices of the candidates.
     candidates : list of dict
         Their parameters.
     transformers, kernel : str
-        What tells their transformers, and their Gram matrix, from those of other chains.
+        Keys of their transformers and of their kernel.
     """
 
     split: int
@@ -89,10 +89,10 @@ class Chain:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What is known of a candidate on one split.
+    """The result of a candidate on one split.
 
-    ``exception`` is why it failed, or why a scorer did, and ``error`` tells it to the user.
-    ``scores`` holds what there is.
+    ``exception`` is why it failed, or why a scorer did; ``error`` is the text for the user.
+    ``scores`` holds the scores that were computed.
     """
 
     scores: Mapping[str, float] = field(default_factory=dict)
@@ -110,7 +110,7 @@ class Outcome:
 
 
 def evaluate(work: Work, X: Any, y: np.ndarray, chain: Chain) -> Iterator[Outcome]:
-    """Train and judge the candidates of a chain, one after the other."""
+    """Train and evaluate the candidates of a chain in turn."""
     judge = _Judge(work, X, y, chain)
     candidates = Candidates(work.estimator)
     for params in chain.candidates:
@@ -125,9 +125,9 @@ def evaluate(work: Work, X: Any, y: np.ndarray, chain: Chain) -> Iterator[Outcom
 
 
 def _failure(exception: Exception) -> dict[str, Any]:
-    """An exception, or one in its place that can be sent between processes, and its story.
+    """An exception, or a substitute that can be sent between processes, and its description.
 
-    Without its traceback, which would keep Gram matrices alive.
+    The traceback is dropped: it would keep Gram matrices alive.
     """
     error = f"{type(exception).__name__}: {exception}\n{traceback.format_exc()}"
     exception = exception.with_traceback(None)
@@ -140,7 +140,7 @@ def _failure(exception: Exception) -> dict[str, Any]:
 
 
 class _Judge:
-    """Trains and judges the candidates of one chain; `paths` is where the next starts from."""
+    """Trains and evaluates the candidates of one chain; the next one starts from `paths`."""
 
     def __init__(self, work: Work, X: Any, y: np.ndarray, chain: Chain) -> None:
         self.work, self.X, self.y, self.chain = work, X, y, chain
@@ -151,7 +151,7 @@ class _Judge:
         weight = work.params.sample_weight
         self.counted = np.ones(y.size, dtype=np.bool_) if weight is None else weight != 0
         self.paths: PairPaths | None = None
-        self.held: TrainingSet | None = None  # the cache keeps what somebody holds
+        self.held: TrainingSet | None = None  # the cache keeps only what is in use
 
     def __call__(self, estimator: Any, machine: SpanSVC) -> Outcome:
         work, chain = self.work, self.chain
@@ -187,7 +187,7 @@ class _Judge:
     def _on_all_rows(
         self, machines: TrainedMachines, training_set: TrainingSet, machine: SpanSVC
     ) -> dict[str, Any]:
-        """Judge by leave-one-out values, or by a criterion."""
+        """Evaluate by leave-one-out values, or by a criterion."""
         left_out_by = exact_left_out if self.work.method == "loo" else span_left_out
         left_out = left_out_by(machines, self.counted)
         error = left_out.error(machine.break_ties)
@@ -203,15 +203,15 @@ class _Judge:
         return {**judged, **self._score(left_out, training_set.classes, machine, rows)}
 
     def _score_weight(self) -> np.ndarray | None:
-        """Weights of the rows in the default score, if metadata routing gives it any."""
+        """Weights of the rows in the default score, if metadata routing provides any."""
         weight = self.work.score_params.get("score", {}).get("sample_weight")
         return None if weight is None else np.asarray(weight)
 
     def _criterion(self, machines: TrainedMachines) -> float:
         """A criterion as a share of the counted rows.
 
-        Rows to which the candidate gives no weight are no part of its machine: what it says of
-        them is their leave-one-out value, and they count as they are.
+        Rows of zero weight take no part in training: the machine's own prediction is their
+        leave-one-out prediction.
         """
         model = machines.models()[0]
         solution = model.solution
@@ -223,7 +223,7 @@ class _Judge:
     def _on_test_rows(
         self, machines: TrainedMachines, training_set: TrainingSet, machine: SpanSVC
     ) -> dict[str, Any]:
-        """Judge by the test rows of the fold."""
+        """Evaluate on the test rows of the fold."""
         assert self.split is not None
         _, test = self.split
         classes = training_set.classes
@@ -240,7 +240,7 @@ class _Judge:
     def _score(
         self, left_out: LeftOutClasses, classes: np.ndarray, machine: SpanSVC, rows: np.ndarray
     ) -> dict[str, Any]:
-        """Scores of predictions for some rows; a scorer that fails leaves the others alone."""
+        """Scores of predictions for some rows; a scorer that fails does not affect the others."""
         responses = LeftOutClassifier(left_out, classes, machine)
         every = rows.size == self.y.size and bool((rows == np.arange(rows.size)).all())
         X, y = (self.X, self.y) if every else (take_rows(self.X, rows), self.y[rows])

@@ -1,10 +1,10 @@
-"""Where candidates lie on their grid: the order to train them in, and who is a neighbour.
+"""Candidates on their grid: the order to train them in, their neighbourhoods, and ties.
 
-Ties matter.  Leave-one-out errors are counts, so on a fine grid the best score is shared by many
-candidates, from the middle of a plateau to its rim.  :func:`select` knows three ways to choose
-among them.  On a wide grid many of them are one and the same model, too: from some C on nothing
-changes any more, and with a small gamma only C times gamma counts.  Which of these is meant makes
-no difference to predictions, but to whoever trains it again: the one with the smallest weights.
+Ties matter.  Leave-one-out errors are counts, so on a fine grid many candidates share the best
+score, from the middle of a plateau to its rim.  :func:`select` has three ways to choose among
+them.  On a wide grid, moreover, many candidates are the same model: beyond some C nothing changes,
+and with a small gamma only C times gamma matters.  They predict the same, but the model may be
+trained again later, so the one with the smallest weights is chosen.
 """
 
 from __future__ import annotations
@@ -26,31 +26,32 @@ Params = Mapping[str, Any]
 #: The ways to choose among equal scores.
 TIES = ("plateau", "hinge", "first")
 
-#: Standard deviation of the Gaussian that weighs a neighbourhood: the sixteenth part of an axis,
-#: but from one to two steps.
+#: Standard deviation of the Gaussian that weights a neighbourhood: a sixteenth of an axis, but at
+#: least one step and at most two.
 _PART, _LEAST_WIDTH, _MOST_WIDTH = 16, 1.0, 2.0
 
-#: Scores that differ by less are equal: means over folds are rounded.
+#: Scores that differ by less are equal: means over folds have rounding errors.
 EQUAL_SCORES = 1e-10
 
 #: Models of equal score whose hinge losses differ by less are the same: a hundredth of the solver's
-#: usual tolerance, as other models come as close as a twentieth.
+#: usual tolerance, because different models can be as close as a twentieth.
 _SAME_MODEL = 1e-5
 
-#: Axes with fewer values have no rim: it would be most of them.
+#: Axes with fewer values have no rim: it would be most of the axis.
 _LONG_AXIS = 5
 
-#: Last parts of the names of parameters that bound multipliers: the smaller, the simpler the model.
+#: Last parts of the names of parameters that bound multipliers: smaller values, simpler models.
 _WEIGHTS = frozenset(("C", "class_weight", "positive", "negative", "ceiling"))
 
-#: Rows of the grid are joined to chains until they are as long as this, and cut if longer.
+#: Rows of the grid are joined until a chain reaches the first length; chains longer than the second
+#: are cut.
 _CHAIN, _LONGEST_CHAIN = 24, 48
 
 
 def list_candidates(param_grid: Any) -> list[dict[str, Any]]:
     """The candidates of a grid, of a list of grids, or of an iterable of candidates.
 
-    A list of dicts is one of grids if all values in it are sequences.
+    A list of dicts is a list of grids if all values in it are sequences.
     """
     if isinstance(param_grid, Mapping) or (
         isinstance(param_grid, Sequence) and param_grid and all(map(_is_grid, param_grid))
@@ -58,20 +59,19 @@ def list_candidates(param_grid: Any) -> list[dict[str, Any]]:
         param_grid = ParameterGrid(param_grid)
     elif not isinstance(param_grid, Iterable) or isinstance(param_grid, str):
         raise TypeError(
-            "param_grid must be a dict of lists, a list of such, or an iterable of candidates; "
-            f"got {type(param_grid).__name__}."
+            "param_grid must be a dict of lists, a list of such dicts, or an iterable of "
+            f"candidates; got {type(param_grid).__name__}."
         )
     candidates = [dict(params) for params in param_grid]
     if not candidates:
         raise ValueError(
-            "param_grid is empty: there is no candidate. (An iterator is used up by its first "
-            "search.)"
+            "param_grid is empty: there are no candidates. (An iterator can be searched only once.)"
         )
     return candidates
 
 
 def _is_grid(params: Any) -> bool:
-    """Whether a dict gives several values for each parameter, not one."""
+    """Whether a dict gives a sequence of values for each parameter, not a single value."""
     return isinstance(params, Mapping) and all(
         isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str)
         for value in params.values()
@@ -87,7 +87,7 @@ def _number(value: Any) -> float | None:
 def _positions(values: Sequence[Any]) -> list[float] | None:
     """Positions of the values on a numeric axis; None if they are not numbers.
 
-    Dictionaries of numbers, as in ``class_weight``, have one if a single entry varies.
+    Dictionaries of numbers, as in ``class_weight``, have positions if a single entry varies.
     """
     if all(isinstance(value, Mapping) for value in values):
         keys = set(values[0])
@@ -102,9 +102,9 @@ def _positions(values: Sequence[Any]) -> list[float] | None:
 
 
 def _lattice(candidates: Sequence[Params]) -> tuple[list[str], np.ndarray, list[str]]:
-    """Numeric axes with the rank of every candidate on each, and a key of all the rest.
+    """Numeric axes, the rank of every candidate on each, and a key of all other parameters.
 
-    Candidates that name different parameters never have equal keys.
+    Candidates with different parameter names never have equal keys.
     """
     names = sorted(set().union(*candidates)) if candidates else []
     ranks: list[np.ndarray] = []
@@ -130,8 +130,8 @@ def _lattice(candidates: Sequence[Params]) -> tuple[list[str], np.ndarray, list[
 def chains(candidates: Sequence[Params]) -> list[list[int]]:
     """Cut candidates into chains in which neighbours follow each other.
 
-    The axis with most values runs fastest, from small to large and back.  The cut depends on the
-    candidates alone, so that results do not depend on how many chains run at a time.
+    The axis with the most values runs fastest, alternately upwards and downwards.  The cut depends
+    only on the candidates, so results do not depend on how many chains run at a time.
     """
     _, ranks, keys = _lattice(candidates)
     axes = np.argsort([len(np.unique(column)) for column in ranks.T], kind="stable")
@@ -162,7 +162,7 @@ def _cut(chain: list[int]) -> list[list[int]]:
 
 
 def _full_grids(candidates: Sequence[Params]) -> Iterator[np.ndarray]:
-    """For each full grid the indices of its candidates, one dimension for each numeric axis."""
+    """For each full grid, the indices of its candidates, with one dimension per numeric axis."""
     _, ranks, keys = _lattice(candidates)
     for key in dict.fromkeys(keys):
         members = np.array([i for i, other in enumerate(keys) if other == key])
@@ -172,15 +172,15 @@ def _full_grids(candidates: Sequence[Params]) -> Iterator[np.ndarray]:
             continue
         cells = np.full(shape, -1)
         cells[tuple(places)] = members
-        if (cells >= 0).all():  # else repeated candidates are in place of missing ones
+        if (cells >= 0).all():  # otherwise repeated candidates make up for missing ones
             yield cells
 
 
 def neighbourhood_scores(scores: Array, candidates: Sequence[Params]) -> Array:
     """Mean score around every candidate that lies on a full grid; NaN for the others.
 
-    The mean is weighted by a Gaussian of the distance in steps; failed candidates (NaN) do not
-    count, and axes that are not numeric are not crossed.
+    The mean is weighted by a Gaussian of the distance in steps.  Failed candidates (NaN) do not
+    count, and neighbourhoods do not extend along non-numeric axes.
     """
     result = np.full(scores.size, np.nan)
     for cells in _full_grids(candidates):
@@ -198,7 +198,7 @@ def neighbourhood_scores(scores: Array, candidates: Sequence[Params]) -> Array:
 
 
 def _inside(candidates: Sequence[Params]) -> np.ndarray:
-    """Which candidates are not at an end of a long axis of their grid."""
+    """Which candidates are not at the end of a long axis of their grid."""
     result = np.ones(len(candidates), dtype=np.bool_)
     for cells in _full_grids(candidates):
         for axis, length in enumerate(cells.shape):
@@ -208,19 +208,19 @@ def _inside(candidates: Sequence[Params]) -> np.ndarray:
 
 
 def select(scores: Array, hinge: Array, candidates: Sequence[Params], ties: str) -> int:
-    """The candidate of the best score, and which one of those that share it.
+    """The index of the selected candidate: the best score, with ties broken by `ties`.
 
     Parameters
     ----------
     scores : ndarray of shape (n,)
-        Greater is better; NaN for candidates that failed, but not for all.
+        Greater is better; NaN for candidates that failed.  They must not all be NaN.
     hinge : ndarray of shape (n,)
         Mean hinge loss of the left-out predictions.
     candidates : sequence of dict
     ties : {"plateau", "hinge", "first"}
-        The best surroundings on the grid, inside it if possible, and then the smaller hinge loss;
-        the smaller hinge loss; the first.  Except with "first", the same model with smaller
-        weights comes before it.
+        Prefer the best neighbourhood on the grid, away from its rim if possible, and then the
+        smaller hinge loss; the smaller hinge loss; or the first.  Except with "first", of
+        candidates that are the same model, the one with the smallest weights is selected.
     """
     tied = every = np.flatnonzero(scores >= np.nanmax(scores) - EQUAL_SCORES)
     if ties == "first":
@@ -228,7 +228,7 @@ def select(scores: Array, hinge: Array, candidates: Sequence[Params], ties: str)
     if ties == "plateau":
         around = neighbourhood_scores(scores, candidates)[tied]
         if not np.isnan(around).any():
-            # At the rim only half of the surroundings is known, and the better half may be it.
+            # At the rim only half of the neighbourhood is known, perhaps the better half.
             inside = _inside(candidates)[tied]
             if inside.any():
                 tied, around = tied[inside], around[inside]
@@ -241,10 +241,10 @@ def select(scores: Array, hinge: Array, candidates: Sequence[Params], ties: str)
 def _with_smallest_weights(
     chosen: int, tied: np.ndarray, hinge: Array, candidates: Sequence[Params]
 ) -> int:
-    """The same model with the smallest weights, among those of equal score.
+    """The same model with the smallest weights, among candidates of equal score.
 
-    Weights are compared by their places on the grid, all together, and only between candidates
-    that agree in all that is not a number.
+    Weights are compared by the sum of their ranks on the grid, and only between candidates that
+    agree in all non-numeric parameters.
     """
     names, ranks, keys = _lattice(candidates)
     weights = [name.split("__")[-1] in _WEIGHTS for name in names]

@@ -1,6 +1,6 @@
-"""How far a search is: done of total, the best so far, the time left.
+"""Progress of a search: candidates done, the best score so far, the time left.
 
-A bar on a terminal; elsewhere, as in the log of a batch job, a line from time to time and at the
+A bar on a terminal; elsewhere, as in the log of a batch job, a line now and then and one at the
 end.
 """
 
@@ -18,7 +18,7 @@ from ..bars import progress_bar
 
 __all__ = ["SearchProgress"]
 
-#: Seconds between two lines where there is no terminal.
+#: Seconds between lines when there is no terminal.
 _BETWEEN_LINES = 30.0
 
 
@@ -28,9 +28,9 @@ class SearchProgress:
     Parameters
     ----------
     total : int
-        How many candidates there are.
+        Number of candidates.
     shown : bool
-        If not, nothing is.
+        Whether to show anything.
     """
 
     def __init__(self, total: int, *, shown: bool) -> None:
@@ -64,7 +64,7 @@ class SearchProgress:
             self._tell()
 
     def advance(self, score: float) -> None:
-        """One more candidate is done, with this score (NaN if it failed)."""
+        """Record one more candidate, with its score (NaN if it failed)."""
         if not self._shown:
             return
         if score > self._best:

@@ -1,9 +1,9 @@
-"""The model that is handed out is the one that was judged.
+"""The refitted model is the one that was evaluated.
 
-Candidates are judged by our solver, but an :class:`sklearn.svm.SVC` is trained again by LibSVM,
-whose kernel values are in single precision.  With a very large C and a tiny gamma they are all
-equal to it, and what it finds is another model, often a useless one.  Whether it has solved its
-problem is seen from the KKT conditions on its own decision values, without training anything.
+Candidates are evaluated with our solver, but an :class:`sklearn.svm.SVC` is refitted by LibSVM,
+whose kernel values are in single precision.  With a very large C and a tiny gamma it cannot tell
+them apart and finds another model, often a useless one.  Whether it solved its problem shows in
+the KKT conditions on its own decision values, without any training.
 """
 
 from __future__ import annotations
@@ -30,29 +30,29 @@ from .training_sets import TrainingSet
 
 __all__ = ["refit_as_judged"]
 
-#: KKT conditions that fail by more than so many times the tolerance, and by more than this, are
-#: worth a second training.  On ordinary problems LibSVM stays below twice its tolerance; with one
-#: of 1e-8 it is its single precision that decides.
+#: KKT conditions violated by more than this multiple of the tolerance, and by more than this value,
+#: call for a second training.  On ordinary problems LibSVM stays below twice its tolerance; with a
+#: tolerance of 1e-8 its single precision is what limits it.
 _TIMES, _SUSPICIOUS = 10.0, 0.01
 
-#: Decision values that differ by less are those of two trainings to the same tolerance: up to
-#: twelve times that on ordinary problems.
+#: Decision values of two trainings to the same tolerance differ by less than this value, or this
+#: multiple of the tolerance: up to twelve times the tolerance on ordinary problems.
 _DIFFERENT, _TIMES_DIFFERENT = 0.1, 20.0
 
-#: Training rows that are looked at; a solution that is wrong is not so on few.
+#: Maximum number of training rows to check; a wrong solution is wrong on many.
 _MOST_ROWS = 2000
 
 
 def refit_as_judged(
     estimator: Any, X: Any, y: np.ndarray, arguments: dict[str, Any], budget: Any
 ) -> Any:
-    """Fit the estimator, and see to it that its machine is the one that was judged.
+    """Fit the estimator, and make sure that its machine is the one that was evaluated.
 
     Parameters
     ----------
     estimator : SpanSVC, SVC or Pipeline
     X, y, arguments
-        What its ``fit`` is given.
+        Arguments of its ``fit``.
     budget : float, str or None
         Memory for a Gram matrix.
     """
@@ -64,7 +64,7 @@ def refit_as_judged(
 
     @wraps(own_fit)
     def fit(X: Any, y: Any, *weight: Any, **options: Any) -> SVC:
-        # What the transformers make of rows in training need not be what they make of them later.
+        # fit_transform need not give the same rows as transform does later.
         given.update(X=X, y=np.asarray(y))
         given["weight"] = weight[0] if weight else options.get("sample_weight")
         return own_fit(X, y, *weight, **options)
@@ -79,7 +79,7 @@ def refit_as_judged(
 
 
 def _check(svc: SVC, X: Any, y: np.ndarray, weight: Any, budget: Any) -> None:
-    """Replace the solution of a fitted SVC, and say so, unless it solves its problem."""
+    """Replace the solution of a fitted SVC, with a warning, unless it solves its problem."""
     model = as_span_svc(svc)
     _, bounds = weigh(model, y, weight, None)
     rows = np.flatnonzero(bounds)
@@ -108,25 +108,25 @@ def _check(svc: SVC, X: Any, y: np.ndarray, weight: Any, budget: Any) -> None:
             "Use SpanSVC, or raise max_iter.",
         )
     elif not keeps_vectors(svc.kernel) and not bounds.all():
-        why = "with weights of zero, SVC takes the wrong kernel values"
-        remedy = "Use SpanSVC, or leave out the rows of zero weight."
+        why = "with zero weights, SVC uses the wrong kernel values"
+        remedy = "Use SpanSVC, or drop the rows with zero weight."
     if _violation(judged, machines.support, y, bounds, rows, ours) <= largest:
         put_solution(svc, machines, lambda: SpanValues(machines).calibration)
         svc.fit_status_ = 0
         svc.n_iter_ = svc._num_iter = np.array(
             [solution.iterations for solution in machines.solutions], dtype=np.int32
         )
-        outcome = "best_estimator_ holds the solution that was judged."
+        outcome = "best_estimator_ holds the solution that was evaluated."
     else:
         outcome = (
-            "That one does not solve it either, for want of memory or of iterations: "
+            "That model does not solve it either, for lack of memory or iterations: "
             "best_estimator_ is what LibSVM found."
         )
         remedy = "Use a smaller C, or raise gram_budget or max_iter."
     warnings.warn(
         f"LibSVM's refit with {where} does not solve the problem ({why}): its decision values "
         f"for the training rows differ by up to {difference:.2g} from those of the model that was "
-        f"judged. {outcome} {remedy}",
+        f"evaluated. {outcome} {remedy}",
         UserWarning,
         stacklevel=4,
     )
@@ -152,10 +152,10 @@ def _pair_values(svc: SVC, X: Any) -> Array:
 def _violation(
     svc: SVC, support: np.ndarray, y: np.ndarray, bounds: Array, rows: np.ndarray, values: Array
 ) -> float:
-    """By how much the KKT conditions of some rows fail, in units of the decision value.
+    """The violation of the KKT conditions on some rows, in units of the decision value.
 
-    `support` holds the numbers of the support vectors among all rows, and `values` what the model
-    says of `rows`.
+    `support` holds the indices of the support vectors among all rows, and `values` the decision
+    values of `rows`.
     """
     n_classes = len(svc.classes_)
     multipliers = np.zeros((n_classes - 1, y.size))

@@ -1,4 +1,4 @@
-"""Left-out predictions in the shape of a classifier, as scorers expect one."""
+"""Left-out predictions behind the interface of a classifier, as scorers expect it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ __all__ = ["LeftOutClassifier"]
 
 
 class LeftOutClassifier(ClassifierMixin, BaseEstimator):
-    """Predictions for rows that the machines did not see, in the shape of a classifier.
+    """Predictions for rows that the machines did not see, with the interface of a classifier.
 
-    This is what scorers are given.  It predicts the rows that count and no others, whatever it is
-    asked.  `ranks` is for scorers that rank decision values.
+    This is the estimator that scorers receive.  It predicts the rows that count and no others.
+    `ranks` is for scorers that rank decision values.
     """
 
     def __init__(
@@ -37,12 +37,12 @@ class LeftOutClassifier(ClassifierMixin, BaseEstimator):
         return LeftOutClassifier(self.left_out, self.classes, self.settings, ranks)
 
     def _of(self, X: Any, values: np.ndarray) -> np.ndarray:
-        """Values of the rows that count, if those are the ones that are asked for."""
+        """Values of the rows that count; ValueError if `X` has another number of rows."""
         n = int(self.left_out.used.sum())
         if n_rows(X) != n:
             raise ValueError(
-                f"Left-out predictions are for {n} rows, but a scorer asked "
-                f"for {n_rows(X)}. Scorers of a search must predict the rows that they are given."
+                f"Left-out predictions are for {n} rows, but a scorer asked for {n_rows(X)}. In a "
+                "search, a scorer must predict exactly the rows it is given."
             )
         return values[self.left_out.used]
 
@@ -59,9 +59,9 @@ class LeftOutClassifier(ClassifierMixin, BaseEstimator):
         return self._of(X, self.left_out.labels(self.classes, self.settings.break_ties))
 
     def predict_proba(self, X: Any) -> Array:
-        """Probabilities of the classes, by sigmoids fitted on leave-one-out values."""
+        """Class probabilities, from sigmoids fitted on leave-one-out values."""
         return self._of(X, self.left_out.probabilities)
 
     def predict_log_proba(self, X: Any) -> Array:
-        """Logarithms of :meth:`predict_proba`."""
+        """Logarithm of :meth:`predict_proba`."""
         return np.log(self.predict_proba(X))

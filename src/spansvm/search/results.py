@@ -1,4 +1,4 @@
-"""The table of a search, as GridSearchCV lays it out."""
+"""The table of a search, in GridSearchCV's layout."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ def results_table(
     n_splits: int,
     error_score: float,
 ) -> dict[str, Any]:
-    """``cv_results_`` of a search, one row a candidate.
+    """``cv_results_`` of a search, one row per candidate.
 
     Parameters
     ----------
     candidates, outcomes
-        Parameters, and for each split what came of them; of an interrupted search some are
-        missing, and the mean is over those that are there.
+        Parameters, and their outcome on each split.  After an interrupted search some outcomes
+        are missing, and means are over the others.
     names : sequence of str
-        The scores; ``["score"]`` if there is one.
+        Names of the scores; ``["score"]`` if there is only one.
     n_splits : int
     error_score : float
-        Score of what failed.
+        Score of failed fits.
     """
     table: dict[str, Any] = {}
 
     def numbers(name: str) -> Array:
-        """One number for every outcome; for missing ones the mean of the others."""
+        """One number per outcome; for missing ones the mean of the others."""
         rows = []
         for own in outcomes:
             found = [float(getattr(outcome, name)) for outcome in own.values()]
@@ -78,7 +78,7 @@ def results_table(
 
 
 def _known_mean(rows: Array) -> Array:
-    """Mean of what is not NaN in each row; NaN where all is."""
+    """Mean of the values in each row that are not NaN; NaN if all are."""
     known = ~np.isnan(rows)
     total = np.where(known, rows, 0.0).sum(axis=1)
     return np.where(known.any(axis=1), total / np.maximum(known.sum(axis=1), 1), np.nan)
@@ -100,10 +100,10 @@ def _parameter_column(name: str, candidates: Sequence[Mapping[str, Any]]) -> np.
 
 
 def _ranks(scores: Array) -> np.ndarray:
-    """1 for the best; equal scores share a rank, and those that failed the last."""
+    """1 for the best; equal scores share a rank, and failed candidates share the last."""
     if np.isnan(scores).all():
         return np.ones(scores.size, dtype=np.int32)
-    # Means over folds are rounded: what select takes for equal has an equal rank.
+    # Means over folds have rounding errors: scores that select treats as equal share a rank.
     scores = np.round(scores, 10)
     filled = np.where(np.isnan(scores), np.nanmin(scores) - 1.0, scores)
     return rankdata(-filled, method="min").astype(np.int32)

@@ -1,4 +1,4 @@
-"""Scorers: those of a search by name, and the span-rule as a scorer for other searches."""
+"""Scorers: those of a search, by name, and the span-rule as a scorer for other searches."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ from .composite import as_span_svc, unwrap
 
 __all__ = ["SpanScorer", "resolve_scorers", "span_scorer"]
 
-#: Decision values and KKT conditions of one model do not differ by more than this.
+#: Decision values that differ by more than this, or KKT conditions violated by more, belong to
+#: another model.
 _DIFFERENT = 0.1
 
 
 def resolve_scorers(estimator: Any, scoring: Any) -> dict[str, Callable[..., Any]]:
-    """Scorers by name; the name is "score" if there is one."""
+    """Scorers by name; the name is "score" if there is only one."""
     if scoring is None or isinstance(scoring, str) or callable(scoring):
         return {"score": check_scoring(estimator, scoring)}
     if isinstance(scoring, Mapping):
@@ -41,17 +42,22 @@ def resolve_scorers(estimator: Any, scoring: Any) -> dict[str, Callable[..., Any
 
 
 class SpanScorer(BaseEstimator):
-    """The span-rule as a scorer: 1 less the leave-one-out error of a fitted model.
+    """The span-rule as a scorer: 1 minus the leave-one-out error of a fitted model.
 
-    For searches that must stay with scikit-learn: all rows are training rows and test rows.
+    For searches by scikit-learn's own classes; all rows serve as training rows and as test rows.
     :class:`~spansvm.SpanSearch` does the same many times faster.
+
+    See Also
+    --------
+    spansvm.SpanSearch : The same search, with a shared Gram matrix and warm starts.
+    sklearn.model_selection.GridSearchCV : A search that takes this scorer.
 
     Notes
     -----
-    A :class:`sklearn.svm.SVC` does not remember the weights that it was fitted with.  If there are
-    any, the scorer must be given them: enable metadata routing and say
-    ``span_scorer.set_score_request(sample_weight=True)``; without them it raises where it can see
-    that they are missing.  A :class:`~spansvm.SpanSVC` remembers, and needs nothing.
+    A :class:`sklearn.svm.SVC` does not keep the weights that it was fitted with.  If there were
+    any, the scorer needs them too: enable metadata routing and call
+    ``span_scorer.set_score_request(sample_weight=True)``.  If it can tell that weights are
+    missing, it raises.  A :class:`~spansvm.SpanSVC` keeps its weights and needs none of this.
 
     Examples
     --------
@@ -68,7 +74,7 @@ class SpanScorer(BaseEstimator):
     {'C': 100}
     """
 
-    # The first argument of a scorer is no metadata.
+    # The first argument of a scorer is not metadata.
     __metadata_request__score = {"estimator": UNUSED}  # noqa: RUF012
 
     def __call__(
@@ -79,7 +85,7 @@ class SpanScorer(BaseEstimator):
         sample_weight: npt.ArrayLike | None = None,
         scores: npt.ArrayLike | None = None,
     ) -> float:
-        """1 less the leave-one-out error of a model that was fitted on these rows."""
+        """1 minus the leave-one-out error of a model that was fitted on these rows."""
         return self.score(estimator, X, y, sample_weight, scores)
 
     def score(
@@ -90,12 +96,12 @@ class SpanScorer(BaseEstimator):
         sample_weight: npt.ArrayLike | None = None,
         scores: npt.ArrayLike | None = None,
     ) -> float:
-        """What a call gives; metadata is requested for this method."""
+        """The same as a call; metadata is requested for this method."""
         _, _, machine = unwrap(estimator)
         if machine.shape_fit_[0] != len(np.asarray(y)):
             raise ValueError(
-                "span_scorer judges a model by the rows that it was fitted on, which were "
-                f"{machine.shape_fit_[0]}, not {len(np.asarray(y))}. Use cv=[(rows, rows)]."
+                "span_scorer scores a model on the rows it was fitted on: "
+                f"{machine.shape_fit_[0]} rows, not {len(np.asarray(y))}. Use cv=[(rows, rows)]."
             )
         while isinstance(estimator, Pipeline):
             X, estimator = estimator[:-1].transform(X), estimator[-1]
@@ -105,7 +111,7 @@ class SpanScorer(BaseEstimator):
                 raise ValueError("y must be the labels that the model was fitted on; some differ.")
             return 1.0 - machine.loo_error_
         if len(machine.classes_) > 2:
-            # SVC keeps the machines of the pairs in pieces; to train them again is faster.
+            # SVC stores the machines of the pairs in pieces; training them again is faster.
             model = as_span_svc(machine).fit(X, y, sample_weight=sample_weight)
             values = machine.decision_function(X), model.decision_function(X)
             _check_same(float(np.abs(values[0] - values[1]).max()))

@@ -1,4 +1,4 @@
-"""What a search is after it: the model that it selected, as a scikit-learn classifier."""
+"""A fitted search as a scikit-learn classifier: the model that it selected."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["SelectedModel"]
 
 
 def _has(method: str) -> Callable[[Any], bool]:
-    """Whether the search can do what its estimator does, for ``available_if``."""
+    """Whether the search has a method of its estimator, for ``available_if``."""
 
     def check(search: Any) -> bool:
         model = getattr(search, "best_estimator_", search.estimator)
@@ -33,7 +33,7 @@ def _has(method: str) -> Callable[[Any], bool]:
 
 
 class SelectedModel(MetaEstimatorMixin, BaseEstimator):
-    """Predicts by ``best_estimator_``; the search that finds it is a class derived from this."""
+    """Predicts with ``best_estimator_``; the search that finds it derives from this class."""
 
     def _best(self, method: str) -> Any:
         if self.refit is False:
@@ -46,26 +46,26 @@ class SelectedModel(MetaEstimatorMixin, BaseEstimator):
 
     @available_if(_has("predict"))
     def predict(self, X: Any) -> np.ndarray:
-        """Labels, by the selected model."""
+        """Labels predicted by the selected model."""
         return self._best("predict").predict(X)
 
     @available_if(_has("predict_proba"))
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the classes, by the selected model."""
+        """Class probabilities predicted by the selected model."""
         return self._best("predict_proba").predict_proba(X)
 
     @available_if(_has("predict_log_proba"))
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Logarithms of probabilities, by the selected model."""
+        """Logarithms of the class probabilities predicted by the selected model."""
         return self._best("predict_log_proba").predict_log_proba(X)
 
     @available_if(_has("decision_function"))
     def decision_function(self, X: Any) -> np.ndarray:
-        """Decision values, by the selected model."""
+        """Decision values of the selected model."""
         return self._best("decision_function").decision_function(X)
 
     def score(self, X: Any, y: npt.ArrayLike, **params: Any) -> float:
-        """Score of the selected model on other rows, by the scorer of the search."""
+        """Score of the selected model on other rows, computed by the scorer of the search."""
         best = self._best("score")
         scorer, name = self.scorer_, "score"
         if isinstance(scorer, Mapping):
@@ -85,7 +85,7 @@ class SelectedModel(MetaEstimatorMixin, BaseEstimator):
 
     @property
     def n_features_in_(self) -> int:
-        """How many features the model was trained on."""
+        """Number of features the model was trained on."""
         try:
             check_is_fitted(self)
         except NotFittedError as error:
@@ -107,7 +107,7 @@ class SelectedModel(MetaEstimatorMixin, BaseEstimator):
         return tags
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Who asks for what: the estimator in ``fit``, scorers, and the splitter of the folds."""
+        """Metadata requests of the estimator's ``fit``, the scorers and the splitter."""
         router = MetadataRouter(owner=self)
         router.add(
             estimator=self.estimator,

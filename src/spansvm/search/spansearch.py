@@ -1,4 +1,4 @@
-"""SpanSearch: hyperparameters chosen by the span, in the form of GridSearchCV."""
+"""SpanSearch: hyperparameter search by the span, with the interface of GridSearchCV."""
 
 from __future__ import annotations
 
@@ -45,92 +45,100 @@ __all__ = ["SpanSearch"]
 
 
 class SpanSearch(SelectedModel):
-    """Search of hyperparameters by leave-one-out estimates from one training per candidate.
+    """Search for hyperparameters by leave-one-out estimates, training each candidate once.
 
-    Used as :class:`sklearn.model_selection.GridSearchCV`, with the same attributes after ``fit``.
-    Candidates that share transformers and kernel share one Gram matrix, and each starts from the
-    solution of its neighbour.
+    Used like :class:`sklearn.model_selection.GridSearchCV`, with the same attributes after ``fit``.
+    Candidates with the same transformers and kernel share one Gram matrix, and each starts from
+    the solution of its neighbour.
 
     Parameters
     ----------
     estimator : SpanSVC, sklearn.svm.SVC, or a Pipeline that ends in one
     param_grid : dict, list of dicts, or iterable of dicts
-        As in GridSearchCV; or candidates one by one, such as
+        As in GridSearchCV; or an iterable of single candidates, such as
         :class:`sklearn.model_selection.ParameterSampler`.
     method : str, default="span_rule"
-        How a candidate is judged.
+        How candidates are evaluated.
 
         - ``"span_rule"``: leave-one-out predictions of the span (Corollary 1).
         - ``"loo"``: exact leave-one-out predictions; many times slower.
-        - ``"kfold"``: predictions for the folds of `cv`.
-        - ``"span_bound"``, ``"span_count"``, ``"xi_alpha"``, ``"sv_count"``: bounds of the
-          leave-one-out error, for two classes; the score is 1 less the bound.
-        - ``"jaakkola_haussler"``, ``"opper_winther"``, ``"radius_margin"``: estimates for other
-          kinds of machines, likewise; to compare with the literature.
+        - ``"kfold"``: predictions for the test rows of each fold of `cv`.
+        - ``"span_bound"``, ``"span_count"``, ``"xi_alpha"``, ``"sv_count"``: upper bounds on the
+          leave-one-out error, for two classes; the score is 1 minus the bound.
+        - ``"jaakkola_haussler"``, ``"opper_winther"``, ``"radius_margin"``: estimates derived for
+          other kinds of machines, scored likewise; for comparison with the literature.
     scoring : str, callable, list, tuple, set or dict, optional
-        Scores of the left-out predictions: whatever GridSearchCV takes.  By default the share
-        of right predictions.  Scores of probabilities work for every estimator: they are
-        calibrated on leave-one-out values (but an SVC that is selected by them has no
-        ``predict_proba`` of its own).  Not for the bounds.
+        Scores of the left-out predictions: anything that GridSearchCV accepts; accuracy by
+        default.  Scores that need probabilities work with every estimator: probabilities are
+        calibrated on leave-one-out values (but a selected SVC has no ``predict_proba`` of its
+        own).  Not available for bounds and estimates.
     cv : int, splitter or iterable, optional
         Folds of ``method="kfold"``; 5 by default.
     refit : bool, str or callable, default=True
-        Whether to train the selected model on all rows; with several scores the name of the one
+        Whether to train the selected model on all rows; with several scores, the name of the one
         to select by; or a function from ``cv_results_`` to the index of the selected candidate.
     ties : {"plateau", "hinge", "first"}, default="plateau"
-        Which of the candidates that share the best score is selected: the one with the best
-        surroundings on the grid (the middle of a plateau, not the rim of the grid) and then the
-        smaller hinge loss of left-out predictions; the smaller hinge loss; or the first, as
-        GridSearchCV has it.  Candidates that are not on a grid have no surroundings: there it is
-        the hinge loss.  But for "first", of candidates that are the same model (equal score and
-        hinge loss) the one with the smallest weights (`C`, class weights) is taken.
+        Which of the candidates with the best score to select.  "plateau": the one with the best
+        neighbourhood on the grid (the middle of a plateau, not the rim of the grid), then the one
+        with the smaller hinge loss; without a grid, "hinge".  "hinge": the smallest hinge loss of
+        the left-out predictions.  "first": the first, as in GridSearchCV.  Except with "first", if
+        several candidates are the same model (equal score and hinge loss), the one with the
+        smallest weights (`C`, class weights) is selected.
     n_jobs : int, optional
         How many chains of candidates run at a time, in threads unless
         :func:`joblib.parallel_config` says otherwise.  Results do not depend on it.
     verbose : int, default=0
-        1 shows a progress bar; where there is no terminal, a line every half minute.
+        1 shows a progress bar or, without a terminal, a line every half minute.
     error_score : "raise" or float, default=numpy.nan
-        Score of what fails: a candidate on a split, or a scorer.
+        Score when a fit or a scorer fails.
     gram_budget : float or str, optional
-        Memory for a Gram matrix, in place of that of a SpanSVC; each process that computes has one,
-        and with several kernels each thread.
+        Memory for a Gram matrix; overrides that of a SpanSVC.  Each worker process holds one
+        matrix, and with several kernels each thread does.
 
     Attributes
     ----------
     cv_results_ : dict of arrays
-        GridSearchCV's columns, and for each candidate ``loo_error`` (of the span-rule; exact with
+        GridSearchCV's columns, and for each candidate ``loo_error`` (by the span-rule; exact with
         ``method="loo"``, NaN with ``"kfold"``), ``loo_hinge`` (hinge loss of the left-out
-        predictions), ``n_in_bound``, ``n_bounded``, ``n_empty`` (support vectors by kind and with
-        empty Lambda_p, summed over pairs of classes, mean over folds), ``converged``.
+        predictions), ``n_in_bound``, ``n_bounded``, ``n_empty`` (numbers of in-bound and bounded
+        support vectors, and of those with empty Lambda_p; summed over pairs of classes, averaged
+        over folds) and ``converged``.
     best_index_, best_params_, best_score_
-        The selected candidate.  Not if `refit` is False and there are several scores.
+        The selected candidate.  Not set if `refit` is False and there are several scores.
     best_estimator_ : estimator
-        Trained on all rows, of the class that was given.  Where LibSVM's refit of an SVC does not
-        solve the problem (a very large `C`), it holds the solution that was judged, and a warning
-        says so.
+        Trained on all rows; of the class that was given.  Where LibSVM's refit of an SVC does not
+        solve the problem (a very large `C`), it holds the solution that was evaluated, and a
+        warning says so.
     scorer_ : callable or dict
     n_splits_ : int
-        Folds; 1 for leave-one-out methods.
+        Number of folds; 1 for leave-one-out methods.
     multimetric_ : bool
     refit_time_ : float
     classes_, n_features_in_, feature_names_in_
-        Of the best estimator.
+        Those of the best estimator.
+
+    See Also
+    --------
+    sklearn.model_selection.GridSearchCV : Search by cross-validation, for any estimator.
+    spansvm.SpanSVC : Weighted classifier with leave-one-out predictions.
+    spansvm.SpanSearchDisplay : Plot the scores of a search.
+    spansvm.analyze : All estimates and bounds for one fitted model.
+    spansvm.search.scoring.SpanScorer : ``span_scorer``, the span-rule for GridSearchCV.
 
     Notes
     -----
-    For leave-one-out methods the transformers of a pipeline, ``gamma="scale"`` and
-    ``class_weight="balanced"`` are fitted once, on all rows: the left-out row is seen by them.
-    With transformers that look at the labels (feature selection) this is optimistic; then use
-    ``method="kfold"``, which fits everything on the training rows of each fold.
+    Leave-one-out methods fit the transformers of a pipeline, ``gamma="scale"`` and
+    ``class_weight="balanced"`` once, on all rows, including the left-out one.  With transformers
+    that use the labels (feature selection) this is optimistic; use ``method="kfold"`` instead,
+    which fits everything on the training rows of each fold.
 
-    Leave-one-out methods do not count rows whose ``sample_weight`` is 0.  Other weights are bounds
-    of multipliers, not counts: scores are not weighted by them, unless metadata routing says so.
+    Leave-one-out methods do not count rows whose ``sample_weight`` is 0.  Other weights bound
+    multipliers and are not counts: they do not weight the scores unless metadata routing says so.
 
-    Leave-one-out is optimistic where rows come in groups (recordings of one person); use
+    Leave-one-out is optimistic if rows come in groups (recordings of one person); use
     ``method="kfold"`` with :class:`sklearn.model_selection.GroupKFold`.
 
-    Ctrl-C keeps what is done: ``cv_results_`` and ``best_params_`` are those of the candidates
-    that were finished, on the folds that were.
+    After Ctrl-C, ``cv_results_`` and ``best_params_`` cover the finished candidates and folds.
 
     Examples
     --------
@@ -185,26 +193,26 @@ class SpanSearch(SelectedModel):
         groups: npt.ArrayLike | None = None,
         **params: Any,
     ) -> SpanSearch:
-        """Train and judge all candidates, and train the selected one.
+        """Train and evaluate all candidates, then train the selected one on all rows.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (l, d)
-            Whatever the first step of the estimator takes.
+            Whatever the first step of the estimator accepts.
         y : array-like of shape (l,)
         sample_weight : array-like of shape (l,), optional
-            Factors of ``C``.
+            Factors that multiply ``C``.
         scores : array-like of shape (l,), optional
             Importance scores in [0, 1], for a :class:`~spansvm.SpanSVC` with a weighting.
         groups : array-like of shape (l,), optional
             For the splitter in `cv`.
         **params : dict
-            Other arguments of steps, as ``step__name``; with metadata routing, whatever is asked
-            for.
+            Other arguments for pipeline steps, as ``step__name``; with metadata routing, whatever
+            is requested.
         """
         check_search(self)
         for name in [name for name in vars(self) if name.endswith("_")]:
-            delattr(self, name)  # an interrupted search must not pass for the one before
+            delattr(self, name)  # an interrupted search must not show the results of the last one
         X, y = indexable(X, y)
         labels = column_or_1d(y, warn=True)
         assert_all_finite(labels, input_name="y")
@@ -243,7 +251,7 @@ class SpanSearch(SelectedModel):
     def _sort_out(
         self, X: Any, y: np.ndarray, sample_weight: Any, scores: Any, groups: Any, others: Any
     ) -> tuple[Work, dict[str, Any]]:
-        """Give each what it is meant for: machine, transformers, scorers, splitter."""
+        """Distribute the arguments to the machine, transformers, scorers and splitter."""
         scorers = resolve_scorers(self.estimator, self.scoring)
         score_params: dict[str, Mapping[str, Any]] = {}
         routing = get_config()["enable_metadata_routing"]
@@ -303,7 +311,7 @@ class SpanSearch(SelectedModel):
         outcomes: list[dict[int, Outcome]],
         work: Work,
     ) -> None:
-        """Set the fitted attributes, but for the best estimator."""
+        """Set the fitted attributes, except the best estimator."""
         every = [outcome for own in outcomes for outcome in own.values()]
         names = list(dict.fromkeys(name for outcome in every for name in outcome.scores))
         self._report(every, any_score=bool(names))
@@ -332,7 +340,7 @@ class SpanSearch(SelectedModel):
         if callable(self.refit):
             self.best_index_ = int(self.refit(self.cv_results_))
             if not 0 <= self.best_index_ < len(candidates):
-                raise IndexError(f"refit returned {self.best_index_}, which is no candidate.")
+                raise IndexError(f"refit returned {self.best_index_}, not a candidate's index.")
             self.best_params_ = candidates[self.best_index_]
             if not self.multimetric_:
                 means = self.cv_results_["mean_test_score"]
@@ -363,7 +371,7 @@ class SpanSearch(SelectedModel):
         outcomes: list[dict[int, Outcome]],
         work: Work,
     ) -> None:
-        """Of an interrupted search: what is done.  Raises nothing of its own."""
+        """Keep the results of an interrupted search; raises nothing of its own."""
         done = [i for i, own in enumerate(outcomes) if own]
         if not done:
             return
@@ -376,7 +384,7 @@ class SpanSearch(SelectedModel):
             self._select(kept, name)
 
     def _report(self, outcomes: list[Outcome], *, any_score: bool) -> None:
-        """Raise or warn of what failed."""
+        """Raise or warn about failed fits."""
         failed = [outcome for outcome in outcomes if outcome.exception is not None]
         if not failed:
             return
@@ -395,7 +403,7 @@ class SpanSearch(SelectedModel):
 
 
 def _row_numbers(rows: npt.ArrayLike) -> np.ndarray:
-    """Indices of rows, also if they were given as a mask."""
+    """Indices of rows, which may be given as a mask."""
     rows = np.asarray(rows)
     return np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
 

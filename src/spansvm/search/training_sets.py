@@ -1,4 +1,4 @@
-"""What candidates share: transformed rows and Gram matrices, computed once in a process."""
+"""Data that candidates share: transformed rows and Gram matrices, computed once per process."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ __all__ = ["Lease", "Split", "TrainingSet", "cache_of", "forget"]
 #: Training rows and test rows of a fold; None for all rows.
 Split = tuple[np.ndarray, np.ndarray] | None
 
-#: Seconds after which a worker lets go of what a search has left.
+#: Seconds after which an idle worker releases the data of a search.
 _IDLE = 60.0
 
-#: Searches that run in one process at the same time and keep what they share.
+#: How many simultaneous searches in one process keep their shared data.
 _SEARCHES = 4
 
 
 class _Memo:
-    """Values by key: each is kept while somebody uses it, and the latest after that."""
+    """Values by key: each is kept while it is in use, and the latest one after that."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -56,7 +56,7 @@ class _Memo:
 
 
 class Cache:
-    """What the chains of one search share in a process."""
+    """Data that the chains of one search share in a process."""
 
     def __init__(self) -> None:
         self._rows, self._sets = _Memo(), _Memo()
@@ -71,9 +71,9 @@ class Cache:
         params: FitParams,
         split: Split,
     ) -> TrainingSet:
-        """The training rows of a split, behind the transformers and under the kernel.
+        """The transformed training rows of a split, with their kernel.
 
-        `keys` name the setting of the transformers, that of the kernel, and the split.
+        `keys` identify the transformers, the kernel and the split.
         """
         transformers, kernel, number = keys
         labels = y if split is None else y[split[0]]
@@ -94,7 +94,7 @@ _LOCK = threading.Lock()
 
 
 def cache_of(token: str) -> Cache:
-    """What the chains of a search share; of a search that is over, nothing."""
+    """The data that the chains of a search share; an empty cache if the search is over."""
     with _LOCK:
         if token in _OVER:
             return Cache()
@@ -106,14 +106,14 @@ def cache_of(token: str) -> Cache:
 
 
 def forget(token: str) -> None:
-    """Let go of what the chains of a search shared in this process."""
+    """Release the data that the chains of a search shared in this process."""
     with _LOCK:
         _OVER.append(token)
         _CACHES.pop(token, None)
 
 
 class Lease:
-    """Around the work on a chain in a worker: what is shared is let go when no more work comes."""
+    """Context of a worker's work on a chain: shared data are released when no more work comes."""
 
     _timers: dict[str, threading.Timer] = {}  # noqa: RUF012
 
@@ -138,7 +138,7 @@ class Lease:
 
 
 class _Rows:
-    """Training rows and, for a fold, test rows behind the transformers."""
+    """Transformed training rows and, for a fold, test rows."""
 
     def __init__(
         self, estimator: Any, X: Any, y: np.ndarray, params: FitParams, split: Split
@@ -160,7 +160,7 @@ class _Rows:
 
 
 class TrainingSet:
-    """Rows with their kernel and Gram matrices: what candidates of one kernel share."""
+    """Rows with their kernel and Gram matrices, shared by all candidates with that kernel."""
 
     def __init__(self, rows: _Rows, y: np.ndarray, machine: SpanSVC) -> None:
         self.rows = rows
@@ -190,7 +190,7 @@ class TrainingSet:
         return self.kernel(check_rows(self.rows.test, self.kernel.name), self.X)
 
     def paths(self) -> PairPaths:
-        """Where the candidates of one chain are trained, each from the one before."""
+        """New paths for one chain: each candidate is trained from the one before."""
         return PairPaths(self.grams)
 
     def train(
