@@ -93,10 +93,10 @@ def read_labelled(
     """As :func:`read_rows`; UserError if the rows have no labels."""
     table = read_rows(path, schema, options, model, terminal)
     if table.y is None:
-        what = "labels" if schema.target is None else f"the labels, column '{schema.target}'"
+        what = "labels" if schema.target is None else f"labels (column '{schema.target}')"
         raise UserError(
-            f"{table.source} needs {what} with the model's classes in every row; add them, or use "
-            "spansvm predict."
+            f"{table.source} needs {what} in every row, all of them classes of the model; add "
+            "them, or use spansvm predict."
         )
     return table
 
