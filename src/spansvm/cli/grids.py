@@ -195,7 +195,7 @@ def _read_file(search: str) -> Any:
     if not path.is_file():
         names = (CLASS_WEIGHTS, SCORES, C_GAMMA)
         raise UserError(
-            f"There is no search '{search}'{closest_name(search, names)}; --search is one of "
+            f"There is no search '{search}'{closest_name(search, names)}; --search must be one of "
             f"{', '.join(names)}, or a YAML or JSON file."
         )
     try:

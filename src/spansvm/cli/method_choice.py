@@ -35,8 +35,8 @@ def choose_method(method: str | None, table: Table, terminal: Terminal) -> str:
         return "kfold"
     if method not in METHODS:
         raise UserError(
-            f"There is no method '{method}'{closest_name(method, METHODS)}; --method is one of "
-            f"{', '.join(METHODS)}."
+            f"There is no method '{method}'{closest_name(method, METHODS)}; --method must be one "
+            f"of {', '.join(METHODS)}."
         )
     if not predicts(method) and len(table.schema.classes) > 2:
         raise UserError(

@@ -67,11 +67,11 @@ def print_summary(
         lines.append([judged.name, f"{percent(judged.error)}{reason}"])
     in_words = error_in_words(loo.n_errors, loo.n_rows, loo.interval)
     lines.append([search.span_rule_name, in_words])
-    alone = percent(loo.majority_error)
+    majority = percent(loo.majority_error)
     if search.selects_by_error:
         error = loo.error if judged is None else judged.error
-        alone += f"; {_comparison(error, loo.majority_error)}"
-    lines.append(["majority-class error", alone])
+        majority += f"; {_comparison(error, loo.majority_error)}"
+    lines.append(["majority-class error", majority])
     if test is not None:
         lines.append(["test error", error_in_words(test.n_errors, test.n_rows, test.interval)])
     width = max(len(label) for label, _ in lines) + 3

@@ -146,9 +146,9 @@ def _doubts(
 ) -> list[str]:
     doubts = []
     if not all(pair.converged for pair in pairs):
-        doubts.append("The solver did not converge: no figure of this model is reliable.")
+        doubts.append("The solver did not converge: do not rely on any figure of this model.")
     if indefinite:
-        doubts.append("The kernel is not positive semidefinite, which the theory assumes.")
+        doubts.append("The theory assumes a positive semidefinite kernel, and this one is not.")
     empty = sum(pair.n_empty for pair in pairs)
     if empty:
         doubts.append(
@@ -160,7 +160,7 @@ def _doubts(
         which = f" between {' and '.join(fewest.classes)}" if len(pairs) > 1 else ""
         doubts.append(
             f"The span-rule rests on in-bound vectors, and the machine{which} has only "
-            f"{fewest.n_in_bound}."
+            f"{fewest.n_in_bound} of them."
         )
     if figures.n_rows < _FEW_ROWS:
         doubts.append(f"There are only {figures.n_rows} rows.")
