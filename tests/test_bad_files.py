@@ -32,19 +32,19 @@ TEXTS: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
     "header only": ("d.csv", "a,b,y\n", {}, "d.csv has a header but no rows; give a file"),
     "one class": (
         "d.csv", "a,y\n1,no\n2,no\n", {},
-        "The target 'y' of d.csv is no in all 2 rows; at least two classes are needed.",
+        "The target 'y' of d.csv is 'no' in all 2 rows; at least two classes are needed.",
     ),
     "all rows missing": (
         "d.csv", "a,b,y\n,NA,0\n?,,1\n", {},
-        "d.csv has no values: all features of all rows are missing; give another file",
+        "All features are missing in all rows of d.csv; give another file",
     ),
     "a column without values": (
-        "d.csv", "a,b,y\n1,,0\n2,,1\n", {}, "Column 'b' has no values at all; pass --drop 'b'.",
+        "d.csv", "a,b,y\n1,,0\n2,,1\n", {}, "Column 'b' has no values; pass --drop 'b'.",
     ),
     "text among numbers": (
         "d.csv", "a,y\n1,0\nabc,1\n3,0\n", {},
-        "Column 'a' has numbers, but 'abc' in row 2; correct it, or pass --missing 'abc' if that "
-        "is a missing value, or --categorical 'a'.",
+        "Column 'a' holds numbers, but has 'abc' in row 2; correct it, or pass --missing 'abc' if "
+        "that is a missing value, or --categorical 'a'.",
     ),
     "decimal commas": (
         "d.csv", "a;y\n1,5;0\n2,5;1\n", {}, "pass --decimal ',' if that is a decimal comma",
@@ -54,7 +54,7 @@ TEXTS: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
     ),
     "text among decimal commas": (
         "d.csv", "a;y\n1,5;0\nbad;1\n2,5;0\n", {"options": FileOptions(decimal=",")},
-        "Column 'a' has numbers, but 'bad' in row 2; correct it, or pass --missing 'bad'",
+        "Column 'a' holds numbers, but has 'bad' in row 2; correct it, or pass --missing 'bad'",
     ),
     "thousands points": (
         "d.csv", "a;y\n1.100,5;0\n2.000,25;1\n", {"options": FileOptions(decimal=",")},
@@ -63,7 +63,7 @@ TEXTS: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
     ),
     "thousands blanks": ("d.csv", "a,y\n1 231,0\n2 000,1\n", {}, "hold numbers, but '1 231' in"),
     "percentages": ("d.csv", "a,y\n5%,0\n12.5 %,1\n", {}, "hold numbers, but '5%' in row 1"),
-    "infinite": ("d.csv", "a,y\n1,0\ninf,1\n", {}, "Column 'a' has numbers, but 'inf' in row 2"),
+    "infinite": ("d.csv", "a,y\n1,0\ninf,1\n", {}, "holds numbers, but has 'inf' in row 2"),
     "duplicate names": (
         "d.csv", "a,b,a,y\n1,2,3,0\n", {}, "d.csv has two columns named 'a'; rename one of them.",
     ),
@@ -77,41 +77,41 @@ TEXTS: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
         "Column 2 of d.csv has no name; give it one, and pass it to --id or --drop if it only",
     ),
     "an index alone": (
-        "d.csv", ",y\n0,0\n1,1\n", {}, "d.csv has no feature left beside the target",
+        "d.csv", ",y\n0,0\n1,1\n", {}, "d.csv has no features besides the target",
     ),
     "names of rows without a name": (
         "d.csv", "a,b,y\n1,2.5,3,0\n2,3,4,1\n", {},
-        "d.csv has 3 fields in its first row, but 4 in the others; give every column a name",
+        "d.csv has 3 fields in its first row, but 4 in the others; name every column",
     ),
     "a remark before the names": (
         "d.csv", "# made today\na,b,y\n1,3,0\n2,4,1\n", {},
-        "d.csv has 1 field in its first row, but 3 in the others; give every column a name there, "
-        "or remove that row if it holds no names.",
+        "d.csv has 1 field in its first row, but 3 in the others; name every column there, "
+        "or remove that row if it does not hold names.",
     ),
     "numbers as names": (
         "d.csv", "5.1,3.5,0\n4.9,3.0,1\n", {},
-        "d.csv has the number 5.1 in its first row, where names are expected; pass --no-header",
+        "d.csv has the number 5.1 in its first row, where column names are expected; pass",
     ),
     "wrong delimiter": (
         "d.csv", ROWS.replace(",", "|"), {},
-        "d.csv has one column; is the delimiter '|'? Pass --delimiter '|'.",
+        "d.csv has only one column; is the delimiter '|'? Pass --delimiter '|'.",
     ),
     "wrong delimiter asked for": (
         "d.csv", ROWS.replace(",", ";"), {"options": FileOptions(delimiter=",")},
-        "d.csv has one column if it is split at ','; is the delimiter ';'? Pass --delimiter ';'.",
+        "d.csv has only one column when split at ','; is the delimiter ';'? Pass --delimiter ';'.",
     ),
     "wrong delimiter by name": (
         "d.tsv", ROWS, {}, "is the delimiter ','? Pass --delimiter ','.",
     ),
-    "one column": ("d.csv", "a\n1\n2\n", {}, "d.csv has one column; a target and features are"),
+    "one column": ("d.csv", "a\n1\n2\n", {}, "d.csv has only one column; a target and features"),
     "one column of numbers": ("d.csv", "a\n1.5\n2.5\n", {}, "one column; a target and features"),
     "one column of decimal commas": (
         "d.csv", "1,5\n2,5\n3,5\n", {"options": FileOptions(decimal=",", header=False)},
-        "d.csv has one column; is the delimiter ','? Pass --delimiter ','.",
+        "d.csv has only one column; is the delimiter ','? Pass --delimiter ','.",
     ),
     "long delimiter": (
         "d.csv", ROWS, {"options": FileOptions(delimiter="::")},
-        "--delimiter is one character; got '::'.",
+        "--delimiter must be one character; got '::'.",
     ),
     "uneven rows": (
         "d.csv", ROWS + "5,x\n", {},
@@ -123,13 +123,13 @@ TEXTS: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
     ),
     "truncated gzip": (
         "d.csv.gz", gzip.compress(ROWS.encode() * 999)[:-30], {},
-        "d.csv.gz ends early: its gzip data are truncated; copy or download it again.",
+        "d.csv.gz is truncated (incomplete gzip data); copy or download it again.",
     ),
     "damaged gzip": (
         "d.csv.gz", gzip.compress(ROWS.encode())[:10] + b"\xff" * 40, {},
-        "d.csv.gz cannot be read: its gzip data are damaged; copy or download it again.",
+        "d.csv.gz cannot be read (damaged gzip data); copy or download it again.",
     ),
-    "not gzip": ("d.csv.gz", ROWS, {}, "d.csv.gz is not gzip data; rename it to what it is."),
+    "not gzip": ("d.csv.gz", ROWS, {}, "d.csv.gz is not gzip data; correct its suffix."),
     "not UTF-8": (
         "d.csv", "a,b,y\n1,x,0\n2,caf\xe9,1\n".encode("latin-1"), {},
         "d.csv is not utf-8 text: line 3 has the byte 0xe9; pass --encoding latin-1",
@@ -143,15 +143,15 @@ TEXTS: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
         "There is no encoding 'klingon'; try --encoding latin-1.",
     ),
     "spreadsheet": ("d.xlsx", b"PK\x03\x04abc\0", {}, "d.xlsx is a spreadsheet or an archive;"),
-    "not text": ("d.bin", b"abc\0\1\2", {}, "d.bin is not text; --format is one of csv, tsv,"),
+    "not text": ("d.bin", b"abc\0\1\2", {}, "d.bin is not text; pass --format with one of"),
     "NUL in CSV": ("d.csv", b"a,y\n1\0,0\n", {}, "d.csv is not text; give a CSV file, or pass"),
     "unknown format": (
         "d.csv", ROWS, {"options": FileOptions(format="xml")},
-        "There is no format 'xml'; --format is one of csv, tsv, parquet, arff, libsvm.",
+        "There is no format 'xml'; --format must be one of csv, tsv, parquet, arff, libsvm.",
     ),
     "indices out of order": (
         "d.libsvm", "1 1:1 3:1\n-1 5:1 2:1\n", {},
-        "d.libsvm has feature 2 after 5 in line 2; sort the features of every line by their",
+        "d.libsvm has feature 2 after 5 in line 2; sort the features in each line by number.",
     ),
     "index twice": ("d.libsvm", "1 1:1\n-1 2:1 2:3\n", {}, "has feature 2 after 2 in line 2"),
     "text in LIBSVM": ("d.libsvm", "1 1:1\n-1 2:x\n", {}, "value 'x' for feature 2 in line 2"),
@@ -161,24 +161,24 @@ TEXTS: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
     ),
     "label in LIBSVM": (
         "d.libsvm", "1 1:1\n0.5 2:1\n", {},
-        "d.libsvm has the label '0.5' in line 2; it must be a whole number.",
+        "d.libsvm has the label '0.5' in line 2; it must be an integer.",
     ),
     "large labels in LIBSVM": (
         "d.libsvm", "9007199254740993 1:1\n9007199254740992 2:1\n", {},
-        "d.libsvm has labels of at least 2^53, which are not told apart; number the classes.",
+        "d.libsvm has labels of 2^53 or more, which cannot be told apart; use smaller numbers.",
     ),
-    "one class in LIBSVM": ("d.libsvm", "1 1:1\n1 2:1\n", {}, "in d.libsvm is 1 in all 2 rows"),
+    "one class in LIBSVM": ("d.libsvm", "1 1:1\n1 2:1\n", {}, "in d.libsvm is '1' in all 2 rows"),
     "columns of LIBSVM": (
         "d.libsvm", "1 1:1\n-1 2:1\n", {"scores": "q"},
         "d.libsvm is a LIBSVM file, which has no named columns; leave --scores out",
     ),
     "missing in LIBSVM": (
         "d.libsvm", "1 1:1\n-1 2:1\n", {"options": FileOptions(missing=(*MISSING, "-999"))},
-        "d.libsvm is a LIBSVM file, in which no value can be missing; leave --missing out",
+        "d.libsvm is a LIBSVM file, which cannot have missing values; leave --missing out",
     ),
     "a far feature in LIBSVM": (
         "d.libsvm", "1 1:1\n-1 300000000:1\n", {"options": FileOptions(available_memory=8e9)},
-        "d.libsvm has a feature 300000000; so many need about 30.0 GB of memory, but 8.0 GB are",
+        "d.libsvm has a feature 300000000; that many need about 30.0 GB of memory, but only 8.0 GB",
     ),
     "negative weights": (
         "d.csv", ROWS.replace("3,", "-3,"), {"weights": "a"},
@@ -186,12 +186,12 @@ TEXTS: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
     ),
     "missing weights": (
         "d.csv", ROWS.replace("3,", "NaN,"), {"weights": "a"},
-        "Column 'a' must have a number in every row for --weights, but 1 are missing, the first "
+        "Column 'a' must have a number in every row for --weights, but has 1 missing, the first "
         "in row 3; fill them in.",
     ),
     "text as weights": (
         "d.csv", ROWS, {"weights": "b"},
-        "Column 'b' must hold numbers, but there is 'x' in row 1; correct it or choose another",
+        "Column 'b' must hold numbers, but has 'x' in row 1; correct it or choose another",
     ),
     "scores outside": (
         "d.csv", ROWS, {"scores": "a"},
@@ -199,22 +199,22 @@ TEXTS: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
     ),
     "unknown column": (
         "d.csv", "income,label\n1,0\n2,1\n", {"target": "lable"},
-        "There is no column 'lable' in d.csv (did you mean 'label'?); --target takes one of "
-        "income, label.",
+        "There is no column 'lable' in d.csv (did you mean 'label'?); --target must be one "
+        "of income, label.",
     ),
     "unknown column to drop": ("d.csv", ROWS, {"drop": ["q"]}, "no column 'q' in d.csv; --drop"),
     "two roles": (
         "d.csv", ROWS, {"scores": "a", "weights": "a"},
-        "Column 'a' is given to both --scores and --weights; choose another one for either.",
+        "Column 'a' is given to both --scores and --weights; choose another column for one of",
     ),
-    "no features": ("d.csv", ROWS, {"drop": ["a", "b"]}, "d.csv has no feature left beside the"),
+    "no features": ("d.csv", ROWS, {"drop": ["a", "b"]}, "d.csv has no features besides the"),
     "missing labels": (
         "d.csv", "a,y\n1,0\n2,\n3,1\n", {},
-        "Column 'y' must have a value in every row, but 1 are missing, the first in row 2; remove",
+        "Column 'y' must have a value in every row, but has 1 missing, the first in row 2; remove",
     ),
     "a target of measurements": (
         "d.csv", "a,y\n1,0.5\n2,1\n", {},
-        "The target 'y' holds numbers that are not whole (0.5 in row 1), but spansvm tells",
+        "The target 'y' has 0.5 in row 1, but classes must be integers or text; pass --target",
     ),
     "a target of names": (
         "d.csv", "a,y\n1,Ann\n2,Bob\n3,Cem\n", {},
@@ -230,7 +230,7 @@ TEXTS: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
     ),
     "ARFF text": (
         "d.arff", "@relation r\n@attribute a real\n@attribute y {0,1}\n@data\n1,0\nx,1\n", {},
-        "Column 'a' must hold numbers, but there is 'x' in row 2",
+        "Column 'a' must hold numbers, but has 'x' in row 2",
     ),
     "ARFF sparse": (
         "d.arff", "@relation r\n@attribute a real\n@data\n{0 1}\n", {},
@@ -238,9 +238,9 @@ TEXTS: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
     ),
     "ARFF date": (
         "d.arff", "@relation r\n@attribute a date 'yyyy'\n@data\n1\n", {},
-        "Column 'a' of d.arff is of the type date, which is no feature",
+        "Column 'a' of d.arff has type date, which cannot be a feature",
     ),
-    "no Parquet": ("d.parquet", ROWS, {}, "d.parquet is not a whole Parquet file; copy or write"),
+    "no Parquet": ("d.parquet", ROWS, {}, "d.parquet is damaged or not a Parquet file; copy"),
 }  # fmt: skip
 
 
@@ -272,8 +272,8 @@ def test_a_file_of_5_gb_on_a_small_machine_says_what_it_needs(tmp_path) -> None:
         stream.truncate(5 * 10**9)  # sparse: it takes no room on the disk
     # 2 x 5 GB of text, and 3 copies of 8 bytes for every 5.75 bytes of text.
     message = (
-        r"large\.csv needs about 30\.\d GB of memory, but 4\.0 GB are free; give a part of its "
-        r"rows, or use a machine with more memory\."
+        r"large\.csv needs about 30\.\d GB of memory, but only 4\.0 GB is free; use fewer rows, "
+        r"or a computer with more memory\."
     )
     with pytest.raises(UserError, match=message):
         read_table(path, FileOptions(available_memory=4e9))
@@ -301,7 +301,7 @@ def test_parquet_columns_that_are_no_features_are_told(tmp_path) -> None:
     frame = pandas.DataFrame({"when": pandas.to_datetime(["2020-01-01"] * 4), "a": [1, 2, 3, 4]})
     frame["y"] = [0, 1, 0, 1]
     frame.to_parquet(tmp_path / "d.parquet")
-    with pytest.raises(UserError, match=r"Column 'when' is of the type timestamp.*--drop 'when'"):
+    with pytest.raises(UserError, match=r"Column 'when' has type timestamp.*--drop 'when'"):
         read_table(tmp_path / "d.parquet")
     assert read_table(tmp_path / "d.parquet", roles=Roles(drop=["when"])).feature_names == ("a",)
 
@@ -309,7 +309,7 @@ def test_parquet_columns_that_are_no_features_are_told(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("role", "message"),
     [
-        ("weights", "Column 'when' must hold numbers, but there is '2020-01-01' in row 1"),
+        ("weights", "Column 'when' must hold numbers, but has '2020-01-01' in row 1"),
         ("id", None),
         ("groups", None),
         ("target", None),
@@ -334,7 +334,7 @@ def test_a_column_of_dates_has_names_but_no_numbers(tmp_path, role, message) -> 
 def test_a_column_without_text_names_nothing(tmp_path, values, kind) -> None:
     frame = pandas.DataFrame({"a": [1, 2], "l": values, "y": [0, 1]})
     frame.to_parquet(tmp_path / "d.parquet")
-    message = rf"Column 'l' is of the type {kind}.*choose another column"
+    message = rf"Column 'l' has type {kind}.*choose another column"
     with pytest.raises(UserError, match=message):
         read_table(tmp_path / "d.parquet", roles=Roles(id="l"))
 
@@ -342,7 +342,7 @@ def test_a_column_without_text_names_nothing(tmp_path, values, kind) -> None:
 def test_of_many_columns_the_first_and_the_last_are_told(tmp_path) -> None:
     names = [f"c{i}" for i in range(1, 31)]
     (tmp_path / "d.csv").write_text(",".join(names) + "\n" + ",".join(["1"] * 30) + "\n")
-    message = r"--target takes one of c1, .*, c9, \.\.\., c30 \(30 in all\)\."
+    message = r"--target must be one of c1, .*, c9, \.\.\., c30 \(30 in all\)\."
     with pytest.raises(UserError, match=message):
         read_table(tmp_path / "d.csv", roles=Roles(target="label"))
 
@@ -356,9 +356,9 @@ def test_missing_values_are_counted_unless_imputation_is_asked_for(tmp_path) -> 
     )
     with pytest.raises(UserError, match=message):
         build_pipeline(table, SVC())
-    with pytest.raises(UserError, match="There is no imputation 'magic'; --impute is one of"):
+    with pytest.raises(UserError, match=r"--impute must be one of median, .*; got 'magic'"):
         build_pipeline(table, SVC(), impute="magic")
-    with pytest.raises(UserError, match="There is no scaling 'log'; --scale is one of"):
+    with pytest.raises(UserError, match=r"--scale must be one of minmax, .*; got 'log'"):
         build_pipeline(table, SVC(), scale="log")
 
 
@@ -369,7 +369,7 @@ def test_rows_with_missing_values_are_predicted_only_by_a_model_that_imputes(tmp
     rows = read_for_prediction(tmp_path / "new.csv", table.schema)
     plain = build_pipeline(table, SVC()).fit(table.X, table.y)
     message = (
-        r"new\.csv has missing values \(1 in 'a'\), and the model was trained without --impute"
+        r"new\.csv has missing values \(1 in 'a'\), but the model was trained without --impute"
     )
     with pytest.raises(UserError, match=message):
         check_predictable(plain, rows)
@@ -389,7 +389,9 @@ def test_columns_that_a_model_needs_are_named_with_the_closest_ones(tmp_path) ->
     )
     with pytest.raises(UserError, match=message):
         read_for_prediction(tmp_path / "new.csv", schema)
-    with pytest.raises(UserError, match=r"was trained on named columns; new\.libsvm is a LIBSVM"):
+    with pytest.raises(
+        UserError, match=r"was trained on named columns, but new\.libsvm is a LIBSVM"
+    ):
         read_for_prediction(tmp_path / "new.libsvm", schema)
 
 
@@ -397,6 +399,6 @@ def test_a_column_that_seems_to_name_the_rows_is_noted(tmp_path) -> None:
     (tmp_path / "d.csv").write_text("n,a,y\nAnn,1,0\nBob,2,1\nCem,3,0\nDov,4,1\n")
     table = read_table(tmp_path / "d.csv")
     assert table.notes == (
-        "Column 'n' has 4 different texts in 4 rows; if it names the rows, pass --id 'n' or "
+        "Column 'n' has 4 different values in 4 rows; if it names the rows, pass --id 'n' or "
         "--drop 'n'.",
     )

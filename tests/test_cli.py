@@ -97,9 +97,9 @@ def test_the_printed_error_is_the_models_own_with_its_interval(run):
     model = load_model("data-tuned/model.skops").model
     n_errors = round(model[-1].loo_error_ * 120)
     low, high = (f"{100 * end:.1f}%" for end in wilson(n_errors, 120))
-    assert f"({n_errors} of 120 rows; 95% interval {low} to {high})" in out
+    assert f"({n_errors} of 120 rows; 95% CI {low} to {high})" in out
     majority = 100 * (frame().outcome.value_counts().min() / 120)
-    assert f"largest class alone .. {majority:.1f}% error; the model makes" in out
+    assert f"majority-class error .. {majority:.1f}%; the model makes" in out
 
 
 def test_the_ten_most_suspicious_labels_are_named_by_id(run):
@@ -174,12 +174,12 @@ def test_groups_are_left_out_as_a_whole(run):
     code, out, err = run(f"tune data.csv --groups ward {columns}")
     assert code == 0
     assert "whole groups are left out (--method kfold)" in err
-    assert "error over folds" in out
+    assert "cross-validation error" in out
     assert "split4_test_score" in Path("data-tuned/results.csv").read_text()
     code, out, err = run(f"tune data.csv --groups ward --method span_rule {columns}")
     assert code == 0
     assert "Warning: --method span_rule leaves out single rows" in err
-    assert "error over folds" not in out
+    assert "cross-validation error" not in out
 
 
 def test_the_seed_draws_the_folds(run):
@@ -196,7 +196,7 @@ def test_the_seed_draws_the_folds(run):
 def test_a_score_of_one_class_works_with_text_labels(run):
     code, out, err = run(f"tune data.csv {FEW} --search grid.yaml --scoring f1")
     assert code == 0
-    assert "The score f1 is that of the class 'yes'." in err
+    assert "The score f1 is for class 'yes'." in err
     assert re.search(r"^f1 \.+ 0\.\d+$", out, re.MULTILINE)
 
 
@@ -242,7 +242,7 @@ def test_predictions_go_to_a_file_that_is_not_replaced_unasked(run):
     run(f"tune data.csv {FEW} --search grid.yaml --quiet")
     code, out, err = run("predict data-tuned/model.skops test.csv --out labels.csv")
     assert (code, out) == (0, "")
-    assert "40 predictions are in labels.csv." in err
+    assert "Wrote 40 predictions to labels.csv." in err
     assert len(Path("labels.csv").read_text().splitlines()) == 41
     assert run("predict data-tuned/model.skops test.csv --out labels.csv")[0] == 2
 
@@ -272,13 +272,13 @@ def test_evaluate_lays_estimates_beside_the_error_on_other_rows(run):
     assert re.search(rf"leave-one-out error +{model[-1].loo_error_:.4f}", out)
     for name in ("span bound", "span count bound", "xi-alpha", "area under ROC", "log loss"):
         assert name in out
-    assert "was trained on:" not in err
+    assert "was trained on" not in err
 
 
 def test_evaluate_knows_the_training_file_again(run):
     run(f"tune data.csv {FEW} --search grid.yaml --quiet")
     _, out, err = run("evaluate data-tuned/model.skops data.csv")
-    assert "data.csv is what the model was trained on" in err
+    assert "The model was trained on data.csv: its error there says little about new rows" in err
     assert "training error" in out
     _, out, _ = run("evaluate data-tuned/model.skops test.csv --json --quiet")
     content = json.loads(out)
@@ -295,7 +295,7 @@ def test_evaluate_does_without_the_record_of_a_training(run):
     save_model("plain.skops", saved.model, schema=saved.schema)
     code, out, err = run("evaluate plain.skops data.csv")
     assert code == 0
-    assert "was not made by spansvm tune and keeps no estimates" in err
+    assert "was not written by spansvm tune and holds no estimates" in err
     assert "120 rows of data.csv" in out
 
 

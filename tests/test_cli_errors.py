@@ -26,7 +26,7 @@ WRONG = {
     "no file": ("tune dta.csv", "There is no file dta.csv (did you mean 'data.csv'?)"),
     "no column": (
         "tune data.csv --target outcom",
-        "There is no column 'outcom' in data.csv (did you mean 'outcome'?); --target takes one of",
+        "There is no column 'outcom' in data.csv (did you mean 'outcome'?); --target must be one",
     ),
     "one class": ("tune one.csv", "at least two classes are needed."),
     "scores beyond 1": (
@@ -54,20 +54,20 @@ WRONG = {
     ),
     "no scores": ("tune data.csv --search scores", "pass --scores with the column"),
     "scores that are not used": (
-        "tune data.csv --scores q --search C-gamma", "--search C-gamma makes no use of --scores",
+        "tune data.csv --scores q --search C-gamma", "--search C-gamma does not use --scores",
     ),
     "parameter": (
         "tune data.csv --search gama.yaml",
-        "There is no parameter 'gama' to search, which gama.yaml names (did you mean 'gamma'?)",
+        "gama.yaml names the parameter 'gama', which cannot be searched (did you mean 'gamma'?)",
     ),
     "weighting without scores": (
-        "tune data.csv --search sigmoid.json", "which needs the importance of every row",
+        "tune data.csv --search sigmoid.json", "which needs an importance score for",
     ),
     "class weights in a grid for three classes": (
         "tune data.csv --target three --search weights.yaml", "search class_weight instead.",
     ),
     "class weights in a grid with scores": (
-        "tune data.csv --scores q --search weights.yaml", "makes no use of --scores",
+        "tune data.csv --scores q --search weights.yaml", "does not use --scores",
     ),
     "text for a number": (
         "tune data.csv --search text.yaml", "C must be a positive number; got 'high'.",
@@ -75,35 +75,36 @@ WRONG = {
     "value": ("tune data.csv --search negative.yaml", "C must be a positive number; got -1."),
     "class weight": (
         "tune data.csv --search odd-class.yaml",
-        "has a class_weight for 'maybe', which is no class of data.csv; use 'n', 'y'.",
+        "has a class_weight for 'maybe', which is not a class of data.csv; use 'n', 'y'.",
     ),
     "Gram matrix": (
         "tune data.csv --search gram.yaml", "names the kernel precomputed, but data.csv holds rows",
     ),
     "decision values": (
-        "tune data.csv --search shape.yaml", "There is no parameter 'decision_function_shape'",
+        "tune data.csv --search shape.yaml",
+        "names the parameter 'decision_function_shape', which cannot be searched",
     ),
-    "score of numbers": ("tune data.csv --scoring r2", "The score r2 is not for classes"),
+    "score of numbers": ("tune data.csv --scoring r2", "The score r2 is not for classification"),
     "score of clusters": (
-        "tune data.csv --scoring rand_score", "The score rand_score is not for classes",
+        "tune data.csv --scoring rand_score", "The score rand_score is not for classification",
     ),
     "area for three classes": (
         "tune data.csv --target three --scoring roc_auc", "has 3; use roc_auc_ovr.",
     ),
     "folder without a model": ("predict . data.csv", "There is no model.skops in the folder ."),
-    "no grid": ("tune data.csv --search list.yaml", "must hold names of parameters with lists"),
-    "no YAML": ("tune data.csv --search broken.yaml", "(no YAML near line"),
-    "no JSON": ("tune data.csv --search broken.json", "broken.json cannot be understood"),
+    "no grid": ("tune data.csv --search list.yaml", "must hold parameter names with lists"),
+    "no YAML": ("tune data.csv --search broken.yaml", "(not YAML near line"),
+    "no JSON": ("tune data.csv --search broken.json", "broken.json cannot be parsed"),
     "no values": ("tune data.csv --search empty.yaml", "empty.yaml has no values for 'C'"),
-    "one group": ("tune data.csv --groups single", "All rows of data.csv are of one group"),
+    "one group": ("tune data.csv --groups single", "All rows of data.csv are in one group"),
     "classes are groups": (
-        "tune data.csv --target outcome --groups three --drop q", "fall into one fold of groups",
+        "tune data.csv --target outcome --groups three --drop q", "are in one fold, so a model",
     ),
     "small class": ("tune data.csv --method kfold --target rare", "has only 2 rows"),
-    "jobs": ("tune data.csv --jobs 0", "--jobs is a number of threads, or -1 for all; got 0."),
-    "test file without labels": ("tune data.csv --test bare.csv", "lacks the labels"),
+    "jobs": ("tune data.csv --jobs 0", "--jobs must be a number of threads, or -1 for all; got 0."),
+    "test file without labels": ("tune data.csv --test bare.csv", "needs labels (column 'out"),
     "no model": ("predict model.skops data.csv", "There is no file model.skops"),
-    "other model": ("evaluate data.csv data.csv", "data.csv is not a whole model of spansvm"),
+    "other model": ("evaluate data.csv data.csv", "data.csv is damaged or not a spansvm"),
 }  # fmt: skip
 
 
@@ -158,7 +159,7 @@ def test_a_folder_that_may_not_be_written_is_told(run, tmp_path):
     tmp_path.joinpath("locked").mkdir(mode=0o500)
     code, err = run("tune data.csv --quiet --out locked/results")
     assert code == 2
-    assert "may not be written; change its permissions or choose another --out." in err
+    assert "; change its permissions, or choose another --out." in err
 
 
 def test_a_wrong_file_leaves_no_folder_behind(run):
@@ -173,7 +174,7 @@ def test_something_unexpected_is_code_1_and_points_to_debug(run, monkeypatch):
     monkeypatch.setattr(SpanSearch, "fit", fail)
     code, err = run("tune data.csv --quiet")
     assert code == 1
-    assert err == "Error: unexpected error: the sky fell; run with --debug for the details.\n"
+    assert err == "Error: unexpected error: the sky fell; run with --debug for details.\n"
     code, err = run("tune data.csv --quiet --debug")
     assert code == 1
     assert "Traceback" in err
@@ -194,7 +195,7 @@ def test_an_interrupted_search_is_code_130_and_writes_nothing(run, monkeypatch):
     monkeypatch.setattr(SpanSearch, "fit", interrupt)
     code, err = run("tune data.csv")
     assert code == 130
-    assert err.splitlines()[-1] == "Interrupted; files that were not finished were not written."
+    assert err.splitlines()[-1] == "Interrupted; unfinished files were not written."
     assert not list(Path("data-tuned").iterdir())
 
 

@@ -1,4 +1,4 @@
-"""What the commands say of a model: errors by their right names, and no harmful advice."""
+"""What the commands say about a model: errors by their right names, and no harmful advice."""
 
 from __future__ import annotations
 
@@ -80,33 +80,33 @@ def rows_of(path):
     return list(csv.DictReader(io.StringIO(Path(path).read_text())))
 
 
-def test_with_groups_the_error_over_folds_is_the_headline(run):
+def test_with_groups_the_cross_validation_error_is_the_headline(run):
     out, _ = run("tune persons.csv --groups person --search grid.yaml")
     rows = rows_of("persons-tuned/results.csv")
     error = 100 * (1 - float(rows[0]["mean_test_score"]))
-    assert re.search(rf"^error over folds \.+ {error:.1f}% \(what it was", out, re.MULTILINE)
+    assert re.search(rf"^cross-validation error \.+ {error:.1f}% \(selection", out, re.MULTILINE)
     assert re.search(r"^span-rule \(single rows left out\) \.+ \d", out, re.MULTILINE)
     assert "leave-one-out error" not in out
     page = Path("persons-tuned/report.html").read_text(encoding="utf-8")
     main_tile = page.split('class="tile main">')[1].split("</div>")[0]
-    assert "error over folds" in main_tile
+    assert "cross-validation error" in main_tile
     assert f"{error:.1f}%" in main_tile
     assert page.count('class="tile main"') == 1
-    assert "would be predicted wrong" not in page
+    assert "would be misclassified" not in page
 
 
-def test_with_groups_evaluate_points_to_the_error_over_folds(run):
+def test_with_groups_evaluate_points_to_the_cross_validation_error(run):
     run("tune persons.csv --groups person --search grid.yaml --quiet")
     out, err = run("evaluate persons-tuned persons.csv")
-    assert "says little of new rows; the error over folds does." in err
-    assert out.index("error over folds") < out.index("span-rule (single rows left out)")
+    assert "says little about new rows; look at the cross-validation error instead." in err
+    assert out.index("cross-validation error") < out.index("span-rule (single rows left out)")
 
 
 def test_folds_tell_their_error_beside_another_score(run):
     out, _ = run("tune persons.csv --groups person --search grid.yaml --scoring balanced_accuracy")
     rows = rows_of("persons-tuned/results.csv")
     error = 100 * (1 - float(rows[0]["mean_test_accuracy"]))
-    assert re.search(rf"^error over folds \.+ {error:.1f}%$", out, re.MULTILINE)
+    assert re.search(rf"^cross-validation error \.+ {error:.1f}%$", out, re.MULTILINE)
     assert re.search(r"^balanced_accuracy \.+ ", out, re.MULTILINE)
 
 
@@ -124,25 +124,25 @@ def test_exact_leave_one_out_keeps_its_name_beside_another_score(run):
     assert re.search(r"^span-rule +\d", out, re.MULTILINE)
 
 
-def test_a_class_that_is_never_said_is_told_and_its_rows_are_not_suspected(run):
+def test_a_class_that_is_never_predicted_is_reported_and_its_rows_are_not_suspected(run):
     out, err = run("tune rare.csv --search soft.yaml")
     assert (
-        "Careful: The model never says '1' (10 of 200 rows have it). With so rare a class plain "
-        "accuracy rewards that; a score such as balanced_accuracy does not. Try --scoring "
+        "Caution: The model never predicts '1' (10 of 200 rows have it). Accuracy rewards ignoring "
+        "such a rare class; a score such as balanced_accuracy does not. Try --scoring "
         "balanced_accuracy." in err
     )
-    assert "largest class alone .. 5.0% error; the model is no better than that" in out
+    assert "majority-class error .. 5.0%; the model does no better" in out
     assert "hardly better" not in err
     assert "most suspicious" not in out
-    assert "No row is listed: the model says '0' of every row." in out
+    assert "No rows are listed: the model predicts '0' for every row." in out
     page = Path("rare-tuned/report.html").read_text(encoding="utf-8")
-    assert "The model never says &#39;1&#39;" in page
+    assert "The model never predicts &#39;1&#39;" in page
     assert "--scoring" not in page.split("<section")[0]
 
 
 def test_accuracy_is_not_held_against_another_score(run):
     out, err = run("tune rare.csv --search class-weights --scoring balanced_accuracy")
-    assert re.search(r"^largest class alone \.+ 5\.0% error$", out, re.MULTILINE)
+    assert re.search(r"^majority-class error \.+ 5\.0%$", out, re.MULTILINE)
     assert "hardly better" not in err
 
 
@@ -151,7 +151,7 @@ def test_force_leaves_no_libsvm_model_of_another_search(run):
     assert Path("three-tuned/model.libsvm").exists()
     Path("grid.yaml").write_text("break_ties: [true]\n")
     _, err = run("tune three.csv --search grid.yaml --force")
-    assert "There is no model.libsvm: LIBSVM does not break ties" in err
+    assert "No model.libsvm was written: LIBSVM does not break ties" in err
     assert not Path("three-tuned/model.libsvm").exists()
 
 
@@ -204,11 +204,11 @@ def test_imputation_of_texts_is_told_by_its_name(run):
     data = data[["a", "b", "colour", "kind"]]
     data.to_csv("holes.csv", index=False)
     _, err = run("tune holes.csv --search grid.yaml --impute median")
-    assert "filled in (most_frequent, as they are texts): 1 in 'colour'." in err
+    assert "filled in (most_frequent, as these are text columns): 1 in 'colour'." in err
     data.loc[5, "a"] = np.nan
     data.to_csv("holes.csv", index=False)
     _, err = run("tune holes.csv --search grid.yaml --impute median --force")
-    assert "filled in (median for numbers, most_frequent for texts)" in err
+    assert "filled in (median for numbers, most_frequent for text)" in err
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_every_description_is_complete_and_every_address_is_https(name):
 def test_an_unknown_name_is_answered_with_the_closest_one():
     with pytest.raises(ValueError, match=r"no data set 'mushroms'; did you mean 'mushrooms'\?"):
         datasets.describe("mushroms")
-    with pytest.raises(ValueError, match="there are breast_cancer, mushrooms"):
+    with pytest.raises(ValueError, match="use one of breast_cancer, mushrooms"):
         datasets.load("xyz")
 
 
@@ -150,7 +150,7 @@ def test_the_two_forms_of_the_ida_benchmark_give_the_same_splits():
             reading.read_ida(content, "toy", 4)
         with pytest.raises(ValueError, match="must contain"):
             reading.read_ida(content, "missing", 1)
-        with pytest.raises(ValueError, match="not a whole"):
+        with pytest.raises(ValueError, match="not a complete"):
             reading.read_ida(content[: len(content) // 2], "toy", 3)
 
 
@@ -226,7 +226,7 @@ def test_a_cut_or_altered_file_is_never_used(small_set, tmp_path, damage):
 def test_a_cut_gzip_file_is_named(small_set, tmp_path):
     path = tmp_path / "data/mushrooms/mushrooms.gz"
     path.write_bytes(gzip.compress(small_set)[:-4])
-    with pytest.raises(datasets.DataSetError, match=r"mushrooms\.gz is not a whole gzip file"):
+    with pytest.raises(datasets.DataSetError, match=r"mushrooms\.gz is not a complete gzip file"):
         datasets.load("mushrooms")
 
 

@@ -115,7 +115,7 @@ def test_a_named_axis_gives_a_curve_for_each_category(search):
 
 
 def test_an_unknown_axis_is_told_which_there_are(search):
-    with pytest.raises(ValueError, match=r"'degree' was not searched; there are .*'svc__gamma'"):
+    with pytest.raises(ValueError, match=r"'degree' was not searched; choose from .*'svc__gamma'"):
         SpanSearchDisplay.from_search(search, axes="degree")
     with pytest.raises(ValueError, match="one or two different"):
         SpanSearchDisplay.from_search(search, axes=("C", "svc__C"))
@@ -237,7 +237,7 @@ def test_the_margins_of_a_model_are_those_of_its_analysis(cancer):
         shares = [np.mean(margins[y == label] <= 0) for label in (0, 1)]
         np.testing.assert_allclose(display.error_shares_, shares)
     label = displays[2].ax_.get_yticklabels()[0].get_text()
-    assert label == f"malignant\n212 rows\n{shares[0]:.1%} wrong"
+    assert label == f"malignant\n212 rows\n{shares[0]:.1%} errors"
 
 
 def test_a_span_svc_needs_no_data(cancer):

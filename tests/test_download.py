@@ -151,7 +151,7 @@ def test_compressed_files_and_members_of_archives_are_kept_packed_and_unpacked_w
 
 def test_what_is_not_there_is_not_asked_for_again(published, server, tmp_path):
     published(status(404))
-    with pytest.raises(datasets.DataSetError, match=r"127.0.0.1 answers 404 .*SPANSVM_DATA"):
+    with pytest.raises(datasets.DataSetError, match=r"127.0.0.1 answered 404 .*SPANSVM_DATA"):
         datasets.fetch("mushrooms")
     assert server.asked["mushrooms"] == 1
     assert left_in_cache(tmp_path) == []
@@ -172,7 +172,7 @@ def test_a_connection_that_is_cut_is_tried_again(published, server):
 
 def test_a_file_that_always_comes_in_part_is_never_stored(published, server, tmp_path):
     published(cut(CONTENT))
-    message = "mushrooms could not be downloaded: it did not come whole\\. Try again later"
+    message = "mushrooms could not be downloaded: the transfer was incomplete\\. Try again later"
     with pytest.raises(datasets.DataSetError, match=message):
         datasets.fetch("mushrooms")
     assert server.asked["mushrooms"] == 1 + files.RETRIES
@@ -216,7 +216,7 @@ def test_a_server_that_does_not_answer_is_given_up(published, server, monkeypatc
         (CONTENT.replace(b"1:3", b"1:4"), {}, "SHA-256"),
         (b"<html>Moved</html>", {}, "not the published"),
         (CONTENT[:-6], {}, "not the published"),
-        (gzip.compress(CONTENT)[:-5], {"path": "mushrooms.gz"}, "not a whole gzip file"),
+        (gzip.compress(CONTENT)[:-5], {"path": "mushrooms.gz"}, "not a complete gzip file"),
         (b"PK no archive", {"path": "all.zip", "member": "data"}, "not a ZIP archive with data"),
     ],
     ids=["altered", "web page", "row missing", "cut gzip", "broken zip"],

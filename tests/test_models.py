@@ -117,7 +117,7 @@ def test_models_that_libsvm_cannot_hold_have_a_reason(tmp_path) -> None:
     X, y = load_iris(return_X_y=True)
     assert libsvm_reason(SpanSVC().fit(X, y)) is None
     cases = [
-        (SpanSVC(kernel=lambda A, B: A @ B.T).fit(X, y), "functions of the user"),
+        (SpanSVC(kernel=lambda A, B: A @ B.T).fit(X, y), "user-defined"),
         (SpanSVC(kernel="precomputed").fit(X @ X.T, y), "needs the rows"),
         (SpanSVC(break_ties=True).fit(X, y), "break ties"),
         (make_pipeline(MinMaxScaler(), LogisticRegression()).fit(X, y), "LogisticRegression"),
@@ -126,13 +126,13 @@ def test_models_that_libsvm_cannot_hold_have_a_reason(tmp_path) -> None:
         found = libsvm_reason(model)
         assert found is not None
         assert reason in found
-        with pytest.raises(UserError, match="There is no LIBSVM file of this model"):
+        with pytest.raises(UserError, match="The model cannot be written for LIBSVM"):
             save_libsvm(tmp_path / "model", model)
     assert not (tmp_path / "model").exists()
 
 
 def test_a_label_that_the_model_does_not_know_is_not_written(tmp_path) -> None:
-    with pytest.raises(UserError, match="The label 3 is none of the model's classes"):
+    with pytest.raises(UserError, match="The label 3 is not one of the model's classes"):
         save_libsvm_data(tmp_path / "rows", np.eye(2), [1, 3], classes=[1, 2])
 
 
@@ -259,7 +259,7 @@ def test_files_that_are_no_models_are_told(tmp_path) -> None:
     (tmp_path / "half.skops").write_bytes(whole[: len(whole) // 2])
     (tmp_path / "plain.skops").write_bytes(skops_io.dumps(SVC()))
     for name in ("text", "half", "plain"):
-        with pytest.raises(UserError, match=f"{name}.skops is not a whole model of spansvm"):
+        with pytest.raises(UserError, match=f"{name}.skops is damaged or not a spansvm model"):
             load_model(tmp_path / f"{name}.skops")
 
 
@@ -290,5 +290,5 @@ def test_what_cannot_predict_is_no_model(tmp_path) -> None:
     with ZipFile(buffer, "a") as archive:
         archive.writestr("spansvm.json", '{"schema": null, "version": "", "command": ""}')
     (tmp_path / "list.skops").write_bytes(buffer.getvalue())
-    with pytest.raises(UserError, match=r"list\.skops holds a list, which predicts nothing"):
+    with pytest.raises(UserError, match=r"list\.skops holds a list, which cannot predict"):
         load_model(tmp_path / "list.skops")

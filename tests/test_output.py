@@ -52,7 +52,7 @@ def test_existing_files_are_replaced_only_by_force(tmp_path: Path) -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 def test_a_full_disk_is_told(tmp_path: Path) -> None:
     folder = OutputFolder(tmp_path)
-    message = r"The disk is full: .*a\.txt was not written; free some space there, or choose"
+    message = r"The disk is full, so .*a\.txt was not written; free some space, or choose"
 
     def write_too_much() -> None:
         with folder.writing("a.txt") as path:
@@ -71,14 +71,14 @@ def test_a_folder_without_permission_is_told(
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "touch", refuse)
-    with pytest.raises(UserError, match=r"may not be written; change its permissions"):
+    with pytest.raises(UserError, match=r"no permission to write .*; change its permissions"):
         OutputFolder(tmp_path).prepare("a.txt")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_read_only_folder_is_told(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
-    with pytest.raises(UserError, match="may not be written; change its permissions"):
+    with pytest.raises(UserError, match=r"no permission to write .*; change its permissions"):
         OutputFolder(tmp_path).prepare("a.txt")
 
 

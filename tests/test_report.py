@@ -166,7 +166,7 @@ def test_more_classes_have_trust_for_every_pair_and_a_selector_for_other_axes(wi
     page = render_html(report)
     assert len(re.findall(r'class="mark"', page)) == 6
     assert '<select data-axis="2">' in page
-    assert "Each place shows the best over kernel" in page
+    assert "Each position shows the best score over kernel" in page
 
 
 def test_failed_candidates_are_counted_and_grey(cancer):
@@ -186,13 +186,13 @@ def test_ties_are_said(cancer):
     _, X, y = cancer
     report = Report.from_search(searched(X, y, {"C": [1.0, 1.0 + 1e-12]}, ties="first"), X, y)
     assert report.search.n_tied == 2
-    assert "2 candidates share the best score; taken by “first”" in render_html(report)
+    assert "2 candidates share the best score; chosen by “first”" in render_html(report)
 
 
 def test_a_selected_value_at_the_edge_of_its_range_is_said(cancer_report):
     # gamma = 1 is the last value of gamma; C = 10 is neither the first nor the last of C.
     assert cancer_report.search.at_edge == ["gamma"]
-    assert "At the edge of what was searched: gamma." in render_html(cancer_report)
+    assert "Selected at the edge of its range: gamma." in render_html(cancer_report)
 
 
 def test_axes_without_numbers_are_ranked_bars(cancer):
@@ -256,7 +256,7 @@ def test_sparse_rows_and_test_scores_are_shown():
     column = int(report.suspicious.features[0][1:])
     assert first.features[0] == X[first.row, column]
     page = render_html(report)
-    assert "2.2% to 11.2% with 95%" in page
+    assert "95% CI 2.2% to 11.2%" in page
     assert "roc_auc" in page
 
 
@@ -294,7 +294,7 @@ def test_doubts_are_said_where_the_rule_is_weak():
     report = Report.from_search(search, X, y)
     assert any("only 40 rows" in doubt for doubt in report.trust.doubts)
     assert any("hardly better" in doubt for doubt in report.trust.doubts)
-    assert "Compare with exact leave-one-out" in render_html(report)
+    assert "Check it against exact leave-one-out" in render_html(report)
 
 
 def test_what_does_not_fit_is_refused(cancer):
@@ -303,12 +303,12 @@ def test_what_does_not_fit_is_refused(cancer):
         Report.from_search(search, X[1:], y)
     with pytest.raises(ValueError, match="labels that the search was fitted on"):
         Report.from_search(search, X, y[::-1])
-    with pytest.raises(ValueError, match="row_ids must have one for each of 569 rows; got 2"):
+    with pytest.raises(ValueError, match="row_ids must have one entry for each of 569 rows; got 2"):
         Report.from_search(search, X, y, row_ids=["a", "b"])
-    with pytest.raises(ValueError, match="feature_names must have one for each of 30"):
+    with pytest.raises(ValueError, match="feature_names must have one entry for each of 30"):
         Report.from_search(search, X, y, feature_names=["a"])
     plain = SpanSearch(make_pipeline(MinMaxScaler(), SVC()), {"svc__C": [1, 10]}).fit(X, y)
-    with pytest.raises(TypeError, match="search around a SpanSVC"):
+    with pytest.raises(TypeError, match="search over a SpanSVC"):
         Report.from_search(plain, X, y)
     bare = SpanSearch(pipeline(), {"spansvc__C": [1, 10]}, refit=False).fit(X, y)
     with pytest.raises(ValueError, match="refit=True"):
@@ -340,7 +340,7 @@ def test_every_way_to_judge_has_a_report(cancer, options, score):
     assert report.summary["score_name"] == score
     assert report.summary["score"] == search.best_score_
     assert report.leave_one_out.error == pytest.approx(search.best_estimator_[-1].loo_error_)
-    headline = {"kfold": "error over folds", "loo": "exact leave-one-out error"}
+    headline = {"kfold": "cross-validation error", "loo": "exact leave-one-out error"}
     shown = headline[options["method"]] if score == "accuracy" else score
     assert f'<span class="what">{shown}</span>' in render_html(report)
 

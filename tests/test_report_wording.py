@@ -1,4 +1,4 @@
-"""What the report calls things, and what it warns of."""
+"""What the report calls things, and what it warns about."""
 
 import numpy as np
 import pytest
@@ -41,24 +41,24 @@ def test_names_that_would_not_differ_stay_whole():
     assert len(long) < 45
 
 
-def test_a_bound_of_1_or_more_is_said_to_say_nothing(cancer):
+def test_a_bound_of_1_or_more_is_called_uninformative(cancer):
     report = reported(*cancer, {"C": [1000.0], "gamma": [50.0]})
     meanings = {one.name: one.meaning for one in report.trust.estimates if one.value >= 1}
     assert meanings
-    assert all(text.endswith("; at least 1: says nothing") for text in meanings.values())
+    assert all(text.endswith("; at least 1, so uninformative") for text in meanings.values())
     others = [one for one in report.trust.estimates if one.name not in meanings]
     assert others
-    assert not any("says nothing" in one.meaning for one in others)
+    assert not any("uninformative" in one.meaning for one in others)
 
 
 def test_the_rule_is_exact_for_a_number_of_support_vectors(cancer):
     report = reported(*cancer, {"C": [1, 10]})
     (pair,) = report.trust.pairs
-    tile = render_html(report).split("rule is exact for</span>")[1].split("</div>")[0]
+    tile = render_html(report).split("span-rule exact for</span>")[1].split("</div>")[0]
     assert f"{pair.n_trusted} of {pair.n_support}<" in tile
 
 
-def test_a_class_that_is_never_said_is_a_caution_and_not_a_list_of_suspects():
+def test_a_class_that_is_never_predicted_is_a_caution_and_not_a_list_of_suspects():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 2)), np.arange(300) % 3
     y[y == 2] = np.arange(100) % 2  # the third class is rare
@@ -66,21 +66,24 @@ def test_a_class_that_is_never_said_is_a_caution_and_not_a_list_of_suspects():
     X[:, 0] += 4 * y * (y < 2)
     report = reported(X, y, {"C": [0.1]})
     assert [one.label for one in report.leave_one_out.never_said] == ["2"]
-    assert report.cautions[0].startswith("The model never says '2' (6 of 300 rows have it).")
-    assert "With so rare a class" in report.cautions[0]
+    assert report.cautions[0].startswith("The model never predicts '2' (6 of 300 rows have it).")
+    assert "such a rare class" in report.cautions[0]
     assert {row.label for row in report.suspicious.rows} == {"0", "1"}
-    assert report.suspicious.explanation.startswith("Rows of '2' are not listed")
+    assert report.suspicious.explanation.startswith("Rows labelled '2' are not listed")
 
 
-def test_a_common_class_that_is_never_said_is_not_called_rare():
+def test_a_common_class_that_is_never_predicted_is_not_called_rare():
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(200, 2)), (np.arange(200) % 5 < 2).astype(int)
     report = reported(X, y, {"C": [0.01]})
     assert report.cautions == [
-        "The model never says '1' (80 of 200 rows have it). The features may say little of it."
+        "The model never predicts '1' (80 of 200 rows have it). "
+        "The features may say little about it."
     ]
     assert report.suspicious.rows == []
-    assert "No row is listed: the model says &#39;0&#39; of every row." in render_html(report)
+    assert "No rows are listed: the model predicts &#39;0&#39; for every row." in render_html(
+        report
+    )
 
 
 def test_rows_that_are_predicted_right_come_after_those_that_are_contradicted():
@@ -94,5 +97,5 @@ def test_rows_that_are_predicted_right_come_after_those_that_are_contradicted():
     first_right = report.suspicious.rows[7]
     assert report.suspicious.rows[6].margin > first_right.margin
     assert first_right.margin < 0
-    assert "A row that is predicted right can have a margin below 0" in render_html(report)
+    assert "A correctly predicted row can have a margin below 0" in render_html(report)
     assert "aria-sort" not in render_html(report).split("<tbody>")[-2].split("<thead>")[-1]

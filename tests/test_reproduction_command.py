@@ -43,13 +43,13 @@ def test_data_sets_that_are_not_here_are_listed_as_such(monkeypatch, tmp_path):
     monkeypatch.setenv("SPANSVM_CACHE", str(tmp_path))
     result = spansvm_datasets()
     assert result.exit_code == 0
-    assert result.output.count("not here") == 14
+    assert result.output.count("missing") == 14
 
 
 def test_a_data_set_is_described_with_licence_and_citation():
     result = spansvm_datasets("skin_nonskin")
     assert result.exit_code == 0
-    for word in ("licence: CC BY 4.0", "citation:", "homepage: https://", "500 for training"):
+    for word in ("licence: CC BY 4.0", "citation:", "homepage: https://", "500 training"):
         assert word in result.output
 
 

@@ -206,8 +206,8 @@ def test_a_sparse_libsvm_file_stays_sparse_and_needs_no_pandas(tmp_path, monkeyp
 def test_without_pyarrow_it_is_said_what_to_install(tmp_path, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     message = (
-        'pyarrow is needed for this and not installed: pip install "spansvm[cli]" (in the folder '
-        'of the project: pip install ".[cli]").'
+        'pyarrow is needed for this but not installed: pip install "spansvm[cli]" (in the '
+        'project folder: pip install ".[cli]").'
     )
     with pytest.raises(MissingPackageError, match=re.escape(message)):
         read_table(write(tmp_path, CSV))
@@ -272,7 +272,7 @@ def test_a_prediction_file_is_matched_by_name(tmp_path) -> None:
     assert rows.ids.tolist() == ["Ann", "Bob"]
     assert rows.X["a"].tolist() == [2, 3]
     assert rows.notes == (
-        "Columns that the model does not use: other.",
+        "The model does not use these columns: other.",
         "Column 'b' has values that the model has not seen (new); they are treated as unknown.",
     )
     assert model.predict(rows.X).shape == (2,)
@@ -284,10 +284,12 @@ def test_labels_of_a_prediction_file_are_taken_if_the_model_knows_them(tmp_path)
     assert known.y.tolist() == [1, 1]
     unknown = read_for_prediction(write(tmp_path, "y,a\n1,3\n7,4\n", "unknown.csv"), schema)
     assert unknown.y is None
-    assert unknown.notes == ("The label 7 is no class of the model; the labels are not used.",)
+    assert unknown.notes == (
+        "The label 7 is not a class of the model, so the labels are not used.",
+    )
     partly = read_for_prediction(write(tmp_path, "y,a\n1,3\n,4\n", "partly.csv"), schema)
     assert partly.y is None
-    assert partly.notes == ("Some labels are missing; the labels are not used.",)
+    assert partly.notes == ("Some labels are missing, so the labels are not used.",)
 
 
 def test_a_libsvm_prediction_file_gets_the_features_of_the_model(tmp_path) -> None:
@@ -297,4 +299,4 @@ def test_a_libsvm_prediction_file_gets_the_features_of_the_model(tmp_path) -> No
     rows = read_for_prediction(write(tmp_path, "0 1:5 9:1\n", "more"), schema)
     np.testing.assert_array_equal(sparse.csr_matrix(rows.X).toarray(), [[5, 0, 0]])
     assert rows.y is None
-    assert rows.notes[0].startswith("Features above 3, which the model does not know")
+    assert rows.notes[0].startswith("Features above 3 are ignored")

@@ -30,7 +30,7 @@ def test_the_index_of_a_pandas_frame_is_no_feature_of_a_parquet_file(tmp_path) -
     table = read_table(tmp_path / "data.parquet", roles=Roles(target="y"))
     assert table.feature_names == ("a",)
     assert table.notes == (
-        "Column '__index_level_0__' is the index of a pandas table; it is left out.",
+        "Column '__index_level_0__' is the index of a pandas data frame; it is left out.",
     )
 
 
@@ -40,7 +40,7 @@ def test_the_index_of_a_pandas_frame_is_no_feature_of_a_csv_file(tmp_path, start
     frame.index += start
     frame.to_csv(tmp_path / "data.csv")
     table = read_table(tmp_path / "data.csv")
-    note = "Column 1 of data.csv has no name and counts the rows; it is left out."
+    note = "Column 1 of data.csv has no name and only numbers the rows; it is left out."
     assert table.feature_names == ("a",)
     assert table.notes == (note,)
     rows = read_for_prediction(tmp_path / "data.csv", table.schema)
@@ -182,7 +182,9 @@ def test_booleans_are_written_the_same_in_parquet_and_csv(tmp_path) -> None:
 def test_the_label_that_is_unknown_is_told_not_one_that_is_known(tmp_path) -> None:
     schema = read_table(write(tmp_path, "a,y\n1,0\n2,1\n4,0\n3,1\n")).schema
     rows = read_for_prediction(write(tmp_path, "a,y\n1,0\n2,maybe\n", "new.csv"), schema)
-    assert rows.notes == ("The label maybe is no class of the model; the labels are not used.",)
+    assert rows.notes == (
+        "The label maybe is not a class of the model, so the labels are not used.",
+    )
 
 
 def test_inches_are_no_quotations(tmp_path) -> None:
@@ -206,7 +208,7 @@ def test_inches_are_no_quotations(tmp_path) -> None:
 def test_a_feature_that_counts_the_rows_is_noted(tmp_path, numbers, noted) -> None:
     rows = "".join(f"{number},{i % 2}\n" for i, number in enumerate(numbers))
     table = read_table(write(tmp_path, "id,y\n" + rows))
-    note = "Column 'id' counts the rows; if it only numbers them, pass --id 'id' or --drop 'id'."
+    note = "Column 'id' looks like row numbers; if so, pass --id 'id' or --drop 'id'."
     assert table.feature_names == ("id",)
     assert table.notes == ((note,) if noted else ())
 
@@ -214,13 +216,11 @@ def test_a_feature_that_counts_the_rows_is_noted(tmp_path, numbers, noted) -> No
 def test_a_target_of_many_whole_numbers_is_noted(tmp_path) -> None:
     rows = "".join(f"{i * 7 % 11},{i % 27}\n" for i in range(100))
     table = read_table(write(tmp_path, "a,age\n" + rows))
-    assert table.notes == (
-        "Target 'age' has 27 different whole numbers; each is taken as a class.",
-    )
+    assert table.notes == ("Target 'age' has 27 different integers; each is treated as a class.",)
     rows = "".join(f"{i % 11} 1:{i}\n" for i in range(100))
     table = read_table(write(tmp_path, rows, "data.libsvm"))
     assert table.notes == (
-        "The label in data.libsvm has 11 different whole numbers; each is taken as a class.",
+        "The label in data.libsvm has 11 different integers; each is treated as a class.",
     )
     rows = "".join(f"{i * 7 % 11},{i % 10}\n" for i in range(100))
     assert read_table(write(tmp_path, "a,digit\n" + rows)).notes == ()

@@ -1,4 +1,4 @@
-"""Bars that show on a terminal how far a long work is."""
+"""Progress bars for the terminal."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ __all__ = ["progress_bar"]
 
 
 def progress_bar(*columns: ProgressColumn | str, console: Console, shown: bool) -> Progress:
-    """A bar between the description of a task and the time that is left.
+    """A progress bar with a description before it and the remaining time after it.
 
     Parameters
     ----------
     *columns : ProgressColumn or str
-        What stands between the bar and the time, as in :class:`rich.progress.Progress`.
+        What to show between the bar and the time, as in :class:`rich.progress.Progress`.
     console : rich.console.Console
     shown : bool
-        If not, nothing is.
+        Whether to show anything at all.
     """
     texts = [TextColumn(column) if isinstance(column, str) else column for column in columns]
     return Progress(

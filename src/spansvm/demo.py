@@ -1,4 +1,4 @@
-"""A tour on data that scikit-learn ships: ``python -m spansvm.demo``."""
+"""A tour on data that comes with scikit-learn: ``python -m spansvm.demo``."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ _COST_OF_A_MISSED_TUMOUR = 3.0
 
 
 def main() -> None:
-    """Train a weighted SVM, show every estimate of its error beside the truth, and explain."""
+    """Train a weighted SVM, show every estimate of its error next to the true one, and explain."""
     data = load_breast_cancer()
     X, y = minmax_scale(data.data), data.target
     rows, columns = X.shape
     _say(
         f"""
-        {rows} tumours, {columns} measurements each, malignant or benign. A missed malignant
-        tumour is worse than a false alarm, so malignant ones weigh {_COST_OF_A_MISSED_TUMOUR:g}
-        times as much: a weighted SVM.
+        The data: {rows} tumours, malignant or benign, with {columns} measurements each. Missing a
+        malignant tumour is worse than a false alarm, so malignant ones weigh
+        {_COST_OF_A_MISSED_TUMOUR:g} times as much: a weighted SVM.
         """
     )
     svc = SVC(C=4.0, gamma=0.5, class_weight={0: _COST_OF_A_MISSED_TUMOUR, 1: 1.0})
@@ -49,17 +49,17 @@ def main() -> None:
     signs = np.where(y == 1, 1, -1)
     loo_error = float(np.mean(signs * exact <= 0))
 
-    print(f"{'exact leave-one-out':<20}{loo_error:>9.4f}   the truth, by {rows} trainings")
+    print(f"{'exact leave-one-out':<20}{loo_error:>9.4f}   the true value, from {rows} trainings")
     print(f"{analysis}\n")
     _say(
         f"""
-        The span-rule predicts what leave-one-out finds: {rule:.4f} against {loo_error:.4f}, from
-        the one model that is there already. The two span bounds are never below the
-        leave-one-out error; counting the vectors that Lemma 2 cannot clear comes closer than
-        Theorem 1, and both are far above the rule. Use the rule to choose between models, a
-        bound to promise something. The last three lines were made for machines without
-        intercept or with hard margins, and are there to compare. "Rule exact for" counts the
-        support vectors whose removal provably leaves all others on their side.
+        The span-rule predicts the leave-one-out error, {rule:.4f} against {loo_error:.4f}, from
+        the one model already trained. The two span bounds are never below the leave-one-out
+        error; counting the vectors that Lemma 2 cannot rule out comes closer than Theorem 1, and
+        both are far above the rule. Use the rule to choose between models, and a bound to
+        guarantee something. The last three estimates were designed for machines without
+        intercept or with hard margins, and are shown for comparison. "Rule exact for" counts the
+        support vectors for which the rule is provably exact.
         """
     )
     print(f"{'one training (LibSVM)':<42}{1e3 * training:>9.1f} ms")
@@ -73,16 +73,16 @@ def main() -> None:
     listed = ", ".join(f"{row} ({data.target_names[y[row]]})" for row in worst)
     _say(
         f"""
-        The two exact procedures agree on {agree} of {rows} tumours. And since there is a
-        leave-one-out value for each instance, the labels that the rest of the data contradict
-        most can be listed, by row: {listed}.
+        The two exact procedures agree on {agree} of {rows} tumours. As every instance has a
+        leave-one-out value, we can also list the rows whose labels the rest of the data
+        contradicts most strongly: {listed}.
         """
     )
     _search(X, y)
 
 
 def _search(X: Array, y: np.ndarray) -> None:
-    """Choose the weights of the classes instead of guessing them."""
+    """Search the class weights instead of guessing them."""
     grid = dict.fromkeys(("weighting__positive", "weighting__negative"), PAPER_CLASS_WEIGHTS)
     model = SpanSVC(gamma=0.5, weighting=ClassWeighting())
     search, searching = _timed(lambda: SpanSearch(model, grid, verbose=1).fit(X, y))
@@ -92,15 +92,15 @@ def _search(X: Array, y: np.ndarray) -> None:
     best = search.best_params_
     _say(
         f"""
-        The weights above were a guess. SpanSearch has tried {n} pairs of class weights in
-        {searching:.1f} s; GridSearchCV needs {folds / 3:.3f} s for 5 folds of one candidate here,
-        so some {n * folds / 3:.0f} s for all of them. The best pair, in the middle of its
+        The weights above were a guess. SpanSearch tried {n} pairs of class weights in
+        {searching:.1f} s; GridSearchCV needs {folds / 3:.3f} s here for 5 folds of one candidate,
+        so about {n * folds / 3:.0f} s for all of them. The best pair, in the middle of its
         plateau, is {best["weighting__negative"]:g} for malignant and
         {best["weighting__positive"]:g} for benign, with a leave-one-out error of
-        {1 - search.best_score_:.4f}. The search was for the least error, in which a missed
-        malignant tumour counts as much as a false alarm; that is why it does not keep the
-        factor of {_COST_OF_A_MISSED_TUMOUR:g}. If a miss is worse, say so by the score that
-        selects: a scorer of your own, or scoring="balanced_accuracy" for classes of unequal size.
+        {1 - search.best_score_:.4f}. The search minimised the error rate, in which a missed
+        malignant tumour counts as much as a false alarm; that is why it did not keep the factor
+        of {_COST_OF_A_MISSED_TUMOUR:g}. If a miss is worse, select by a score that says so: your
+        own scorer, or scoring="balanced_accuracy" for classes of unequal size.
         """
     )
 
@@ -116,11 +116,11 @@ def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
 
 
 def _warm_up() -> None:
-    """Load or compile what will be timed, so that the times are those of the work."""
+    """Load or compile what will be timed, so that only the work is timed."""
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((30, 2)), np.arange(30) % 2
     print(
-        "Loading compiled code; on the first run it is compiled, some twenty seconds ...\n",
+        "Loading compiled code; the first run compiles it, in about twenty seconds ...\n",
         flush=True,
     )
     analyze(SVC(C=1.0).fit(X, y), X, y).span_rule  # noqa: B018

@@ -1,4 +1,4 @@
-"""What is told to a user of the command line: errors of one sentence that say what to do."""
+"""Errors for users of the command line: one sentence that says what to do."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ __all__ = ["MissingPackageError", "UserError", "closest_name", "listed", "requir
 
 
 class UserError(ValueError):
-    """Something that the user can correct; its message is one sentence that says how."""
+    """An error that the user can correct; its message is one sentence that says how."""
 
 
 class MissingPackageError(UserError, ImportError):
-    """A package that is optional is needed here and not installed."""
+    """An optional package is needed here but not installed."""
 
 
 def require(module: str, extra: str) -> Any:
@@ -25,30 +25,27 @@ def require(module: str, extra: str) -> Any:
     ----------
     module : str
     extra : str
-        The extra of this package that installs it, for the message.
+        The extra of spansvm that installs it, for the message.
     """
     try:
         return import_module(module)
     except ImportError as error:
         package = module.partition(".")[0]
         raise MissingPackageError(
-            f'{package} is needed for this and not installed: pip install "spansvm[{extra}]" '
-            f'(in the folder of the project: pip install ".[{extra}]").'
+            f'{package} is needed for this but not installed: pip install "spansvm[{extra}]" '
+            f'(in the project folder: pip install ".[{extra}]").'
         ) from error
 
 
 def listed(parts: Sequence[str], most: int = 5) -> str:
-    """The parts as the list of a sentence; of more than `most` the first ones and the last."""
+    """The parts as a list in a sentence; if more than `most`, the first ones and the last."""
     if len(parts) <= most:
         return ", ".join(parts)
     return f"{', '.join(parts[: most - 1])}, ..., {parts[-1]} ({len(parts)} in all)"
 
 
 def closest_name(name: str, candidates: Iterable[str]) -> str:
-    """The end of a message about an unknown name: the candidate that was probably meant.
-
-    Empty if none is similar.
-    """
+    """The end of a message about an unknown name: a similar candidate, or nothing."""
     known = {candidate.lower(): candidate for candidate in candidates}
     found = get_close_matches(name.lower(), known, n=1)
     return f" (did you mean '{known[found[0]]}'?)" if found else ""

@@ -1,4 +1,4 @@
-"""Files of results: none is replaced unasked, none is half-written, tables are CSV."""
+"""Result files: never overwritten unasked, never half-written; tables are CSV."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ __all__ = ["OutputFolder", "replacing", "write_csv"]
 
 @contextmanager
 def replacing(target: Path) -> Iterator[Path]:
-    """A path to write to, which becomes the file `target` when the block ends without error.
+    """A path to write to; it becomes the file `target` when the block ends without an error.
 
-    The file appears whole or not at all; one that is there stays as it is until then.
+    The file appears complete or not at all; an existing one stays untouched until then.
     """
     temporary = _temporary(target)
     try:
@@ -33,23 +33,23 @@ def replacing(target: Path) -> Iterator[Path]:
 
 
 def _temporary(target: Path) -> Path:
-    # The ending stays, as some writers choose the format by it.
+    # The suffix stays, as some writers choose the format by it.
     return target.with_name(f".{secrets.token_hex(4)}-{target.name}")
 
 
 def write_csv(stream: IO[str], rows: Iterable[Iterable[Any]]) -> None:
-    """Write rows, the heading first, as CSV; a file is to be opened with ``newline=""``."""
+    """Write rows, the heading first, as CSV; open files with ``newline=""``."""
     csv.writer(stream, lineterminator="\n").writerows(rows)
 
 
 class OutputFolder:
-    """A folder for results; it is made when the first file is written or prepared.
+    """A folder for results, created when the first file is written or prepared.
 
     Parameters
     ----------
     path : str or Path
     force : bool, default=False
-        Whether files that exist may be replaced.
+        Whether existing files may be replaced.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class OutputFolder:
         self.force = force
 
     def prepare(self, *names: str) -> None:
-        """UserError unless files of these names can be written: to be asked before long work."""
+        """UserError unless files with these names can be written; call it before long work."""
         with self._reporting(self.path):
             for name in names:
                 self._refuse_existing(name)
@@ -78,7 +78,7 @@ class OutputFolder:
 
     @contextmanager
     def writing(self, name: str) -> Iterator[Path]:
-        """As :func:`replacing`, for a file of the folder; UserError if that is not possible."""
+        """Like :func:`replacing`, for a file in the folder; UserError if it cannot be written."""
         target = self.path / name
         with self._reporting(target):
             self._refuse_existing(name)
@@ -93,22 +93,23 @@ class OutputFolder:
                 f"{target} exists; pass --force to replace it, or choose another --out."
             )
         if target.is_dir():
-            raise UserError(f"{target} is a folder; move it away, or choose another --out.")
+            raise UserError(f"{target} is a folder; move it, or choose another --out.")
 
     @contextmanager
     def _reporting(self, target: Path) -> Iterator[None]:
-        """Turn errors of the system into errors that say what to do."""
+        """Turn system errors into errors that say what to do."""
         try:
             yield
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
                 message = (
-                    f"The disk is full: {target} was not written; free some space there, or "
-                    "choose another --out."
+                    f"The disk is full, so {target} was not written; free some space, or choose "
+                    "another --out."
                 )
             elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
                 message = (
-                    f"{target} may not be written; change its permissions or choose another --out."
+                    f"There is no permission to write {target}; change its permissions, or choose "
+                    "another --out."
                 )
             elif isinstance(error, (FileExistsError, NotADirectoryError)):
                 message = f"{self.path} is not a folder; choose another --out."

@@ -1,6 +1,6 @@
-"""The command ``spansvm``: one module a command; errors become sentences and exit codes here.
+"""The command ``spansvm``: one module per command; errors become sentences and exit codes here.
 
-Nothing heavy is imported until a command runs, so that ``--help`` and completion are quick.
+Heavy imports wait until a command runs, which keeps ``--help`` and completion fast.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from .terminal import printable
 
 __all__ = ["app", "main", "run"]
 
-#: Exit codes: something unforeseen, something that the user can correct, Ctrl-C.
+#: Exit codes: an unexpected error, one that the user can correct, Ctrl-C.
 UNEXPECTED, CORRECTABLE, INTERRUPTED = 1, 2, 130
 
 app = typer.Typer(
     name="spansvm",
     help=(
-        "Weighted SVMs: leave-one-out errors and hyperparameters from one training.\n\n"
+        "Weighted SVMs: leave-one-out errors and hyperparameter search, one training per model.\n\n"
         "\b\n"
         "  spansvm demo                        a tour on built-in data\n"
         "  spansvm tune data.csv               search, train, report\n"
@@ -42,7 +42,7 @@ app.command(help=evaluate.HELP)(evaluate.evaluate)
 app.command(help=demo.HELP)(demo.demo)
 app.command(help=datasets.HELP)(datasets.datasets)
 
-# typer has a click of its own in newer versions, so that the class has no fixed home.
+# Newer versions of typer bundle click, so the class has no fixed location.
 _WrongUsage = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
 
 
@@ -65,12 +65,12 @@ def _spansvm(
 
 
 def main() -> None:
-    """Run the command line; the process ends with its exit code."""
+    """Run the command line and end the process with its exit code."""
     run(app, "spansvm", sys.argv[1:] or ["--help"])
 
 
 def run(commands: typer.Typer, name: str, arguments: Sequence[str]) -> None:
-    """Run commands under a name; errors become sentences, and the process ends with a code."""
+    """Run commands under a program name; errors become sentences and exit codes."""
     try:
         code = commands(list(arguments), prog_name=name, standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
@@ -81,12 +81,12 @@ def run(commands: typer.Typer, name: str, arguments: Sequence[str]) -> None:
         message, code = _explain(error)
         print(f"Error: {printable(message)}", file=sys.stderr)
     if code == INTERRUPTED:
-        print("Interrupted; files that were not finished were not written.", file=sys.stderr)
+        print("Interrupted; unfinished files were not written.", file=sys.stderr)
     sys.exit(code)
 
 
 def _explain(error: Exception) -> tuple[str, int]:
-    """What to tell the user of an error, and the exit code."""
+    """The message for the user, and the exit code."""
     if isinstance(error, (UserError, ImportError)):
         return str(error), CORRECTABLE
     if isinstance(error, _WrongUsage):
@@ -95,6 +95,6 @@ def _explain(error: Exception) -> tuple[str, int]:
         message = error.format_message().rstrip(".")  # type: ignore[attr-defined]
         return f"{message}; see '{command} --help'.", CORRECTABLE
     if isinstance(error, MemoryError):
-        return "The memory is not enough for this; give a part of the rows.", CORRECTABLE
+        return "There is not enough memory; use fewer rows.", CORRECTABLE
     reason = " ".join(str(error).split()) or type(error).__name__
-    return f"unexpected error: {reason}; run with --debug for the details.", UNEXPECTED
+    return f"unexpected error: {reason}; run with --debug for details.", UNEXPECTED

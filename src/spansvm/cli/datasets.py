@@ -1,4 +1,4 @@
-"""``spansvm datasets``: which data sets there are, where they are, and how to get them."""
+"""``spansvm datasets``: lists the data sets, where their files are, and downloads them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 __all__ = ["HELP", "datasets"]
 
 HELP = (
-    "List the data sets of the paper and where they are, or download some.\n\n"
-    "Files are looked for in the folder that SPANSVM_DATA names, then in the cache "
+    "List the paper's data sets and where their files are, or download some.\n\n"
+    "Files are looked up in the folder named by SPANSVM_DATA, then in the cache "
     "(SPANSVM_CACHE).\n\n"
     "\b\n"
     "  spansvm datasets\n"
@@ -26,15 +26,13 @@ HELP = (
 
 def datasets(
     chosen: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="Tell all about these.")
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Show the details of these.")
     ] = None,
     fetch: Annotated[
         list[str] | None,
-        typer.Option("--fetch", metavar="NAME", help="Download it ('all' for every one)."),
+        typer.Option("--fetch", metavar="NAME", help="Download this one ('all' for every one)."),
     ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Download again what is there already.")
-    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Download again even if present.")] = False,
     debug: Debug = False,
 ) -> None:
     """See HELP."""
@@ -71,7 +69,7 @@ def _where(name: str) -> str:
     places = list(locate(name).values())
     missing = sum(place is None for place in places)
     if missing:
-        return "not here" if missing == len(places) else f"{missing} of {len(places)} files missing"
+        return "missing" if missing == len(places) else f"{missing} of {len(places)} files missing"
     return str(places[0].parent if places[0] is not None else "")
 
 
@@ -92,7 +90,7 @@ def _list(console: Console) -> None:
             splits[about.split_kind], _where(name),
         )  # fmt: skip
     console.print(table)
-    console.print("\n'spansvm datasets NAME' tells more, '--fetch NAME' downloads.")
+    console.print("\n'spansvm datasets NAME' shows details, '--fetch NAME' downloads.")
 
 
 def _tell(name: str, console: Console) -> None:
@@ -104,8 +102,7 @@ def _tell(name: str, console: Console) -> None:
     console.print(f"[bold]{about.title}[/bold] ({name})")
     lines = {
         "task": about.task,
-        "rows": f"{about.n_train} for training, {about.n_test} for testing, "
-        f"{about.n_features} features",
+        "rows": f"{about.n_train} training, {about.n_test} test, {about.n_features} features",
         "note": about.note,
         "citation": about.citation,
         "licence": about.licence,

@@ -14,9 +14,9 @@ from .terminal import Terminal
 __all__ = ["HELP", "demo"]
 
 HELP = (
-    "A tour on built-in data, in a minute or two.\n\n"
-    "Trains a weighted SVM on measurements of tumours, shows every estimate of its error beside "
-    "the truth, then tunes one as spansvm tune does, and writes model and report.\n\n"
+    "Take a tour on built-in data, in a minute or two.\n\n"
+    "Trains a weighted SVM on measurements of tumours, shows every estimate of its error next to "
+    "the true one, then runs spansvm tune, and writes the model and a report.\n\n"
     "\b\n"
     "  spansvm demo\n"
     "  spansvm demo --out somewhere --force"
@@ -52,7 +52,8 @@ def demo(
     command = shlex.join(["spansvm", "tune", data, *options])
     terminal = Terminal()
     terminal.say(
-        "The same for a file, by one command (here two thirds of the tumours, to test on the rest):"
+        "The same from a file, in one command (here tuned on two thirds of the tumours and tested "
+        "on the rest):"
     )
     terminal.say()
     terminal.say(f"$ {command}")
@@ -73,7 +74,7 @@ def demo(
 
 
 def _tumours() -> tuple[Any, Any]:
-    """Two thirds of the rows to train on, and the others to test on, as data frames."""
+    """Two thirds of the rows for training, the others for testing, as data frames."""
     from sklearn.datasets import load_breast_cancer
 
     from ..errors import require

@@ -1,4 +1,4 @@
-"""``spansvm evaluate``: every estimate of a trained model, beside its error on labelled rows."""
+"""``spansvm evaluate``: every estimate of a trained model, next to its error on labelled rows."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 __all__ = ["HELP", "evaluate"]
 
 HELP = (
-    "Show all estimates of a trained model in one table, beside its error on labelled rows.\n\n"
-    "The estimates are those of the training. If DATA is the training file itself, its error says "
-    "little: then look at the leave-one-out error, or at that over folds.\n\n"
+    "Show all estimates of a trained model in one table, next to its error on labelled rows.\n\n"
+    "The estimates come from training. If DATA is the training file itself, the error on it is too "
+    "optimistic: look at the leave-one-out or cross-validation error instead.\n\n"
     "\b\n"
     "  spansvm evaluate data-tuned test.csv\n"
     "  spansvm evaluate data-tuned/model.skops test.csv --json"
@@ -63,12 +63,12 @@ def evaluate(
     figures = held_out_figures(saved, table)
     seen = record is not None and record.fingerprint == fingerprint(table)
     if record is None:
-        terminal.note(f"{model} was not made by spansvm tune and keeps no estimates.")
+        terminal.note(f"{model} was not written by spansvm tune and holds no estimates.")
     if record is not None and seen:
         telling = record.span_rule_name if record.judged is None else record.judged.name
         terminal.note(
-            f"{table.source} is what the model was trained on: its error here says little of new "
-            f"rows; the {telling} does."
+            f"The model was trained on {table.source}: its error there says little about new rows; "
+            f"look at the {telling} instead."
         )
     _print(record, figures, table.source, "training error" if seen else "error", terminal)
     terminal.result(
@@ -100,30 +100,30 @@ def _print(
         low, high = (percent(end) for end in record.loo_interval)
         rows.append(
             [record.span_rule_name, shown(record.loo_error),
-             f"{record.n_rows} rows of {record.source}; 95% interval {low} to {high}"],
+             f"{record.n_rows} rows of {record.source}; 95% CI {low} to {high}"],
         )  # fmt: skip
-        # The span-rule has its line already.
+        # The span-rule already has its line.
         others = [one for one in record.estimates if one["name"] != "span_rule"]
         rows += [[one["label"], shown(one["value"]), one["meaning"]] for one in others]
     low, high = (percent(end) for end in figures.interval)
     rows.append(
         [error_name, shown(figures.error),
-         f"{figures.n_errors} of {figures.n_rows} rows of {source}; 95% interval {low} to {high}"],
+         f"{figures.n_errors} of {figures.n_rows} rows of {source}; 95% CI {low} to {high}"],
     )  # fmt: skip
-    rows.append(["largest class alone", shown(figures.majority_error), "error without any model"])
+    rows.append(["majority-class error", shown(figures.majority_error), "without any model"])
     if figures.roc_auc is not None:
         rows.append(["area under ROC", shown(figures.roc_auc), "1 is perfect, 0.5 is chance"])
     if figures.log_loss is not None:
-        rows.append(["log loss", shown(figures.log_loss), "of the probabilities"])
+        rows.append(["log loss", shown(figures.log_loss), "of the predicted probabilities"])
     if record is not None:
         terminal.say(f"Model with {record.setting}, trained on {record.source}.")
         terminal.say()
-    terminal.table({"estimate": "left", "value": "right", "what it is": "left"}, rows)
+    terminal.table({"estimate": "left", "value": "right", "meaning": "left"}, rows)
     terminal.table(
-        {"label": "left", **{f"said {cut(label)}": "right" for label in figures.classes}},
+        {"label": "left", **{f"predicted {cut(label)}": "right" for label in figures.classes}},
         [
             [cut(label), *counts]
             for label, counts in zip(figures.classes, figures.confusion, strict=True)
         ],
-        f"Labels against predictions of {source}:",
+        f"Confusion matrix for {source}:",
     )

@@ -1,4 +1,4 @@
-"""What ``spansvm tune`` searches: the paper's grids, C and gamma, or a file of the user."""
+"""What ``spansvm tune`` searches: the paper's grids, C and gamma, or the user's file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .terminal import printable
 
 __all__ = ["CLASS_WEIGHTS", "C_GAMMA", "SCORES", "STEP", "SearchPlan", "plan_search"]
 
-#: The searches that have a name.
+#: The named searches.
 CLASS_WEIGHTS, SCORES, C_GAMMA = "class-weights", "scores", "C-gamma"
 
 #: Name of the model in the pipeline.
@@ -26,24 +26,24 @@ STEP = "svm"
 _C = [2.0**exponent for exponent in range(-5, 11)]
 _GAMMA = [2.0**exponent for exponent in range(-11, 4, 2)]
 
-#: Parameters that a file can not name: they need objects, or say nothing of the model.
+#: Parameters that a file cannot name: they need objects, or do not affect the model.
 _NOT_SEARCHED = ("weighting", "gram_budget", "decision_function_shape")
 
-#: What YAML takes for true and false although it may be the name of a class.
+#: What YAML reads as true and false, although it may be the name of a class.
 _YAML_WORDS = {True: ("yes", "true", "on"), False: ("no", "false", "off")}
 
 
 @dataclass(frozen=True)
 class SearchPlan:
-    """A model and the values of its parameters that are tried.
+    """A model and the parameter values to try.
 
     Attributes
     ----------
     name : str
-        Of the search, for people.
+        Of the search, for display.
     model : SpanSVC
     grid : dict or list of dicts
-        By the model's own names of its parameters.
+        By the model's own parameter names.
     """
 
     name: str
@@ -52,7 +52,7 @@ class SearchPlan:
 
     @property
     def pipeline_grid(self) -> list[dict[str, list[Any]]]:
-        """The grid by the names that the parameters have in the pipeline."""
+        """The grid by the pipeline's parameter names."""
         parts = [self.grid] if isinstance(self.grid, dict) else self.grid
         return [{f"{STEP}__{name}": part[name] for name in part} for part in parts]
 
@@ -63,8 +63,8 @@ def plan_search(search: str | None, table: Table) -> SearchPlan:
     Parameters
     ----------
     search : str, optional
-        One of the names, or the path of a YAML or JSON file.  By default it is what the table
-        asks for: scores if it has them, class weights for two classes, else C and gamma.
+        One of the names, or the path of a YAML or JSON file.  By default scores if the table has
+        them, class weights for two classes, else C and gamma.
     table : Table
     """
     n_classes = len(table.schema.classes)
@@ -75,7 +75,7 @@ def plan_search(search: str | None, table: Table) -> SearchPlan:
         _refuse_scores(table, search)
         if n_classes > 2:
             raise UserError(
-                f"{table.source} has {n_classes} classes, and --search {CLASS_WEIGHTS} is for two; "
+                f"--search {CLASS_WEIGHTS} is for two classes, but {table.source} has {n_classes}; "
                 f"use --search {C_GAMMA}."
             )
         weights = list(PAPER_CLASS_WEIGHTS)
@@ -84,8 +84,8 @@ def plan_search(search: str | None, table: Table) -> SearchPlan:
     if search == SCORES:
         if table.scores is None:
             raise UserError(
-                f"--search {SCORES} needs the importance of every row; pass --scores with the "
-                "column that holds it."
+                f"--search {SCORES} needs an importance score for every row; pass --scores with "
+                "the column that holds it."
             )
         grid = {f"weighting__{name}": list(values) for name, values in PAPER_SIGMOIDS.items()}
         return SearchPlan(search, SpanSVC(gamma="auto", weighting=SigmoidWeighting()), grid)
@@ -98,7 +98,7 @@ def plan_search(search: str | None, table: Table) -> SearchPlan:
 def _refuse_scores(table: Table, search: str) -> None:
     if table.scores is not None:
         raise UserError(
-            f"--search {search} makes no use of --scores; leave one of them out, or pass "
+            f"--search {search} does not use --scores; leave one of them out, or pass "
             f"--search {SCORES}."
         )
 
@@ -108,7 +108,7 @@ def _plan_from_file(search: str, table: Table) -> SearchPlan:
     parts = content if isinstance(content, list) else [content]
     if not parts or not all(isinstance(part, Mapping) and part for part in parts):
         raise UserError(
-            f"{search} must hold names of parameters with lists of values, such as C: [1, 10, 100]."
+            f"{search} must hold parameter names with lists of values, such as C: [1, 10, 100]."
         )
     names = {str(name) for part in parts for name in part}
     model = SpanSVC(gamma="auto", weighting=_weighting_for(search, names, table))
@@ -119,7 +119,7 @@ def _plan_from_file(search: str, table: Table) -> SearchPlan:
         for name, values in part.items():
             if name not in known:
                 raise UserError(
-                    f"There is no parameter '{printable(name)}' to search, which {search} names"
+                    f"{search} names the parameter '{printable(name)}', which cannot be searched"
                     f"{closest_name(str(name), known)}; use one of {', '.join(known)}."
                 )
             listed = values if isinstance(values, list) else [values]
@@ -128,7 +128,7 @@ def _plan_from_file(search: str, table: Table) -> SearchPlan:
             if name == "kernel" and "precomputed" in listed:
                 *others, last = (kernel for kernel in KERNELS if kernel != "precomputed")
                 raise UserError(
-                    f"{search} names the kernel precomputed, but {table.source} holds rows and no "
+                    f"{search} names the kernel precomputed, but {table.source} holds rows, not a "
                     f"Gram matrix; use {', '.join(others)} or {last}."
                 )
             grid[name] = [_value(name, value, search, table) for value in listed]
@@ -137,14 +137,14 @@ def _plan_from_file(search: str, table: Table) -> SearchPlan:
 
 
 def _value(name: str, value: Any, search: str, table: Table) -> Any:
-    """A value of a parameter as the model takes it."""
+    """A parameter value as the model takes it."""
     if name == "class_weight" and isinstance(value, Mapping):
         return {_class(key, search, table): _number(value[key]) for key in value}
     return _number(value)
 
 
 def _number(value: Any) -> Any:
-    """A number where a text is one: YAML takes 1e3, without a point, for a text."""
+    """Text as a number where it is one: YAML reads 1e3, without a point, as text."""
     try:
         return float(value) if isinstance(value, str) else value
     except ValueError:
@@ -152,7 +152,7 @@ def _number(value: Any) -> Any:
 
 
 def _class(key: Any, search: str, table: Table) -> int | str:
-    """The class that a key of class_weight names, which YAML and JSON may have made another."""
+    """The class that a key of class_weight names, whatever type YAML or JSON gave the key."""
     for label in table.schema.classes:
         if isinstance(key, bool):
             meant = str(label).lower() in _YAML_WORDS[key]
@@ -162,7 +162,7 @@ def _class(key: Any, search: str, table: Table) -> int | str:
             return label
     classes = ", ".join(f"'{printable(label)}'" for label in table.schema.classes)
     raise UserError(
-        f"{search} has a class_weight for '{printable(key)}', which is no class of "
+        f"{search} has a class_weight for '{printable(key)}', which is not a class of "
         f"{table.source}; use {classes}."
     )
 
@@ -179,8 +179,8 @@ def _weighting_for(
     of_scores = sorted(own & set(SigmoidWeighting().get_params()))
     if of_scores:
         raise UserError(
-            f"{search} names weighting__{of_scores[0]}, which needs the importance of every row; "
-            "pass --scores."
+            f"{search} names weighting__{of_scores[0]}, which needs an importance score for every "
+            "row; pass --scores."
         )
     if own and len(table.schema.classes) > 2:
         raise UserError(
@@ -195,7 +195,7 @@ def _read_file(search: str) -> Any:
     if not path.is_file():
         names = (CLASS_WEIGHTS, SCORES, C_GAMMA)
         raise UserError(
-            f"There is no search '{search}'{closest_name(search, names)}; --search is one of "
+            f"There is no search '{search}'{closest_name(search, names)}; --search must be one of "
             f"{', '.join(names)}, or a YAML or JSON file."
         )
     try:
@@ -206,7 +206,7 @@ def _read_file(search: str) -> Any:
         return json.loads(text) if path.suffix.lower() == ".json" else _parse_yaml(text)
     except ValueError as error:
         reason = printable(error)
-        raise UserError(f"{search} cannot be understood ({reason}); correct it.") from error
+        raise UserError(f"{search} cannot be parsed ({reason}); correct it.") from error
 
 
 def _parse_yaml(text: str) -> Any:
@@ -216,4 +216,4 @@ def _parse_yaml(text: str) -> Any:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = "" if mark is None else f" near line {mark.line + 1}"
-        raise ValueError(f"no YAML{where}") from error
+        raise ValueError(f"not YAML{where}") from error

@@ -1,4 +1,4 @@
-"""Figures of a trained model on labelled rows of another file."""
+"""Scores of a trained model on the labelled rows of another file."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ __all__ = ["HeldOut", "held_out_figures", "load", "model_file", "read_labelled",
 
 @dataclass(frozen=True)
 class HeldOut:
-    """How a model does on rows.
+    """How a model performs on held-out rows.
 
     Attributes
     ----------
     n_rows, n_errors : int
     error : float
     interval : list of float
-        Wilson's, of 95%.
+        Wilson's 95% CI.
     majority_error : float
-        Of the class that is the largest in these rows.
+        Error of always predicting the largest class of these rows.
     roc_auc : float or None
-        For two classes that are both there.
+        For two classes, if both are present.
     log_loss : float or None
         Of the calibrated probabilities.
     classes : list of str
@@ -52,21 +52,21 @@ class HeldOut:
 
 
 def model_file(path: Path) -> Path:
-    """The model file that is meant: the path, or the one in the folder of a spansvm tune."""
+    """The model file: the path itself, or the one in a folder that spansvm tune wrote."""
     if not path.is_dir():
         return path
     if not (path / MODEL).is_file():
-        raise UserError(f"There is no {MODEL} in the folder {path}; name the file of the model.")
+        raise UserError(f"There is no {MODEL} in the folder {path}; give the model file.")
     return path / MODEL
 
 
 def load(path: Path) -> tuple[Any, Schema]:
-    """A saved model, and what files for it must look like."""
+    """A saved model, and what its input files must look like."""
     saved = load_model(path)
     if saved.schema is None:
         raise UserError(
-            f"{path} does not say which columns the model needs; save it with a schema, or make "
-            "it by spansvm tune."
+            f"{path} does not say which columns the model needs; save it with a schema, or use "
+            "spansvm tune."
         )
     return saved.model, saved.schema
 
@@ -79,7 +79,7 @@ def read_rows(
     terminal: Terminal,
     id: str | None = None,
 ) -> Table:
-    """Rows of a file that the model can predict; what is odd about them is noted."""
+    """The rows of a file, for the model to predict; anything odd is noted."""
     table = read_for_prediction(path, schema, options, id=id)
     for note in table.notes:
         terminal.note(f"{table.source}: {note}")
@@ -93,16 +93,16 @@ def read_labelled(
     """As :func:`read_rows`; UserError if the rows have no labels."""
     table = read_rows(path, schema, options, model, terminal)
     if table.y is None:
-        what = "labels" if schema.target is None else f"the labels, column '{schema.target}'"
+        what = "labels" if schema.target is None else f"labels (column '{schema.target}')"
         raise UserError(
-            f"{table.source} lacks {what} in every row with the classes of the model; add them, "
-            "or use spansvm predict."
+            f"{table.source} needs {what} in every row, all of them classes of the model; add "
+            "them, or use spansvm predict."
         )
     return table
 
 
 def held_out_figures(model: Any, table: Table) -> HeldOut:
-    """Predict labelled rows and count."""
+    """Predict labelled rows and score the predictions."""
     labels, classes = np.asarray(table.y), model.classes_
     predicted = model.predict(table.X)
     n_errors = int((predicted != labels).sum())

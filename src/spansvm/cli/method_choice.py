@@ -1,4 +1,4 @@
-"""The method, folds and scorers of a search: from ``--method``, ``--scoring`` and groups."""
+"""The method, folds and scorers of a search, from ``--method``, ``--scoring`` and ``--groups``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["choose_folds", "choose_method", "choose_scorers"]
 
 _FOLDS = 5
 
-#: With at most so many groups each is left out by itself.
+#: Up to this many groups, each is a fold of its own.
 _FEW_GROUPS = 10
 
 
@@ -30,13 +30,13 @@ def choose_method(method: str | None, table: Table, terminal: Terminal) -> str:
             return "span_rule"
         terminal.note(
             "The rows come in groups, so whole groups are left out (--method kfold): leaving out "
-            "single rows would be optimistic."
+            "single rows would be too optimistic."
         )
         return "kfold"
     if method not in METHODS:
         raise UserError(
-            f"There is no method '{method}'{closest_name(method, METHODS)}; --method is one of "
-            f"{', '.join(METHODS)}."
+            f"There is no method '{method}'{closest_name(method, METHODS)}; --method must be one "
+            f"of {', '.join(METHODS)}."
         )
     if not predicts(method) and len(table.schema.classes) > 2:
         raise UserError(
@@ -45,8 +45,8 @@ def choose_method(method: str | None, table: Table, terminal: Terminal) -> str:
         )
     if table.groups is not None and method != "kfold":
         terminal.note(
-            f"Warning: --method {method} leaves out single rows and does not look at --groups; "
-            "expect its figures to be optimistic."
+            f"Warning: --method {method} leaves out single rows and ignores --groups; expect it to "
+            "be too optimistic."
         )
     return method
 
@@ -54,7 +54,7 @@ def choose_method(method: str | None, table: Table, terminal: Terminal) -> str:
 def choose_folds(method: str, table: Table, seed: int) -> Any:
     """Folds for ``kfold``, else None.
 
-    Groups are never split: with few of them each is a fold of its own.
+    Groups are never split; if there are few, each is a fold of its own.
     """
     if method != "kfold":
         return None
@@ -63,14 +63,14 @@ def choose_folds(method: str, table: Table, seed: int) -> Any:
         classes, counts = np.unique(labels, return_counts=True)
         if counts.min() < _FOLDS:
             raise UserError(
-                f"The class {classes[counts.argmin()]} has only {counts.min()} rows, and "
-                f"--method kfold needs {_FOLDS} of each; use --method span_rule or loo."
+                f"Class {classes[counts.argmin()]} has only {counts.min()} rows, but --method "
+                f"kfold needs {_FOLDS} of each class; use --method span_rule or loo."
             )
         return StratifiedKFold(_FOLDS, shuffle=True, random_state=seed)
     n_groups = np.unique(table.groups).size
     if n_groups < 2:
         raise UserError(
-            f"All rows of {table.source} are of one group; leave --groups out, or pass another "
+            f"All rows of {table.source} are in one group; leave --groups out, or pass another "
             "column."
         )
     few = n_groups <= _FEW_GROUPS
@@ -79,8 +79,8 @@ def choose_folds(method: str, table: Table, seed: int) -> Any:
         absent = np.setdiff1d(labels, labels[rows])
         if absent.size:
             raise UserError(
-                f"All rows of the class {absent[0]} fall into one fold of groups, so that no model "
-                "could learn it; pass other --groups, another --seed, or --method span_rule."
+                f"All rows of class {absent[0]} are in one fold, so a model trained on the others "
+                "cannot learn it; pass other --groups, another --seed, or --method span_rule."
             )
     return folds
 
@@ -88,11 +88,11 @@ def choose_folds(method: str, table: Table, seed: int) -> Any:
 def choose_scorers(
     scoring: str | None, method: str, table: Table, terminal: Terminal
 ) -> dict[str, Any] | None:
-    """The scorer by its name in scikit-learn; None for the share of right predictions.
+    """The scorer by its name in scikit-learn; None for accuracy.
 
-    Scores of one class are those of the class 1, as scikit-learn has it; if there is none, of the
-    second class, which is noted.  With ``kfold`` accuracy comes along, as the error over folds is
-    known from nothing else.
+    Scores of a single class, such as f1, are for class 1, as in scikit-learn; if there is none,
+    for the second class, which is noted.  ``kfold`` always adds accuracy, as only that gives the
+    cross-validation error.
     """
     if scoring is None:
         return None
@@ -103,20 +103,20 @@ def choose_scorers(
 def _choose_scorer(scoring: str, method: str, table: Table, terminal: Terminal) -> Any:
     if not predicts(method):
         raise UserError(
-            f"--method {method} is a bound of the error and cannot be scored by {scoring}; leave "
+            f"--method {method} is a bound on the error and cannot be scored by {scoring}; leave "
             "--scoring out, or use --method span_rule."
         )
     if scoring not in get_scorer_names():
         raise UserError(
             f"There is no score '{scoring}'{closest_name(scoring, get_scorer_names())}; --scoring "
-            "takes the names of scikit-learn, such as accuracy, balanced_accuracy, f1, roc_auc."
+            "takes scikit-learn's names, such as accuracy, balanced_accuracy, f1, roc_auc."
         )
     scorer = get_scorer(scoring)
     kind = scorer._score_func.__module__
     if "regression" in kind or "cluster" in kind:
         raise UserError(
-            f"The score {scoring} is not for classes; use one such as accuracy, "
-            "balanced_accuracy, f1, roc_auc."
+            f"The score {scoring} is not for classification; use one such as accuracy, "
+            "balanced_accuracy, f1 or roc_auc."
         )
     settings = scorer._kwargs
     if scoring == "roc_auc" and len(table.schema.classes) > 2:
@@ -135,7 +135,7 @@ def _choose_scorer(scoring: str, method: str, table: Table, terminal: Terminal) 
         )
     if 1 in classes:
         return scorer
-    terminal.note(f"The score {scoring} is that of the class '{classes[1]}'.")
+    terminal.note(f"The score {scoring} is for class '{classes[1]}'.")
     result = copy(scorer)
     result._kwargs = {**settings, "pos_label": classes[1]}
     return result

@@ -1,4 +1,4 @@
-"""Options that several commands share, and what their values stand for."""
+"""Options that several commands share, and what their values mean."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ __all__ = [
 #: The environment variable that shows tracebacks; the option sets it.
 DEBUG = "SPANSVM_DEBUG"
 
-# Said again, as the module that defines them takes long to import; a test keeps them equal.
+# Repeated here, as the module that defines them is slow to import; a test keeps them equal.
 _FORMATS = ("csv", "tsv", "parquet", "arff", "libsvm")
 
-_FILE, _OUTPUT = "How the file is written", "Output"
+_FILE, _OUTPUT = "File format", "Output"
 
 
 def offering(*names: str) -> Callable[[str], list[str]]:
-    """A completion of the shell that offers these values."""
+    """A shell completion that offers these values."""
     return lambda incomplete: [name for name in names if name.startswith(incomplete)]
 
 
@@ -64,7 +64,7 @@ ModelFile = Annotated[
     typer.Argument(
         metavar="MODEL",
         show_default=False,
-        help="The model.skops of a spansvm tune, or the folder that holds it.",
+        help="A model.skops written by spansvm tune, or its folder.",
     ),
 ]
 Id = Annotated[
@@ -81,7 +81,7 @@ Format = Annotated[
         metavar="|".join(_FORMATS),
         autocompletion=offering(*_FORMATS),
         rich_help_panel=_FILE,
-        help="Format of the file, if its name and its first lines do not tell.",
+        help="File format; inferred from its name and content by default.",
     ),
 ]
 Delimiter = Annotated[
@@ -90,7 +90,7 @@ Delimiter = Annotated[
         "--delimiter",
         metavar="CHARACTER",
         rich_help_panel=_FILE,
-        help="Between the columns of a CSV file; found if not given.",
+        help="Column delimiter of a CSV file; detected by default.",
     ),
 ]
 Header = Annotated[
@@ -99,11 +99,11 @@ Header = Annotated[
         "--header/--no-header",
         rich_help_panel=_FILE,
         show_default=False,
-        help="Whether the first row of a CSV file holds names; without, columns are 1, 2, ...",
+        help="Whether the first row of a CSV file holds column names; if not, they are 1, 2, ...",
     ),
 ]
 Encoding = Annotated[
-    str, typer.Option("--encoding", rich_help_panel=_FILE, help="Of a text file, such as latin-1.")
+    str, typer.Option("--encoding", rich_help_panel=_FILE, help="Text encoding, such as latin-1.")
 ]
 Decimal = Annotated[
     str,
@@ -115,12 +115,12 @@ Missing = Annotated[
         "--missing",
         metavar="TEXT",
         rich_help_panel=_FILE,
-        help="Another text that stands for a missing value, such as -999; may be repeated.",
+        help="Another marker of missing values, such as -999; may be repeated.",
     ),
 ]
 
 Force = Annotated[
-    bool, typer.Option("--force", rich_help_panel=_OUTPUT, help="Replace files that exist.")
+    bool, typer.Option("--force", rich_help_panel=_OUTPUT, help="Replace existing files.")
 ]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", rich_help_panel=_OUTPUT, help="Print only errors.")
@@ -128,7 +128,7 @@ Quiet = Annotated[
 Json = Annotated[
     bool,
     typer.Option(
-        "--json", rich_help_panel=_OUTPUT, help="Print one JSON object on standard output."
+        "--json", rich_help_panel=_OUTPUT, help="Print one JSON object to standard output."
     ),
 ]
 Debug = Annotated[
@@ -138,7 +138,7 @@ Debug = Annotated[
         callback=_remember_debug,
         is_eager=True,
         rich_help_panel=_OUTPUT,
-        help=f"Show tracebacks of errors; so does {DEBUG}=1 in the environment.",
+        help=f"Show tracebacks; the environment variable {DEBUG}=1 does the same.",
     ),
 ]
 

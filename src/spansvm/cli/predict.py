@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 __all__ = ["HELP", "predict"]
 
 HELP = (
-    "Predict the rows of a file by a model of spansvm tune.\n\n"
-    "Columns are found by name, in any order. The result is CSV: the row (or its --id), the "
-    "label, and the decision value, which is positive for the second class.\n\n"
+    "Predict the rows of a file with a model from spansvm tune.\n\n"
+    "Columns are matched by name, in any order. The result is CSV: the row number (or --id), the "
+    "predicted label, and the decision value, which is positive for the second class.\n\n"
     "\b\n"
     "  spansvm predict data-tuned new.csv\n"
     "  spansvm predict data-tuned/model.skops new.csv --id patient --proba --out labels.csv\n"
     "  cat new.csv | spansvm predict data-tuned/model.skops - > labels.csv\n\n"
-    "With --libsvm FILE the rows are also written as LIBSVM's own programs need them:\n\n"
+    "--libsvm FILE also writes the rows in the form that LIBSVM's own programs need:\n\n"
     "\b\n"
     "  spansvm predict data-tuned/model.skops new.csv --libsvm new.libsvm\n"
     "  svm-predict new.libsvm data-tuned/model.libsvm labels.txt"
@@ -57,14 +57,14 @@ def predict(
         bool,
         typer.Option(
             "--proba", rich_help_panel=_OUTPUT,
-            help="Also the probability of every class, calibrated on leave-one-out values.",
+            help="Add the probability of each class, calibrated on leave-one-out values.",
         ),
     ] = False,
     out: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE", rich_help_panel=_OUTPUT,
-            help="Where the CSV goes; standard output by default.",
+            help="CSV file to write; standard output by default.",
         ),
     ] = None,
     libsvm: Annotated[
@@ -105,11 +105,11 @@ def predict(
         return
     with folders[out].writing(out.name) as path, path.open("w", encoding="utf-8", newline="") as f:
         write_csv(f, rows)
-    terminal.note(f"{table.n_rows} predictions are in {out}.")
+    terminal.note(f"Wrote {table.n_rows} predictions to {out}.")
 
 
 def _predictions(model: Any, table: Table, *, proba: bool) -> list[list[Any]]:
-    """The heading and one line a row."""
+    """The heading, and one line per row."""
     classes = [str(label) for label in model.classes_]
     names = ["row"] if table.ids is None else ["id"]
     ids: Iterable[Any] = range(1, table.n_rows + 1) if table.ids is None else table.ids.tolist()
@@ -128,7 +128,7 @@ def _predictions(model: Any, table: Table, *, proba: bool) -> list[list[Any]]:
 
 
 def _decided(model: Any, classes: list[str]) -> list[str]:
-    """What the decision values of more than two classes are of: classes, or pairs of them."""
+    """What each decision value belongs to, with more than two classes: a class or a pair."""
     machine = model[-1] if hasattr(model, "steps") else model
     if getattr(machine, "decision_function_shape", "ovr") == "ovr":
         return classes

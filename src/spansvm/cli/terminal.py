@@ -1,4 +1,4 @@
-"""What a command says: results on standard output, notes and progress on standard error."""
+"""What a command prints: results on standard output, notes and progress on standard error."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ __all__ = ["Terminal", "printable", "without_traceback"]
 
 
 def printable(text: object) -> str:
-    """A text of the data on one line, without characters that a terminal would obey."""
+    """Text from the data on one line, without control characters."""
     line = " ".join(str(text).split())
     return "".join(character if character.isprintable() else "�" for character in line)
 
 
 def without_traceback(text: str) -> str:
-    """The message of an error on one line, without the story that may follow it."""
+    """An error message on one line, without any traceback that follows it."""
     return " ".join(text.partition("Traceback (most recent call last)")[0].split())
 
 
@@ -29,14 +29,14 @@ class Terminal:
     Parameters
     ----------
     quiet : bool
-        Nothing but errors is printed, and the JSON if it is asked for.
+        Print only errors, and the JSON if asked for.
     as_json : bool
         Standard output is one JSON object.
 
     Attributes
     ----------
     told : list of str
-        The notes so far, also those that were not printed.
+        The notes so far, including those not printed.
     """
 
     def __init__(self, *, quiet: bool = False, as_json: bool = False) -> None:
@@ -45,12 +45,12 @@ class Terminal:
         self.told: list[str] = []
 
     def note(self, text: str) -> None:
-        """Tell something beside the results."""
+        """Print a note, and keep it for the report."""
         self.told.append(printable(text))
         self.progress(text)
 
     def progress(self, text: str) -> None:
-        """Tell how far the work is."""
+        """Print how far the work has come."""
         if not self.quiet:
             print(printable(text), file=sys.stderr, flush=True)
 
@@ -65,7 +65,7 @@ class Terminal:
         Parameters
         ----------
         columns : dict
-            Heading and alignment ("left" or "right") of every column.
+            Heading and alignment ("left" or "right") of each column.
         rows : list of lists
         title : str
         """
@@ -88,13 +88,13 @@ class Terminal:
         Console(highlight=False, markup=False, emoji=False).print(table)
 
     def result(self, content: dict[str, Any]) -> None:
-        """Print the JSON object, if it is asked for."""
+        """Print the JSON object if asked for."""
         if self.as_json:
             print(json.dumps(content, indent=1, allow_nan=False))
 
     @contextmanager
     def telling_warnings(self) -> Iterator[None]:
-        """Warnings within the block become notes, each once."""
+        """Turn warnings within the block into notes, each once."""
         told: set[str] = set()
 
         def tell(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:

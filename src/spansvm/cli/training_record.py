@@ -1,6 +1,6 @@
-"""What a model file keeps of its training: every estimate, and by what to know the rows again.
+"""What a model file records of its training: every estimate, and a fingerprint of the rows.
 
-It is one more member of the skops archive, beside those of :mod:`spansvm.models`.
+It is one more member of the skops archive, besides those of :mod:`spansvm.models`.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ class TrainingRecord:
     setting : str
         The selected parameters in words.
     span_rule_name : str
-        What the span-rule's error is called: the leave-one-out error, unless the method finds it
-        by other means.
+        What the span-rule's error is called: the leave-one-out error, unless the method computes
+        that differently.
     loo_error : float
         By the span-rule.
     loo_interval : list of float
     majority_error : float
     judged : JudgedError or None
-        The error that the method of the search found, if that is another than the span-rule's.
+        The error found by the search's method, if that is not the span-rule.
     selected_by : str
         The score.
     estimates : list of dict
@@ -65,13 +65,13 @@ class TrainingRecord:
     estimates: list[dict[str, Any]]
 
     def add_to(self, path: Path) -> None:
-        """Add the record to a model file that is there."""
+        """Add the record to an existing model file."""
         with ZipFile(path, "a", compression=ZIP_DEFLATED) as archive:
             archive.writestr(_MEMBER, json.dumps(asdict(self), indent=1))
 
     @classmethod
     def read(cls, path: Path) -> TrainingRecord | None:
-        """The record of a model file; None if it has none, as models that a program saved."""
+        """The record of a model file; None if it has none, as when saved from Python."""
         with ZipFile(path) as archive:
             if _MEMBER not in archive.namelist():
                 return None
@@ -82,12 +82,12 @@ class TrainingRecord:
             return cls(**values, judged=None if judged is None else JudgedError(**judged))
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise UserError(
-                f"{path} has a damaged record of its training; make it again by spansvm tune."
+                f"The training record in {path} is damaged; run spansvm tune again."
             ) from error
 
 
 def fingerprint(table: Table) -> str:
-    """A checksum of labels and features, row by row; equal for equal rows in the same order."""
+    """A checksum of labels and features; equal for equal rows in the same order."""
     digest = hashlib.sha256()
     digest.update("\0".join(str(label) for label in np.asarray(table.y).tolist()).encode())
     if sparse.issparse(table.X):

@@ -1,4 +1,4 @@
-"""``spansvm tune``: search hyperparameters on a file, train, write model and report."""
+"""``spansvm tune``: search hyperparameters on a file, train, write a model and a report."""
 
 from __future__ import annotations
 
@@ -35,10 +35,11 @@ if TYPE_CHECKING:
 __all__ = ["HELP", "TuneRequest", "tune"]
 
 HELP = (
-    "Search the hyperparameters of a weighted SVM, train the best one, write model and report.\n\n"
+    "Search the hyperparameters of a weighted SVM, train the best one, write a model and a "
+    "report.\n\n"
     "The last column is the target. Numbers are scaled to [0, 1], text columns are one-hot "
-    "encoded. For two classes the weights of both are searched (33 x 33, RBF kernel with gamma = "
-    "1/d); every candidate is judged by its leave-one-out error, from one training.\n\n"
+    "encoded. With two classes, the weights of both are searched (33 x 33, RBF kernel with gamma = "
+    "1/d); each candidate is trained once and scored by its leave-one-out error.\n\n"
     "\b\n"
     "  spansvm tune data.csv\n"
     "  spansvm tune data.csv --target diagnosis --id patient --test new.csv\n"
@@ -47,11 +48,12 @@ HELP = (
     "  spansvm tune data.csv --groups person --out results\n"
     "  spansvm tune data.csv --search grid.yaml      # C: [1, 10], gamma: [0.1, 1]\n"
     "  zcat data.libsvm.gz | spansvm tune - --json\n\n"
-    "Writes into a folder (data-tuned for data.csv): model.skops, model.libsvm, results.csv, "
-    "report.html, report.json. Exit code 2 means that something can be corrected, and says what."
+    "Writes model.skops, model.libsvm, results.csv, report.html and report.json to a folder "
+    "(data-tuned for data.csv). Exit code 2 means an error that you can correct; the message says "
+    "how."
 )
 
-# Said again for help and completion, as the modules that define them take long to import; a test
+# Repeated here for help and completion, as the modules that define them are slow to import; a test
 # keeps them equal.
 _SEARCHES = ("class-weights", "scores", "C-gamma")
 _SCORINGS = ("accuracy", "balanced_accuracy", "f1", "f1_macro", "neg_log_loss", "roc_auc")
@@ -63,7 +65,7 @@ _COLUMNS, _SEARCH, _OUTPUT = "Columns", "Search", "Output"
 
 @dataclass(frozen=True)
 class TuneRequest:
-    """What is asked of a tuning; the options of the command, with the same defaults."""
+    """The options of the command, with the same defaults."""
 
     data: str
     out: Path
@@ -98,7 +100,7 @@ def tune(
     ] = None,
     groups: Annotated[
         str | None,
-        _column("--groups", "Column with groups of rows (persons, batches) that stay together."),
+        _column("--groups", "Column with groups of rows (people, batches) that stay together."),
     ] = None,
     id: Id = None,
     drop: Annotated[
@@ -112,46 +114,45 @@ def tune(
         str,
         typer.Option(
             metavar="|".join(_SCALINGS), autocompletion=offering(*_SCALINGS),
-            rich_help_panel=_COLUMNS, help="How numbers are scaled; minmax is to [0, 1].",
+            rich_help_panel=_COLUMNS, help="How to scale numbers; minmax scales to [0, 1].",
         ),
     ] = "minmax",
     impute: Annotated[
         str | None,
         typer.Option(
             metavar="|".join(_IMPUTATIONS), autocompletion=offering(*_IMPUTATIONS),
-            rich_help_panel=_COLUMNS, help="What stands for missing values; by default they are "
-            "an error that counts them.",
+            rich_help_panel=_COLUMNS, help="How to fill in missing values; by default they are an "
+            "error.",
         ),
     ] = None,
     search: Annotated[
         str | None,
         typer.Option(
             metavar="|".join((*_SEARCHES, "FILE")), autocompletion=offering(*_SEARCHES),
-            rich_help_panel=_SEARCH, help="What is searched, or a YAML or JSON file with lists of "
-            "values. By default scores if --scores is given, class-weights for two classes, else "
-            "C-gamma.",
+            rich_help_panel=_SEARCH, help="What to search, or a YAML or JSON file with lists of "
+            "values. Default: scores with --scores, class-weights for two classes, else C-gamma.",
         ),
     ] = None,
     method: Annotated[
         str | None,
         typer.Option(
             metavar="NAME", autocompletion=offering(*METHODS), rich_help_panel=_SEARCH,
-            help=f"How candidates are judged: {', '.join(METHODS)}. By default span_rule, with "
-            "--groups kfold.",
+            help=f"How to evaluate candidates: {', '.join(METHODS)}. Default: span_rule, or kfold "
+            "with --groups.",
         ),
     ] = None,
     scoring: Annotated[
         str | None,
         typer.Option(
             metavar="NAME", autocompletion=offering(*_SCORINGS), rich_help_panel=_SEARCH,
-            help="A score of scikit-learn, such as balanced_accuracy, f1, roc_auc.",
+            help="A scikit-learn score, such as balanced_accuracy, f1, roc_auc.",
         ),
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(rich_help_panel=_SEARCH, help="Threads; -1 for all.")
+        int | None, typer.Option(rich_help_panel=_SEARCH, help="Number of threads; -1 for all.")
     ] = None,
     seed: Annotated[
-        int, typer.Option(min=0, rich_help_panel=_SEARCH, help="Of the folds of kfold.")
+        int, typer.Option(min=0, rich_help_panel=_SEARCH, help="Seed of the kfold folds.")
     ] = 0,
     test: Annotated[
         str | None,
@@ -195,6 +196,6 @@ def tune(
 
 
 def default_folder(data: str) -> Path:
-    """Where the results go if it is not said: beside the command, named as the data."""
+    """Where results go by default: a folder in the current one, named after the data."""
     name = "spansvm" if data == "-" else Path(data).name.partition(".")[0] or "spansvm"
     return Path(f"{name}-tuned")

@@ -1,4 +1,4 @@
-"""Files that ``spansvm tune`` writes into its folder."""
+"""The files that ``spansvm tune`` writes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def write_files(
     schema: Schema,
     terminal: Terminal,
 ) -> list[Path]:
-    """Write all files of a search; what is not written is noted.
+    """Write all files of a search, and note any that cannot be written.
 
     Returns
     -------
@@ -53,9 +53,9 @@ def write_files(
             save_libsvm(path, model)
         written.append(LIBSVM)
     else:
-        # One of an earlier search would be taken for this model.
+        # A file from an earlier search would be mistaken for this model.
         (folder.path / LIBSVM).unlink(missing_ok=True)
-        terminal.note(f"There is no {LIBSVM}: {reason}.")
+        terminal.note(f"No {LIBSVM} was written: {reason}.")
     with folder.writing(TABLE) as path:
         write_candidates(path, search.cv_results_, report.search.ranking())
     with folder.writing(PAGE) as path:
@@ -72,9 +72,9 @@ def write_candidates(path: Path, results: dict[str, Any], order: list[int]) -> N
     ----------
     path : Path
     results : dict
-        Parameters lose the name of their step: ``svm__C`` becomes ``C``.
+        Parameters lose their step's name: ``svm__C`` becomes ``C``.
     order : list of int
-        The candidates in the order in which they are written, the best first.
+        The candidates in the order to write them, the best first.
     """
     columns = {_column_name(key): values for key, values in results.items() if key != "params"}
     ranks = [name for name in columns if name.startswith("rank_")]

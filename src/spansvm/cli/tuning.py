@@ -1,4 +1,4 @@
-"""The work of ``spansvm tune``: read, search, test, write, tell."""
+"""The work of ``spansvm tune``: read, search, test, write, summarise."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from .tuning_summary import describe_setting, print_summary, summary_as_json
 
 __all__ = ["run_tuning"]
 
-#: With more rows the Gram matrix is large, and a whole search takes hours.
+#: With more rows, the Gram matrix is large and a full search takes hours.
 _MANY_ROWS = 20_000
 
 
 def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
-    """Do what is asked; UserError, before the search begins, if that is not possible."""
+    """Run a request; UserError before the search begins if it cannot be carried out."""
     if request.jobs is not None and (request.jobs == 0 or request.jobs < -1):
-        raise UserError(f"--jobs is a number of threads, or -1 for all; got {request.jobs}.")
+        raise UserError(f"--jobs must be a number of threads, or -1 for all; got {request.jobs}.")
     table = read_table(request.data, request.file, request.roles)
     _introduce(table, terminal)
     plan = plan_search(request.search, table)
@@ -49,7 +49,7 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
     test_table = None
     if request.test is not None:
         test_table = read_labelled(request.test, table.schema, request.file, pipeline, terminal)
-    # What can be known to fail at the end is told before the work.
+    # Whatever would fail at the end should fail now, before the work.
     require("skops.io", "cli")
     require("jinja2", "cli")
     folder = OutputFolder(request.out, force=request.force)
@@ -91,7 +91,7 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
 
 
 def _introduce(table: Table, terminal: Terminal) -> None:
-    """Say what was read, so that a wrong column is noticed."""
+    """Print what was read, so that a wrong column is noticed."""
     kinds = {kind: table.kinds.count(kind) for kind in (NUMERIC, CATEGORICAL)}
     features = ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count)
     classes, counts = np.unique(np.asarray(table.y), return_counts=True)
@@ -106,13 +106,13 @@ def _introduce(table: Table, terminal: Terminal) -> None:
 
 
 def _imputation(request: TuneRequest, table: Table) -> str:
-    """What stands for missing values, also in columns of text, which have no median."""
+    """How missing values are filled in, also in text columns, which have no median."""
     texts = set(table.schema.named(CATEGORICAL)) & set(table.missing)
     if request.impute == "most_frequent" or not texts:
         return str(request.impute)
     if texts == set(table.missing):
-        return "most_frequent, as they are texts"
-    return f"{request.impute} for numbers, most_frequent for texts"
+        return "most_frequent, as these are text columns"
+    return f"{request.impute} for numbers, most_frequent for text"
 
 
 def _search(search: SpanSearch, plan: SearchPlan, table: Table, terminal: Terminal) -> None:
@@ -120,8 +120,8 @@ def _search(search: SpanSearch, plan: SearchPlan, table: Table, terminal: Termin
     terminal.progress(f"Searching {plan.name}: {n_candidates} candidates by {search.method}.")
     if table.n_rows > _MANY_ROWS:
         terminal.progress(
-            f"With {table.n_rows} rows a candidate takes its time; a part of the rows, or a small "
-            "grid (--search FILE), gives an answer sooner."
+            f"With {table.n_rows} rows each candidate takes a while; fewer rows or a smaller grid "
+            "(--search FILE) are faster."
         )
     if _will_compile():
         terminal.progress("The first run compiles for about half a minute; later ones do not.")
@@ -136,14 +136,14 @@ def _search(search: SpanSearch, plan: SearchPlan, table: Table, terminal: Termin
                 groups=table.groups if search.method == "kfold" else None,
             )
         except (TypeError, ValueError) as error:
-            # What is wrong with values of the grid is told by the models that refuse them.
+            # The model itself says what is wrong with values of the grid.
             raise UserError(without_traceback(str(error))) from error
     seconds = time.perf_counter() - started
     terminal.progress(f"Searched {n_candidates} candidates in {seconds:.1f} s.")
 
 
 def _will_compile() -> bool:
-    """Whether nothing compiled lies beside the package, where it would be kept."""
+    """Whether the package has no compiled code cached beside it."""
     package = Path(__file__).parent.parent
     if os.environ.get("NUMBA_CACHE_DIR") or not os.access(package, os.W_OK):
         return False
@@ -163,7 +163,7 @@ def _report(
         table.X,
         np.asarray(table.y),
         title=table.source,
-        # Counted from 1, as rows are in all messages.
+        # Counted from 1, as in all messages.
         row_ids=range(1, table.n_rows + 1) if table.ids is None else table.ids.tolist(),
         feature_names=table.feature_names,
         command=request.command or None,

@@ -16,13 +16,13 @@ from .terminal import Terminal
 
 __all__ = ["describe_setting", "error_in_words", "print_summary", "summary_as_json"]
 
-#: As many suspicious labels are shown.
+#: How many suspicious labels are shown.
 _SUSPICIOUS = 10
 
 
 def describe_setting(params: Mapping[str, Any], classes: tuple[int | str, ...]) -> str:
     """The selected parameters in words: ``C+ (class yes) = 4, C- (class no) = 0.5``."""
-    # C+ comes first, as people say it.
+    # C+ comes first, as usual.
     parameters = sorted(params, key=lambda parameter: "negative" in parameter)
     return ", ".join(
         f"{name} = {words(params[parameter])}"
@@ -36,16 +36,16 @@ def _own_names(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def error_in_words(n_errors: int, n_rows: int, interval: list[float]) -> str:
-    """An error with its interval."""
+    """An error with its confidence interval."""
     low, high = (percent(end) for end in interval)
     share = percent(n_errors / n_rows)
-    return f"{share} ({n_errors} of {n_rows} rows; 95% interval {low} to {high})"
+    return f"{share} ({n_errors} of {n_rows} rows; 95% CI {low} to {high})"
 
 
 def print_summary(
     report: Report, setting: str, test: HeldOut | None, terminal: Terminal, *, named: bool
 ) -> None:
-    """Print what matters most.
+    """Print the main findings.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def print_summary(
     test : HeldOut, optional
     terminal : Terminal
     named : bool
-        Whether rows have names of their own; else they are numbered.
+        Whether rows have names; if not, they are numbered.
     """
     loo, search, judged = report.leave_one_out, report.search, report.search.judged_error
     lines = [["best setting", setting]]
@@ -63,15 +63,15 @@ def print_summary(
     if search.scoring != "accuracy":
         lines.append([search.scoring, words(score)])
     if judged is not None:
-        reason = " (what it was selected by)" if search.selects_by_error else ""
+        reason = " (selection criterion)" if search.selects_by_error else ""
         lines.append([judged.name, f"{percent(judged.error)}{reason}"])
     in_words = error_in_words(loo.n_errors, loo.n_rows, loo.interval)
     lines.append([search.span_rule_name, in_words])
-    alone = f"{percent(loo.majority_error)} error"
+    majority = percent(loo.majority_error)
     if search.selects_by_error:
         error = loo.error if judged is None else judged.error
-        alone += f"; {_comparison(error, loo.majority_error)}"
-    lines.append(["largest class alone", alone])
+        majority += f"; {_comparison(error, loo.majority_error)}"
+    lines.append(["majority-class error", majority])
     if test is not None:
         lines.append(["test error", error_in_words(test.n_errors, test.n_rows, test.interval)])
     width = max(len(label) for label, _ in lines) + 3
@@ -79,25 +79,25 @@ def print_summary(
         terminal.say(f"{label + ' ':.<{width}} {text}")
     if test is None:
         terminal.note(
-            f"These figures are of the best of {search.n_candidates} candidates and so a little "
-            "optimistic; --test FILE takes rows that the search has not seen."
+            f"Selecting the best of {search.n_candidates} candidates makes these figures slightly "
+            "optimistic; --test FILE evaluates the model on held-out rows."
         )
     for caution in report.cautions:
         advice = " Try --scoring balanced_accuracy." if search.selects_by_error else ""
-        terminal.note(f"Careful: {caution}{advice}")
+        terminal.note(f"Caution: {caution}{advice}")
     for doubt in report.trust.doubts:
-        terminal.note(f"Careful: {doubt}")
+        terminal.note(f"Caution: {doubt}")
     if search.at_edge:
         terminal.note(
-            f"Careful: the best setting is at the edge of the grid ({', '.join(search.at_edge)}); "
-            "a wider one may be better."
+            f"Caution: The best setting is at the edge of the grid ({', '.join(search.at_edge)}); "
+            "a wider grid may do better."
         )
     _print_suspicious(report, terminal, named=named)
 
 
 def _comparison(error: float, majority_error: float) -> str:
     if error > majority_error - EQUAL_SCORES:
-        return "the model is no better than that"
+        return "the model does no better"
     return f"the model makes {percent(1 - error / majority_error)} fewer errors"
 
 
@@ -106,11 +106,11 @@ def _print_suspicious(report: Report, terminal: Terminal, *, named: bool) -> Non
     if not rows:
         terminal.say(report.suspicious.explanation)
         return
-    headings = {"row": "left", "label": "left", "model without it": "left", "margin": "right"}
+    headings = {"row": "left", "label": "left", "predicted": "left", "margin": "right"}
     terminal.table(
         headings,
         [[row.row_id, row.label, row.predicted, f"{row.margin:.3f}"] for row in rows],
-        f"The {len(rows)} most suspicious labels, by what the model says without them:",
+        f"The {len(rows)} most suspicious labels, with the model's prediction when left out:",
     )
     if report.suspicious.explanation:
         terminal.say(report.suspicious.explanation)
@@ -121,7 +121,7 @@ def _print_suspicious(report: Report, terminal: Terminal, *, named: bool) -> Non
 def summary_as_json(
     report: Report, setting: str, test: HeldOut | None, files: list[str]
 ) -> dict[str, Any]:
-    """What :func:`print_summary` says and more, as plain data."""
+    """What :func:`print_summary` prints and more, as plain data."""
     return {
         **report.summary,
         "setting": setting,

@@ -1,8 +1,8 @@
-"""The data sets of the paper, and generators of artificial ones.
+"""The paper's data sets, and generators of artificial ones.
 
-``catalogue`` says what the sets are and from which files they are read; ``files`` finds, checks and
-downloads these; ``reading`` knows their formats and what their columns mean; ``loading`` is the
-face of it all.  ``generators`` has Breiman's artificial problems.
+``catalogue`` describes the data sets and their files; ``files`` finds, checks and downloads them;
+``reading`` knows their formats and what their columns mean; ``loading`` is the public interface.
+``generators`` has Breiman's artificial problems.
 """
 
 from .catalogue import Description

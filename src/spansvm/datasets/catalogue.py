@@ -1,9 +1,9 @@
-"""What the 14 data sets of the paper are: sizes, origin, licence, files, and what is peculiar.
+"""The paper's 14 data sets: sizes, origin, licence, files, and peculiarities.
 
-They stand in the order of the paper's table, with its sizes where these are possible.  Checksums
-are those that :class:`~spansvm.datasets.files.PublishedFile` defines.  The archives of the IDA
-benchmark have none, as they are packed by hand from its files; every set is also checked by its
-numbers of rows, features and labels when it is read.
+They are in the order of the paper's table, with its sizes where these are possible.  Checksums
+are defined by :class:`~spansvm.datasets.files.PublishedFile`.  The archives of the IDA benchmark
+have none, as they were packed by hand from its files; the numbers of rows, features and labels of
+every data set are also checked when it is read.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ SplitKind = Literal["fixed", "published", "random"]
 
 @dataclass(frozen=True)
 class Description:
-    """What is known of a data set before it is loaded.
+    """What is known about a data set before it is loaded.
 
     Attributes
     ----------
     name, title : str
-        Name for :func:`load`, and as in the paper.
+        The name for :func:`load`, and the name in the paper.
     task : str
-        What is to be told from what; the first is +1.
+        What to distinguish from what; the first is +1.
     n_train, n_test, n_features : int
     n_positive : int
         Rows with the label +1, training and test rows together.
     split_kind : {"fixed", "published", "random"}
-        One split; several that are published with the data; or drawn at random.
+        A single split; several, published with the data; or drawn at random.
     n_splits : int or None
-        How many splits there are; None for any number.
+        The number of splits; None if unlimited.
     citation, licence, homepage : str
     files : tuple of PublishedFile
     note : str
-        What is peculiar, and what was decided where the paper leaves it open.
+        Peculiarities, and what was decided where the paper leaves it open.
     feature_range : tuple of float or None
-        What all features range over by their nature; None where the training rows say it.
+        The natural range of all features; None to take it from the training rows.
     """
 
     name: str
@@ -70,8 +70,8 @@ _IDA_CITATION = (
 )
 _IDA_NOTE = (
     "The splits are the first ten of the IDA benchmark; the paper does not say which it used. "
-    "The site that published them is gone. The file that can be downloaded keeps the same rows "
-    "and splits in another layout; the order of the rows within a part may differ."
+    "The site that published them is gone. The file that can be downloaded has the same rows and "
+    "splits in another layout; the order of the rows within a part may differ."
 )
 
 _MNIST_FILES = tuple(
@@ -106,10 +106,10 @@ _IDA_TODAY = PublishedFile(
 
 
 def _ida(name: str) -> tuple[PublishedFile, ...]:
-    """The archive of a set of the IDA benchmark.
+    """The archive of an IDA benchmark data set.
 
-    Its own site is gone.  What can be downloaded is a file in which all its sets are kept
-    today, in another layout.
+    Its own site is gone.  What can be downloaded today is one file with all the data sets, in
+    another layout.
     """
     archive = f"{name}/{name}_ida_splits_1-10.tar.xz"
     return (PublishedFile(archive, text=False, stand_in=_IDA_TODAY),)
@@ -119,7 +119,7 @@ def _mnist(positive: int, negative: int, n_train: int, n_test: int, n_positive: 
     return Description(
         name=f"mnist_{positive}_{negative}",
         title=f"MNIST {positive} vs {negative}",
-        task=f"Tell images of handwritten {positive}s from {negative}s.",
+        task=f"Distinguish images of handwritten {positive}s from {negative}s.",
         n_train=n_train,
         n_test=n_test,
         n_features=780,
@@ -136,7 +136,7 @@ def _mnist(positive: int, negative: int, n_train: int, n_test: int, n_positive: 
         note=(
             "Pixels from 0 to 255, line by line. The last four of the 784 are zero in every "
             "training and test image and are left out, hence the paper's 780 features. "
-            "All pixels are scaled by 255: the paper's figures come out so."
+            "All pixels are divided by 255, which reproduces the paper's figures."
         ),
         feature_range=(0.0, 255.0),
     )
@@ -146,7 +146,7 @@ _ALL = (
     Description(
         name="breast_cancer",
         title="breast cancer",
-        task="Tell malignant tumours from benign ones by nine marks of cells.",
+        task="Distinguish malignant tumours from benign ones by nine properties of their cells.",
         n_train=100,
         n_test=583,
         n_features=10,
@@ -167,15 +167,15 @@ _ALL = (
             ),
         ),
         note=(
-            "The 683 complete ones of 699 rows. The first of the 10 features is the number of the "
-            "sample, as in LIBSVM's copy and, by its count of features, in the paper. The paper "
+            "The 683 complete rows of 699. The first of the 10 features is the sample number, as "
+            "in LIBSVM's copy and, judging by the number of features, in the paper. The paper "
             "prints 783 test rows; with 100 training rows there are 583."
         ),
     ),
     Description(
         name="mushrooms",
         title="mushrooms",
-        task="Tell edible mushrooms from poisonous ones by what they look and smell like.",
+        task="Distinguish edible mushrooms from poisonous ones by how they look and smell.",
         n_train=200,
         n_test=7924,
         n_features=112,
@@ -200,7 +200,7 @@ _ALL = (
     Description(
         name="waveform",
         title="waveform",
-        task="Tell mixtures of the first two of three triangular waves from other mixtures.",
+        task="Distinguish mixtures of the first two of three triangular waves from other mixtures.",
         n_train=400,
         n_test=4600,
         n_features=21,
@@ -219,7 +219,7 @@ _ALL = (
     Description(
         name="banana",
         title="banana",
-        task="Tell two artificial classes in the plane apart that lie like bananas.",
+        task="Distinguish two artificial, banana-shaped classes in the plane.",
         n_train=400,
         n_test=4900,
         n_features=2,
@@ -235,7 +235,7 @@ _ALL = (
     Description(
         name="skin_nonskin",
         title="skin nonskin",
-        task="Tell pixels of skin from other pixels by blue, green and red.",
+        task="Distinguish skin pixels from others by their blue, green and red values.",
         n_train=500,
         n_test=244557,
         n_features=3,
@@ -252,12 +252,12 @@ _ALL = (
                 url=f"{_UCI}/00229/Skin_NonSkin.txt",
             ),
         ),
-        note="The published class 1, skin, is +1. Many rows are equal.",
+        note="The published class 1, skin, is +1. Many rows are identical.",
     ),
     Description(
         name="splice",
         title="splice",
-        task="Tell DNA without a splice junction in its middle from DNA with one.",
+        task="Distinguish DNA without a splice junction in its middle from DNA with one.",
         n_train=1000,
         n_test=2175,
         n_features=60,
@@ -290,7 +290,7 @@ _ALL = (
     Description(
         name="image",
         title="image",
-        task="Tell small parts of outdoor photographs of one group of surfaces from another.",
+        task="Distinguish two groups of surfaces in small parts of outdoor photographs.",
         n_train=1300,
         n_test=1010,
         n_features=18,
@@ -302,14 +302,14 @@ _ALL = (
         homepage=_IDA_PAGE,
         files=_ida("image"),
         note=(
-            "By the IDA benchmark, the seven classes of UCI's file are in two groups, the constant "
-            f"feature is left out and the others are standardized. {_IDA_NOTE}"
+            "The IDA benchmark put the seven classes of UCI's file into two groups, left out the "
+            f"constant feature, and standardized the others. {_IDA_NOTE}"
         ),
     ),
     Description(
         name="adult",
         title="adult",
-        task="Tell people who earn more than 50,000 dollars a year from others.",
+        task="Distinguish people who earn more than 50,000 dollars a year from others.",
         n_train=1605,
         n_test=30956,
         n_features=123,
@@ -335,7 +335,7 @@ _ALL = (
             ),
         ),
         note=(
-            "LIBSVM's a1a: Platt's 123 zeros and ones, without names. The last four are zero in "
+            "LIBSVM's a1a: Platt's 123 binary features, without names. The last four are zero in "
             "all training rows."
         ),
     ),
@@ -346,7 +346,7 @@ _ALL = (
     Description(
         name="parkinson_speech",
         title="Parkinson's speech",
-        task="Tell recordings of people with Parkinson's disease from those of healthy people.",
+        task="Distinguish recordings of people with Parkinson's disease from healthy people's.",
         n_train=520,
         n_test=520,
         n_features=26,
@@ -366,22 +366,22 @@ _ALL = (
                 by_hand=(
                     "Its publisher offers a RAR archive, Parkinson_Multiple_Sound_Recording.rar, "
                     f"which Python cannot unpack. Download it from {_UCI}/00301/, unpack it, and "
-                    "put its train_data.txt into the folder parkinson_speech of the folder that "
-                    "SPANSVM_DATA names."
+                    "put its train_data.txt into the folder parkinson_speech inside the folder "
+                    "named by SPANSVM_DATA."
                 ),
             ),
         ),
         note=(
             "26 recordings of each of 40 subjects, whose numbers are the groups. As in the paper, "
-            "subjects 1-10 and 21-30 are for training. The score of a person with the disease is "
-            "its UPDRS, scaled so that the 20 of them span [0, 1] (the paper does not say over "
-            "whom); that of a healthy person is 1."
+            "subjects 1-10 and 21-30 are for training. A patient's score is the UPDRS, scaled to "
+            "[0, 1] over the 20 patients (the paper does not say over whom); a healthy person's "
+            "score is 1."
         ),
     ),
     Description(
         name="bank_marketing",
         title="bank marketing",
-        task="Tell clients who will subscribe a deposit when called from those who will not.",
+        task="Distinguish clients who will subscribe to a deposit, when called, from others.",
         n_train=300,
         n_test=40888,
         n_features=11,
@@ -406,7 +406,7 @@ _ALL = (
             "The paper's 11 of 20 features; an unknown answer counts as no. The score is the "
             "duration of the call, scaled to [0, 1] over all 41188 rows. The paper's smallest test "
             "error, 0.2218, is above the share of the smaller class, 0.113, so its training rows "
-            "were hardly a plain sample; balanced=True draws as many of each class."
+            "were hardly a simple random sample; balanced=True draws equally many of each class."
         ),
     ),
 )

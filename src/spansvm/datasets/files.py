@@ -1,8 +1,8 @@
 """The published files: where they are on this machine, what they hold, and how to get them.
 
-A file is looked for in the folder that the environment variable ``SPANSVM_DATA`` names, and then
-in the cache, where pooch puts what it downloads; as it is, or compressed as its publisher offers
-it.  What has a known checksum must have it, whenever it is read.
+A file is looked up in the folder named by the environment variable ``SPANSVM_DATA``, then in the
+cache, where pooch puts its downloads; plain, or compressed as its publisher offers it.  A known
+checksum is verified on every read.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from ..errors import MissingPackageError, UserError, require
 
 __all__ = ["DataSetError", "PublishedFile", "cache_folder", "download", "find", "read_content"]
 
-#: How often a download is tried again, and how long to wait for a server that does not answer.
+#: How often a failed download is retried, and how long to wait for a server's answer.
 RETRIES = 3
 TIMEOUT_SECONDS = 30.0
 
-#: Refusals that may be over a little later.  Other statuses from 400 to 499 are final.
+#: Refusals that may be temporary.  Other statuses from 400 to 499 are final.
 _PASSING_STATUSES = {408, 425, 429}
 
 
 class DataSetError(UserError):
-    """A data set is not here, cannot be downloaded, or is not as published."""
+    """A data set is missing, cannot be downloaded, or differs from the published one."""
 
 
 @dataclass(frozen=True)
@@ -50,19 +50,18 @@ class PublishedFile:
     path : str
         Folder and name, uncompressed, below ``SPANSVM_DATA`` or the cache.
     sha256 : str or None
-        Checksum of the uncompressed content; None where it is not known, and nothing can be
-        downloaded.
+        Checksum of the uncompressed content; None where it is unknown and there is no download.
     text : bool
         Copies of text files differ in line ends and blanks, which mean nothing here.  Their
-        checksum is taken with single blanks, none at the ends of lines, and line feeds between.
+        checksum is of lines with single blanks, none at either end, separated by line feeds.
     url : str or None
-        From where the publisher offers it, perhaps compressed (``.gz``).
+        Where the publisher offers it, perhaps compressed (``.gz``).
     member : str or None
         Its name inside the ZIP archive at `url`.
     stand_in : PublishedFile or None
-        Another file that has the same data and is taken where this one is missing.
+        Another file with the same data, used where this one is missing.
     by_hand : str
-        What to do where it cannot be downloaded by a program.
+        What to do if a program cannot download it.
     """
 
     path: str
@@ -82,9 +81,9 @@ class PublishedFile:
 
 
 def cache_folder() -> Path | None:
-    """Where downloads are kept: ``SPANSVM_CACHE``, or the platform's folder for such things.
+    """Where downloads are kept: ``SPANSVM_CACHE``, or the platform's cache folder.
 
-    None without pooch: then nothing was downloaded.
+    None without pooch, which downloads.
     """
     chosen = os.environ.get("SPANSVM_CACHE")
     try:
@@ -97,7 +96,7 @@ def _folders() -> Iterator[Path]:
     chosen = os.environ.get("SPANSVM_DATA")
     if chosen:
         if not Path(chosen).is_dir():
-            raise DataSetError(f"SPANSVM_DATA must name a folder with data sets; {chosen} is none.")
+            raise DataSetError(f"SPANSVM_DATA must name a folder with data sets; got {chosen}.")
         yield Path(chosen)
     cache = cache_folder()
     if cache is not None:
@@ -117,7 +116,7 @@ def find(file: PublishedFile) -> tuple[PublishedFile, Path] | None:
 
 
 def read_content(file: PublishedFile, path: Path) -> bytes:
-    """The uncompressed content of a file that `find` found; DataSetError if it was altered."""
+    """The uncompressed content of a file from `find`; DataSetError if it was altered."""
     try:
         return _unpacked(file, path.read_bytes(), path.suffix, str(path))
     except DataSetError as error:
@@ -136,7 +135,7 @@ def _unpacked(file: PublishedFile, content: bytes, suffix: str, origin: str) -> 
         try:
             content = gzip.decompress(content)
         except (OSError, EOFError, zlib.error) as error:
-            raise DataSetError(f"{origin} is not a whole gzip file: {error}.") from error
+            raise DataSetError(f"{origin} is not a complete gzip file: {error}.") from error
     elif suffix == ".zip" and file.member is not None:
         try:
             with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -149,8 +148,8 @@ def _unpacked(file: PublishedFile, content: bytes, suffix: str, origin: str) -> 
         found = _checksum(content, file.text)
         if found != file.sha256:
             raise DataSetError(
-                f"{origin} is not the published {file.path}: its SHA-256 is {found}, "
-                f"that of the published file {file.sha256}."
+                f"{origin} is not the published {file.path}: its SHA-256 is {found}, but that of "
+                f"the published file is {file.sha256}."
             )
     return content
 
@@ -162,25 +161,25 @@ def _checksum(content: bytes, text: bool) -> str:
 
 
 def download(file: PublishedFile, homepage: str, force: bool = False) -> Path:
-    """Where a file or its stand-in is, downloaded into the cache if that is needed.
+    """The path of a file or its stand-in, downloaded into the cache if necessary.
 
-    Nothing enters the cache but whole files with the known checksum.  A file of the cache that was
-    altered is downloaded again.
+    Only complete files with the known checksum enter the cache.  An altered file in the cache is
+    downloaded again.
 
     Parameters
     ----------
     file : PublishedFile
     homepage : str
-        Where to look for it otherwise.
+        Where else to look for it, for messages.
     force : bool, default=False
-        Download it also if it is there.
+        Download it even if it is present.
 
     Raises
     ------
     DataSetError
-        If it cannot be downloaded or is not what was published.
+        If it cannot be downloaded or differs from the published file.
     ImportError
-        If pooch, of the extra ``data``, is not installed.
+        If pooch, from the extra ``data``, is not installed.
     """
     found = None if force else find(file)
     if found is not None:
@@ -198,20 +197,20 @@ def download(file: PublishedFile, homepage: str, force: bool = False) -> Path:
         return _fetch(offered)
     except DataSetError as error:
         raise DataSetError(
-            f"{error} Try again later; or get it yourself (see {homepage}) and put it into a "
-            f"folder that SPANSVM_DATA names, as {offered.path}."
+            f"{error} Try again later, or get the file yourself (see {homepage}) and save it as "
+            f"{offered.path} in the folder named by SPANSVM_DATA."
         ) from error
 
 
 class _GivenUpError(Exception):
-    """A download for which another attempt is of no use: pooch does not catch this one."""
+    """A download not worth retrying; pooch does not catch this."""
 
 
 def _fetch(file: PublishedFile) -> Path:
     pooch, requests = require("pooch", "data"), require("requests", "data")
     path = (cache_folder() or Path()) / file.packed_path  # with pooch there is a cache
-    # Under another name, as pooch replaces no file of which it knows no checksum: it would take
-    # that of what is sent, and ours is of what that means.
+    # Under another name, as pooch does not replace a file without a checksum; its checksum would
+    # be of the bytes sent, while ours is of the content.
     new = f"{path.name}.new"
     cache = pooch.create(
         path.parent,
@@ -227,7 +226,7 @@ def _fetch(file: PublishedFile) -> Path:
                 pooch.HTTPDownloader(
                     progressbar=bar,
                     timeout=TIMEOUT_SECONDS,
-                    headers={"Accept-Encoding": "identity"},  # a .gz file is to stay one
+                    headers={"Accept-Encoding": "identity"},  # a .gz file must stay one
                 )(url, target, None)
             _unpacked(file, Path(target).read_bytes(), path.suffix, url)
         except requests.exceptions.HTTPError as error:
@@ -237,7 +236,7 @@ def _fetch(file: PublishedFile) -> Path:
             raise
         except DataSetError as error:
             raise _GivenUpError(str(error)) from error
-        # Temporary files are their owner's alone; a cache may be shared.
+        # Temporary files are private to their owner; a cache may be shared.
         Path(target).chmod(0o644)
 
     logger = pooch.get_logger()
@@ -254,24 +253,24 @@ def _fetch(file: PublishedFile) -> Path:
 
 
 def _failure(url: str, error: Any) -> str:
-    """Why a download failed, without what the libraries below say of themselves."""
+    """Why a download failed, without the libraries' own details."""
     from requests import exceptions
 
     host, reason = urlsplit(url).hostname, str(error)
     if error.response is not None:
-        reason = f"{host} answers {error.response.status_code} ({error.response.reason})"
+        reason = f"{host} answered {error.response.status_code} ({error.response.reason})"
     elif isinstance(error, exceptions.Timeout):
         reason = f"{host} timed out"
     elif isinstance(error, exceptions.ConnectionError):
         reason = f"no connection to {host}"
     elif isinstance(error, (exceptions.ChunkedEncodingError, exceptions.ContentDecodingError)):
-        reason = "it did not come whole"
+        reason = "the transfer was incomplete"
     return f"{url} could not be downloaded: {reason}."
 
 
 @contextmanager
 def _progress(url: str) -> Iterator[_Bar]:
-    """A bar on a terminal; elsewhere nothing is shown."""
+    """A progress bar on a terminal; nothing elsewhere."""
     with progress_bar(
         DownloadColumn(), console=Console(stderr=True), shown=sys.stderr.isatty()
     ) as shown:
@@ -279,7 +278,7 @@ def _progress(url: str) -> Iterator[_Bar]:
 
 
 class _Bar:
-    """The progress of a download, as pooch tells it."""
+    """The progress of a download, as reported by pooch."""
 
     total = 0
 
@@ -293,4 +292,4 @@ class _Bar:
         self._shown.update(self._task, completed=0)
 
     def close(self) -> None:
-        """Nothing is left to do: the context closes it."""
+        """Do nothing: the context closes it."""

@@ -18,17 +18,17 @@ __all__ = ["ringnorm", "twonorm", "waveform"]
 def ringnorm(
     n: int, d: int = 20, *, positive_share: float = 0.3, seed: int = 0
 ) -> tuple[Array, Array]:
-    """Two normal distributions, one of them within the other, which is twice as wide.
+    """Two normal distributions, one inside the other, which is twice as wide.
 
     As in Experiment 6 of the paper: class +1 is N((1, ..., 1), I), class -1 is N(0, 4 I).
-    (In Breiman's own the means are nearer to each other, and the classes equally probable.)
+    (In Breiman's version the means are closer together, and the classes equally probable.)
 
     Parameters
     ----------
     n : int
-        How many rows.
+        Number of rows.
     d : int, default=20
-        How many features.
+        Number of features.
     positive_share : float, default=0.3
         Probability of class +1.
     seed : int, default=0
@@ -49,17 +49,17 @@ def ringnorm(
 
 
 def twonorm(n: int, d: int = 20, *, seed: int = 0) -> tuple[Array, Array]:
-    """Two normal distributions with unit covariance and the means (a, ..., a) and -(a, ..., a).
+    """Two normal distributions with unit covariance and means (a, ..., a) and -(a, ..., a).
 
-    ``a = 2 / sqrt(d)``, so that the best possible error is 2.28 % for every `d`.  The classes
+    ``a = 2 / sqrt(d)``, so that the best possible error is 2.28% for every `d`.  The classes
     are equally probable; +1 has the positive mean.
 
     Parameters
     ----------
     n : int
-        How many rows.
+        Number of rows.
     d : int, default=20
-        How many features.
+        Number of features.
     seed : int, default=0
 
     Returns
@@ -74,7 +74,7 @@ def twonorm(n: int, d: int = 20, *, seed: int = 0) -> tuple[Array, Array]:
     return y[:, None] * (2.0 / np.sqrt(d)) + rng.standard_normal((n, d)), y
 
 
-#: Where the three triangular waves have their tops, among the points 1 to 21.
+#: Where the three triangular waves peak, among the points 1 to 21.
 _TOPS = (7, 11, 15)
 
 #: Which two waves each class mixes; classes are numbered as in the published file.
@@ -87,16 +87,16 @@ def waveform(
     """Mixtures of two of three triangular waves at 21 points, with unit normal noise.
 
     A row is ``u h + (1 - u) g + noise`` with ``u`` uniform in [0, 1] and the waves ``h`` and
-    ``g`` of its class.  The waves have height 6, reach 6 points to each side, and their tops
-    are at the points 7, 11 and 15.  Class 0 mixes the outer two, class 1 the first two, class 2
-    the last two, each with probability 1/3.
+    ``g`` of its class.  The waves have height 6, extend 6 points to each side, and peak at the
+    points 7, 11 and 15.  Class 0 mixes the outer two, class 1 the first two, class 2 the last
+    two, each with probability 1/3.
 
     Parameters
     ----------
     n : int
-        How many rows.
+        Number of rows.
     d : int, default=21
-        How many features, at least 21; those beyond are noise alone, N(0, 1).
+        Number of features, at least 21; those beyond are pure noise, N(0, 1).
     seed : int, default=0
     classes : collection of int, default=(1,)
         Which of the classes 0, 1 and 2 are +1; the others are -1.  The default is the problem

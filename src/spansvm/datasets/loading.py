@@ -1,4 +1,4 @@
-"""Finding, fetching, checking and splitting the data sets: the face of the package."""
+"""Finds, fetches, checks and splits the data sets: the package's public interface."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["DataSet", "all_rows", "describe", "fetch", "load", "locate", "names"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DataSet:
-    """A data set in a training and a test part.
+    """A data set, split into training and test rows.
 
     Attributes
     ----------
@@ -28,9 +28,9 @@ class DataSet:
     y_train, y_test : ndarray
         Labels, -1.0 and +1.0.
     scores_train, scores_test : ndarray or None
-        How important each row is, in [0, 1], where the data say so.
+        The importance of each row, in [0, 1], if the data set has it.
     groups_train, groups_test : ndarray of int or None
-        From whom each row is, where several are from one person.
+        The person behind each row, if several rows come from one person.
     feature_names : tuple of str
     description : Description
     split : int
@@ -57,9 +57,9 @@ class DataSet:
     def scaled(self) -> DataSet:
         """A copy with every feature scaled linearly, so that the training rows span [0, 1].
 
-        Test rows may go beyond.  A feature that is constant over the training rows becomes 0 in
-        all rows.  Where the description names a range that all features have, as for pixels, it
-        is that range which becomes [0, 1].
+        Test rows may exceed that.  A feature that is constant over the training rows becomes 0 in
+        all rows.  If the description gives a range for all features, as for pixels, that range
+        becomes [0, 1] instead.
         """
         if self.description.feature_range is None:
             lowest, highest = self.X_train.min(axis=0), self.X_train.max(axis=0)
@@ -81,33 +81,33 @@ def names() -> tuple[str, ...]:
 
 
 def describe(name: str) -> Description:
-    """What is known of a data set; ValueError for a name that is none."""
+    """The description of a data set; ValueError for an unknown name."""
     if name not in DESCRIPTIONS:
         near = get_close_matches(name, DESCRIPTIONS, n=1)
-        advice = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(DESCRIPTIONS)}."
+        advice = f"did you mean {near[0]!r}?" if near else f"use one of {', '.join(DESCRIPTIONS)}."
         raise ValueError(f"There is no data set {name!r}; {advice}")
     return DESCRIPTIONS[name]
 
 
 def locate(name: str) -> dict[str, Path | None]:
-    """Where each file of a data set is on this machine; None for those that are not."""
+    """Where each file of a data set is on this machine; None for missing ones."""
     found = {file.path: find(file) for file in describe(name).files}
     return {path: None if place is None else place[1] for path, place in found.items()}
 
 
 def fetch(name: str, force: bool = False) -> dict[str, Path]:
-    """Download what is missing of a data set from its publisher into the cache.
+    """Download the missing files of a data set from their publisher into the cache.
 
-    Nothing enters the cache but whole files with the known checksum.  A file of the cache that was
-    altered is downloaded again.
+    Only complete files with the known checksum enter the cache.  An altered file in the cache is
+    downloaded again.
 
     Parameters
     ----------
     name : str
         One of :func:`names`.
     force : bool, default=False
-        Download also what is there.  Files in the folder that ``SPANSVM_DATA`` names still go
-        first when the set is loaded.
+        Download files even if present.  Files in the folder named by ``SPANSVM_DATA`` still take
+        precedence when the data set is loaded.
 
     Returns
     -------
@@ -117,32 +117,32 @@ def fetch(name: str, force: bool = False) -> dict[str, Path]:
     Raises
     ------
     DataSetError
-        If a file cannot be downloaded or is not what was published.
+        If a file cannot be downloaded or differs from the published one.
     ImportError
-        If pooch, of the extra ``data``, is not installed.
+        If pooch, from the extra ``data``, is not installed.
     """
     description = describe(name)
     return {file.path: download(file, description.homepage, force) for file in description.files}
 
 
 def load(name: str, split: int = 0, seed: int = 0, *, balanced: bool = False) -> DataSet:
-    """Load a data set of the paper, split into training and test rows.
+    """Load one of the paper's data sets, split into training and test rows.
 
-    Files are looked for in the folder that the environment variable ``SPANSVM_DATA`` names, then
-    in the cache, where :func:`fetch` puts what it downloads.
+    Files are looked up in the folder named by the environment variable ``SPANSVM_DATA``, then in
+    the cache, where :func:`fetch` puts its downloads.
 
     Parameters
     ----------
     name : str
         One of :func:`names`.
     split : int, default=0
-        Which split.  Sets with a fixed split have split 0 alone, those of the IDA benchmark 0 to
-        9; the others are split at random, anew for every number.
+        Which split.  Data sets with a fixed split have only split 0, those of the IDA benchmark 0
+        to 9; the others are split at random, differently for every number.
     seed : int, default=0
-        Changes the random splits.  It does not matter for the others.
+        Seed of the random splits; the others ignore it.
     balanced : bool, default=False
-        Draw as many training rows of each class; for sets that are split at random.  All rows
-        that are not drawn are test rows.
+        Draw equally many training rows of each class; only for data sets that are split at
+        random.  All other rows are test rows.
 
     Returns
     -------
@@ -171,13 +171,13 @@ def load(name: str, split: int = 0, seed: int = 0, *, balanced: bool = False) ->
 
 
 def all_rows(name: str) -> Rows:
-    """All rows of a data set: those of the first training part first, where it comes split."""
+    """All rows of a data set; if it comes split, the training rows of the first split first."""
     parsed = _read(describe(name))
     return parsed if isinstance(parsed, Rows) else Rows.joined(*parsed[0])
 
 
 def read_files(name: str) -> Contents:
-    """The contents of the files of a data set, found and checked as :func:`load` does."""
+    """The contents of a data set's files, found and checked as in :func:`load`."""
     description = describe(name)
     return tuple(read_content(*_place(description, file)) for file in description.files)
 
@@ -188,7 +188,7 @@ def _parse(description: Description, contents: Contents) -> Rows | Parts:
     Raises
     ------
     DataSetError
-        If they cannot be read, or have other numbers of rows, features or labels than published.
+        If they cannot be read, or their numbers of rows, features or labels are wrong.
     """
     name = description.name
     try:
@@ -217,7 +217,7 @@ def _check_fact(name: str, what: str, found: object, expected: object) -> None:
 
 def _read(description: Description) -> Rows | Parts:
     places = tuple(_place(description, file) for file in description.files)
-    # A file that is replaced while the process runs is read again.
+    # A file replaced while the process runs is read again.
     versions = tuple((path.stat().st_mtime_ns, path.stat().st_size) for _, path in places)
     return _parsed(description.name, places, versions)
 
@@ -235,7 +235,7 @@ def _place(description: Description, file: PublishedFile) -> tuple[PublishedFile
         name = description.name
         advice = file.by_hand or (
             f"`spansvm datasets --fetch {name}`, or spansvm.datasets.fetch({name!r}), downloads it "
-            f"from its publisher; or set SPANSVM_DATA to a folder that has {file.path}."
+            f"from its publisher; or set SPANSVM_DATA to a folder that holds {file.path}."
         )
         raise DataSetError(f"{name} is not on this machine: {file.path} is missing. {advice}")
     return found
@@ -248,7 +248,7 @@ def _check_split(description: Description, split: int, balanced: bool) -> None:
         raise ValueError(f"split must be {allowed} for {description.name}; got {split}.")
     if balanced and description.split_kind != "random":
         raise ValueError(
-            f"balanced is for data sets that are split at random; {description.name} has "
+            f"balanced=True is only for data sets that are split at random; {description.name} has "
             f"{description.split_kind} splits."
         )
 
@@ -267,5 +267,5 @@ def _split_at_random(
 
 
 def _own(array: np.ndarray) -> Array:
-    """A copy as floats, which the caller may change."""
+    """A copy as floats, which the caller may modify."""
     return np.array(array, dtype=np.float64)

@@ -1,9 +1,9 @@
 """From the bytes of the published files to rows, labels, scores and groups.
 
-First the formats, which know no data set; then the data sets, each read from its files; then the
-names of their features.  Sets whose split is fixed are a list of pairs of training and test rows;
-sets that are split at random are all their rows.  What cannot be read is a :class:`ValueError`
-that says what was expected.
+First the formats, independent of any data set; then the data sets, each read from its files; then
+the names of their features.  Data sets that come split are a list of pairs of training and test
+rows; those split at random are one pool of rows.  Whatever cannot be read raises a
+:class:`ValueError` that says what was expected.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ __all__ = [
     "read_table",
 ]
 
-#: Rows, their labels, test rows, their labels.
+#: Training rows and their labels, test rows and their labels.
 Split = tuple[Array, Array, Array, Array]
 
 
@@ -49,7 +49,7 @@ def read_libsvm(content: bytes, n_features: int) -> tuple[Array, Array]:
 
 
 def read_table(content: bytes, n_columns: int, *, missing: bytes | None = None) -> Array:
-    """Numbers in lines, separated by commas or blanks.
+    """Lines of numbers separated by commas or blanks.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def read_table(content: bytes, n_columns: int, *, missing: bytes | None = None) 
     n_columns : int
         How many numbers each line has.
     missing : bytes, optional
-        What stands for an unknown number; it becomes NaN.
+        Marker of an unknown number, which becomes NaN.
 
     Returns
     -------
@@ -70,44 +70,44 @@ def read_table(content: bytes, n_columns: int, *, missing: bytes | None = None) 
     n_lines = sum(1 for line in content.splitlines() if line.strip())
     if len(words) != n_lines * n_columns:
         raise ValueError(
-            f"{n_lines} lines of {n_columns} numbers were expected; there are {len(words)} numbers."
+            f"{n_lines} lines of {n_columns} numbers were expected; got {len(words)} numbers."
         )
     return np.array(words, dtype=np.float64).reshape(n_lines, n_columns)
 
 
 def read_columns(content: bytes, delimiter: str = ";") -> dict[str, np.ndarray]:
-    """Columns of a CSV file by the names in its first line, as text."""
+    """Columns of a CSV file as text, by the names in its first line."""
     lines = csv.reader(io.StringIO(content.decode()), delimiter=delimiter)
     header = next(lines, [])
     rows = list(lines)
     if not rows or any(len(row) != len(header) for row in rows):
-        raise ValueError(f"Every line must have the {len(header)} fields of the first one.")
+        raise ValueError(f"Every line must have {len(header)} fields, like the first one.")
     return {
         name: np.array(column) for name, column in zip(header, zip(*rows, strict=True), strict=True)
     }
 
 
 def read_idx(content: bytes) -> np.ndarray:
-    """An array of unsigned bytes in the idx format, in which MNIST is published."""
+    """An array of unsigned bytes in MNIST's idx format."""
     if content[:3] != b"\x00\x00\x08" or len(content) < 4:
-        raise ValueError("An idx file of unsigned bytes begins with the bytes 0, 0, 8.")
+        raise ValueError("An idx file of unsigned bytes must begin with the bytes 0, 0, 8.")
     head = 4 + 4 * content[3]
     shape = tuple(int.from_bytes(content[i : i + 4], "big") for i in range(4, head, 4))
     if len(content) != head + math.prod(shape):
         raise ValueError(
-            f"The file announces the shape {shape}, and has {len(content) - head} values."
+            f"The file announces the shape {shape}, but has {len(content) - head} values."
         )
     values = np.frombuffer(content, dtype=np.uint8, offset=head)
     return values.reshape(shape)
 
 
 def read_ida(content: bytes, name: str, n_splits: int) -> list[Split]:
-    """The first `n_splits` splits of a set of the IDA benchmark.
+    """The first `n_splits` splits of an IDA benchmark data set.
 
-    Two forms are read.  A tar archive (compressed or not) with the original files
-    ``NAME/NAME_{train,test}_{data,labels}_I.asc``, and ``benchmarks.mat``, in which the same sets
-    are kept today: one structure a set, with the rows ``x``, the labels ``t`` and the row
-    numbers ``train`` and ``test``, from 1, one line a split.
+    It reads two forms: a tar archive (compressed or not) with the original files
+    ``NAME/NAME_{train,test}_{data,labels}_I.asc``, and ``benchmarks.mat``, which holds the same
+    data sets today: one structure per data set, with the rows ``x``, the labels ``t`` and the row
+    numbers ``train`` and ``test``, from 1, one line per split.
     """
     return (_ida_matlab if content.startswith(b"MATLAB") else _ida_archive)(content, name, n_splits)
 
@@ -115,14 +115,14 @@ def read_ida(content: bytes, name: str, n_splits: int) -> list[Split]:
 def _ida_archive(content: bytes, name: str, n_splits: int) -> list[Split]:
     try:
         with tarfile.open(fileobj=io.BytesIO(content)) as archive:
-            # In one pass: jumping back in a compressed archive would unpack it again and again.
+            # In one pass: jumping back in a compressed archive would unpack it every time.
             texts = {
                 entry.name: member.read()
                 for entry in archive
                 if (member := archive.extractfile(entry))
             }
     except (tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, OSError) as error:
-        raise ValueError(f"It is not a whole tar archive: {error}.") from error
+        raise ValueError(f"It is not a complete tar archive: {error}.") from error
     return [_ida_split(texts, name, number) for number in range(1, n_splits + 1)]
 
 
@@ -139,26 +139,26 @@ def _ida_split(texts: dict[str, bytes], name: str, number: int) -> Split:
 
 
 def _ida_matlab(content: bytes, name: str, n_splits: int) -> list[Split]:
-    # Only the form of three small sets needs this part of scipy.
+    # Only three small data sets need this part of scipy.
     from scipy.io import loadmat
 
     try:
         variables = loadmat(io.BytesIO(content), variable_names=[name], simplify_cells=True)
     except Exception as error:  # scipy raises many kinds for a damaged file
-        raise ValueError(f"It is not a whole MATLAB file: {error}.") from error
+        raise ValueError(f"It is not a complete MATLAB file: {error}.") from error
     if name not in variables:
         raise ValueError(f"The file must contain the structure {name!r}.")
     kept = variables[name]
     X, y = np.asarray(kept["x"], dtype=np.float64), np.ravel(kept["t"]).astype(np.float64)
     train, test = (np.atleast_2d(kept[part]).astype(np.intp) - 1 for part in ("train", "test"))
     if min(len(train), len(test)) < n_splits:
-        raise ValueError(f"{n_splits} splits were expected; there are {len(train)}.")
+        raise ValueError(f"{n_splits} splits were expected; got {min(len(train), len(test))}.")
     return [(X[a], y[a], X[b], y[b]) for a, b in zip(train[:n_splits], test, strict=False)]
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows of a data set with what belongs to each."""
+    """Rows of a data set with their labels, scores and groups."""
 
     X: np.ndarray
     y: Array
@@ -175,7 +175,7 @@ class Rows:
         )
 
     def joined(self, other: Rows) -> Rows:
-        """These rows and then the others."""
+        """These rows followed by the others."""
         pairs = ((self.scores, other.scores), (self.groups, other.groups))
         return Rows(
             np.concatenate((self.X, other.X)),
@@ -184,7 +184,7 @@ class Rows:
         )
 
 
-#: The contents of the files of a set, in the order of its description.
+#: The contents of a data set's files, in the order of its description.
 Contents = tuple[bytes, ...]
 Parts = list[tuple[Rows, Rows]]
 
@@ -242,7 +242,7 @@ def _parkinson_speech(contents: Contents) -> Parts:
     return [(rows.take(training), rows.take(~training))]
 
 
-#: Columns of bank marketing that are numbers, and of the others the answer that counts as 1.
+#: Numeric columns of bank marketing, and for the others the answer that counts as 1.
 _BANK_NUMBERS = (
     "age",
     "previous",
@@ -268,7 +268,7 @@ def _signs(positive: np.ndarray) -> Array:
     return np.where(positive, 1.0, -1.0)
 
 
-#: Sets that are split at random.
+#: Data sets that are split at random.
 POOLS: dict[str, Callable[[Contents], Rows]] = {
     "breast_cancer": _breast_cancer,
     "mushrooms": _mushrooms,
@@ -276,7 +276,7 @@ POOLS: dict[str, Callable[[Contents], Rows]] = {
     "bank_marketing": _bank_marketing,
 }
 
-#: Sets that come split.
+#: Data sets that come split.
 SPLITS: dict[str, Callable[[Contents], Parts]] = {
     "waveform": partial(_ida_parts, name="waveform"),
     "banana": partial(_ida_parts, name="banana"),
@@ -301,7 +301,7 @@ _BREAST_CANCER = _names(
     "nucleoli; mitoses"
 )
 
-#: The values that have a column, by attribute, in the letters of the UCI file.
+#: The values that have a column, by attribute, as letters of the UCI file.
 _MUSHROOMS = {
     "cap-shape": "cbfksx",
     "cap-surface": "ysgf",
@@ -361,7 +361,7 @@ _FEATURES = {
 
 
 def feature_names(name: str) -> tuple[str, ...]:
-    """Names of the features of a data set; numbered from 1 where the publisher names none."""
+    """Feature names of a data set; numbered from 1 where the publisher gives none."""
     if name.startswith("mnist"):
         return tuple(f"row {i // 28 + 1}, column {i % 28 + 1}" for i in range(780))
     return _FEATURES[name]

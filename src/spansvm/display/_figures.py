@@ -1,4 +1,4 @@
-"""What the pictures share: colours, axes to draw on, labels."""
+"""What the plots share: colours, axes to draw on, labels."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def axes_and_figure(ax: Axes | None, size: tuple[float, float]) -> tuple[Any, An
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
-        raise ImportError('Pictures need matplotlib: pip install "spansvm[plots]"') from error
+        raise ImportError('Plots need matplotlib: pip install "spansvm[plots]"') from error
     if ax is None:
         _, ax = plt.subplots(figsize=size, layout="constrained")
     return ax, ax.figure
@@ -34,7 +34,7 @@ def is_number(value: Any) -> bool:
 
 
 def short(value: Any) -> str:
-    """A value as a label: numbers to three digits, the middle of long texts left out."""
+    """A value as a label: numbers to three digits, long text without its middle."""
     if is_number(value):
         return f"{value:.3g}" if abs(value) < 1000 else f"{value:g}"
     if isinstance(value, Mapping):

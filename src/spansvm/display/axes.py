@@ -1,4 +1,4 @@
-"""What a picture of a search shows, whoever draws it: parameters as axes, scores, the grid."""
+"""What a plot of a search shows, whatever draws it: parameters as axes, scores, the grid."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ _MAX_TICKS = 9
 
 
 def parameter_columns(candidates: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """For every searched parameter its value in each candidate; masked where there is none."""
+    """The value of every searched parameter in each candidate; masked where it has none."""
     names = dict.fromkeys(name for params in candidates for name in params)
     return {name: [params.get(name, np.ma.masked) for params in candidates] for name in names}
 
 
 def mean_scores(search: Any) -> dict[str, Array]:
-    """The mean scores of the candidates by the name of the metric; "score" if there is one."""
+    """The candidates' mean scores by metric; with a single metric, by the name "score"."""
     start = "mean_test_"
     results = search.cv_results_.items()
     return {key[len(start) :]: column for key, column in results if key.startswith(start)}
 
 
 def on_grid(across: Sequence[int] | np.ndarray, up: Sequence[int] | np.ndarray) -> bool:
-    """Whether at least half of the cells between two axes have a candidate, by their codes."""
+    """Whether at least half of the grid cells of two axes, given by codes, have a candidate."""
     taken = set(zip(across, up, strict=True))
     return 2 * len(taken) >= len(set(across)) * len(set(up))
 
@@ -46,17 +46,17 @@ class Axis:
     ----------
     name : str
     values : list
-        The distinct values, numbers first and in order.
+        The distinct values; numbers first, in order.
     codes : ndarray of int
         Which of the values each candidate has.
     numeric : bool
-        All values that are there are numbers.
+        Whether all values present are numbers.
     complete : bool
-        Also every candidate has one, so that the axis can have a scale.
+        Whether, in addition, every candidate has one, so that the axis can have a scale.
     base : int
         2 or 10 for a logarithmic scale, 0 for a linear one.
     exponents : ndarray or None
-        Of the values, if all of them are powers of the base.
+        Of the values, if all are powers of the base.
     """
 
     def __init__(self, name: str, column: Sequence[Any]) -> None:
@@ -74,17 +74,17 @@ class Axis:
 
     @property
     def positions(self) -> Array:
-        """Where each distinct value is drawn, unless in a heat map."""
+        """Where each distinct value is drawn, except in a heat map."""
         return np.array(self.values if self.complete else range(len(self.values)), dtype=float)
 
     def label(self, index: int) -> str:
-        """A value as a label of a picture."""
+        """A value as a tick label."""
         if self.exponents is not None:
             return f"${self.base}^{{{self.exponents[index]:g}}}$"
         return short(self.values[index])
 
     def draw(self, ax: Axes, which: str, *, cells: bool = False) -> None:
-        """Scale, ticks and name of the x or y axis."""
+        """Set scale, ticks and name of the x or y axis."""
         ax.set(**{f"{which}label": self.name})
         if self.complete and not cells:
             if self.base:
@@ -100,7 +100,7 @@ class Axis:
 
 
 def _scale(numbers: Array) -> tuple[int, Array | None]:
-    """Base of the logarithmic scale, 0 for none; exponents if all values are powers of it."""
+    """Base of the logarithmic scale, or 0; exponents if all values are powers of the base."""
     if not 0 < 20 * numbers.min() < numbers.max():
         return 0, None
     gaps = np.diff(np.log(numbers)), np.diff(numbers)

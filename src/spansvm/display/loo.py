@@ -1,4 +1,4 @@
-"""Leave-one-out margins by class, and which labels they put in doubt."""
+"""Leave-one-out margins by class, and the labels that they cast doubt on."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ class LooDisplay:
     """Leave-one-out margins by class, with the most suspicious instances marked.
 
     The margin of an instance is ``y f^p(x_p)``: the decision value for its own class, from a
-    model that never saw it.  Below 0 the rest of the data contradict its label.  With more than
+    model that never saw it.  Below 0, the rest of the data contradicts its label.  With more than
     two classes it is the least such value over the pairs of its class with the others; an
-    instance that loses one pair may still be predicted right, and is not counted as an error.
+    instance that loses one pair may still be predicted correctly, and then is not an error.
 
     Parameters
     ----------
     margins : array-like of shape (l,)
-        NaN for rows to leave out.
+        NaN for rows to ignore.
     labels : array-like of int of shape (l,)
-        Class of every row, as an index into `class_names`.
+        Class of each row, as an index into `class_names`.
     class_names : sequence
     wrong : array-like of bool of shape (l,), optional
         The leave-one-out errors; by default the margins that are not positive.
     n_suspicious : int, default=10
-        How many instances to mark, at most.
+        The most instances to mark.
 
     Attributes
     ----------
@@ -52,14 +52,14 @@ class LooDisplay:
     error_shares_ : ndarray of shape (n_classes,)
         Share of leave-one-out errors in each class.
     ax_, figure_, bars_, marks_, texts_
-        What was drawn: histograms, each with a height of its own; the suspicious instances;
-        their rows, as far as there is room.
+        What was drawn: histograms, each scaled by itself; the suspicious instances; their row
+        numbers, as far as there is room.
 
     See Also
     --------
     analyze : Every estimate of a fitted SVC.
     exact_loo : Exact leave-one-out decision values.
-    spansvm.report.Report : Also lists the suspicious rows, with their features.
+    spansvm.report.Report : Lists the suspicious rows with their features.
     """
 
     def __init__(
@@ -79,11 +79,11 @@ class LooDisplay:
         cls, model: Any, X: Any = None, y: npt.ArrayLike | None = None, *,
         sample_weight: npt.ArrayLike | None = None, n_suspicious: int = 10, ax: Axes | None = None,
     ) -> LooDisplay:  # fmt: skip
-        """Draw the margins of a fitted model; instances of zero weight are left out.
+        """Plot the margins of a fitted model, without instances of zero weight.
 
         `model` is a :class:`~spansvm.SpanSVC`, which keeps its training data (or a pipeline or a
-        search that ends in one), or a
-        :class:`sklearn.svm.SVC` of two classes with the `X`, `y` and `sample_weight` of its fit.
+        search that ends in one), or a two-class :class:`sklearn.svm.SVC` with the `X`, `y` and
+        `sample_weight` that it was fitted on.
         """
         model = getattr(model, "best_estimator_", model)
         if isinstance(model, Pipeline) and isinstance(model[-1], SpanSVC):
@@ -108,9 +108,9 @@ class LooDisplay:
         cls, analysis: SpanAnalysis, *, class_names: Any = ("-1", "+1"), n_suspicious: int = 10,
         ax: Axes | None = None,
     ) -> LooDisplay:  # fmt: skip
-        """Draw the margins of what :func:`~spansvm.analyze` returned.
+        """Plot the margins of an analysis from :func:`~spansvm.analyze`.
 
-        `class_names` are those of the smaller and of the larger label.
+        `class_names` name the smaller and the larger label.
         """
         sign = analysis.y
         margins = np.where(analysis.C > 0, sign * analysis.loo_decision, np.nan)
@@ -122,11 +122,11 @@ class LooDisplay:
         cls, y: npt.ArrayLike, loo_decision: npt.ArrayLike, class_names: Any = None, *,
         n_suspicious: int = 10, ax: Axes | None = None,
     ) -> LooDisplay:  # fmt: skip
-        """Draw margins from leave-one-out decision values, such as those of ``exact_loo``.
+        """Plot margins from leave-one-out decision values, such as those of ``exact_loo``.
 
-        For two classes `loo_decision` has shape (l,), positive for the larger label.  With a
-        column for each class, in sorted order, the margin is the value of the own class less the
-        best other.  `class_names` are in sorted order too; by default they are the labels.
+        For two classes `loo_decision` has shape (l,), positive for the larger label.  With one
+        column per class, in sorted order, the margin is the value of the row's own class minus
+        the best other value.  `class_names` are in sorted order too; by default, the labels.
         """
         classes, own = np.unique(np.asarray(y), return_inverse=True)
         values = np.asarray(loo_decision, dtype=float)
@@ -137,16 +137,16 @@ class LooDisplay:
             values = np.column_stack((-values, values)) / 2
         if values.shape != (own.size, classes.size):
             needed = f"({own.size},)" if classes.size == 2 else f"({own.size}, {classes.size})"
-            raise ValueError(f"loo_decision must have the shape {needed}; got {values.shape}.")
+            raise ValueError(f"loo_decision must have shape {needed}; got {values.shape}.")
         mine = np.arange(classes.size) == own[:, None]
         margins = values[mine] - np.where(mine, -np.inf, values).max(axis=1)
         return cls(margins, own, names, n_suspicious=n_suspicious).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> LooDisplay:
-        """Draw, on new axes if none are given."""
+        """Draw the plot, on new axes if none are given."""
         n_classes, present = len(self.class_names), np.isfinite(self.margins)
         if not present.any():
-            raise ValueError("There are no margins to show: every row was left out.")
+            raise ValueError("There are no margins to show: all of them are NaN.")
         size = 7.0, 1.1 + n_classes * (1.1 if n_classes < 5 else 0.75)
         self.ax_, self.figure_ = axes_and_figure(ax, size)
         shown = count_margins(self.margins[present], self.labels[present], n_classes, n_bars=_BARS)
@@ -161,12 +161,12 @@ class LooDisplay:
             counts = np.array(shown.counts[index])
             used = np.flatnonzero(counts)
             colours = np.where(edges[used] < 0, COLOURS[1], COLOURS[0])
-            # The line around a bar keeps a single instance among thousands visible.
+            # The outline of a bar keeps a single instance among thousands visible.
             style = {"align": "edge", "color": colours, "edgecolor": colours, "linewidth": 0.8}
             heights, foot = 0.6 * counts[used] / max(counts.max(), 1), n_classes - 1 - index
             self.bars_.append(self.ax_.bar(edges[used], heights, width, foot, **style))
             self._mark(self.suspicious_[self.labels[self.suspicious_] == index], foot)
-            ticks.append(f"{short(name)}\n{counts.sum()} rows\n{share:.1%} wrong")
+            ticks.append(f"{short(name)}\n{counts.sum()} rows\n{share:.1%} errors")
         feet = np.arange(n_classes)[::-1]
         self.ax_.hlines(feet, *self.ax_.get_xlim(), color="0.6", linewidth=0.6, zorder=0)
         self.ax_.axvline(0, color="black", linewidth=1)
@@ -177,7 +177,7 @@ class LooDisplay:
         return self
 
     def _mark(self, rows: np.ndarray, foot: float) -> None:
-        """Rings on the foot line, and under them the rows, moved apart where they would touch."""
+        """Rings on the base line, and row numbers below, spread so that they do not overlap."""
         if not rows.size:
             return
         self.marks_ += self.ax_.plot(self.margins[rows], [foot] * rows.size, ls="none", **_RING)

@@ -1,4 +1,4 @@
-"""Histograms of leave-one-out margins, whoever draws them."""
+"""Histograms of leave-one-out margins, whatever draws them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Margins", "count_margins"]
 class Margins:
     """Histogram of the leave-one-out margins of each class.
 
-    The first and the last bar also hold what lies beyond, if `open_below` or `open_above`.
+    With `open_below` or `open_above`, the first or last bar also holds what lies beyond it.
     """
 
     edges: list[float]
@@ -33,26 +33,26 @@ def count_margins(
     n_bars: int,
     fence: float = np.inf,
 ) -> Margins:
-    """Count margins in bars of equal width, of which none is on both sides of 0.
+    """Count margins in bars of equal width, none of which straddles 0.
 
     Parameters
     ----------
     margins : ndarray of shape (l,)
         Without NaN.
     own : ndarray of shape (l,)
-        Index of the class of each.
+        The class index of each.
     n_classes : int
     n_bars : int
-        How many bars there are about.
+        Approximate number of bars.
     fence : float
-        Margins farther from the median than so many interquartile ranges share the last bar.
+        Margins more than this many interquartile ranges from the median share the last bar.
     """
     quartiles = np.quantile(margins, [0.25, 0.5, 0.75])
     reach = fence * max(quartiles[2] - quartiles[0], 1e-9)
     low = min(max(margins.min(), quartiles[1] - reach), 0.0)
     high = max(min(margins.max(), quartiles[1] + reach), 0.0)
     width = (high - low or 1.0) / n_bars
-    # A margin of exactly 0 is an error and belongs to the left.
+    # A margin of exactly 0 is an error and belongs on the left.
     first = -1.0 if (margins == 0).any() else 0.0
     edges = width * np.arange(min(np.floor(low / width), first), np.ceil(high / width) + 1)
     inside = np.where(margins == 0, -width / 2, margins)

@@ -18,38 +18,38 @@ if TYPE_CHECKING:
 
 __all__ = ["SpanSearchDisplay"]
 
-#: They tell curves apart in print, as colours do on the screen.
+#: They distinguish curves in print, as colours do on screen.
 _MARKERS = ("o", "s", "^", "D", "v", "P")
 _GREY = "#BDBDBD"
 _STAR = {"marker": "*", "ms": 15, "mfc": "white", "mec": "black", "zorder": 5, "clip_on": False}
 
 
 class SpanSearchDisplay:
-    """Scores of the candidates of a search over one or two parameters.
+    """Scores of a search's candidates over one or two parameters.
 
-    Make it with :meth:`from_search`.  Two numeric parameters give a heat map, or coloured
-    points if less than half of the grid is there (random search).  One parameter gives a curve,
-    or points.  A numeric and a categorical one give a curve for each of up to six categories.
+    Create it with :meth:`from_search`.  Two numeric parameters give a heat map, or coloured
+    points if less than half of the grid is filled (random search).  One parameter gives a curve,
+    or points.  A numeric and a categorical one give one curve per category, for up to six.
 
     Parameters
     ----------
     parameters : dict of str to sequence
-        For every searched parameter its value in each candidate.
+        The value of every searched parameter in each candidate.
     scores : array-like of shape (n_candidates,)
-        More is better; NaN for candidates that failed.
+        Higher is better; NaN for candidates that failed.
     axes, selected, score_name
-        Parameters to show, as in :meth:`from_search`; the candidate to mark; what scores are.
+        Parameters to show, as in :meth:`from_search`; the candidate to mark; the scores' name.
 
     Attributes
     ----------
     ax_, figure_, colorbar_, image_, points_, lines_, mark_, failed_
-        What was drawn: the heat map, its rows being the values of the second parameter; or the
-        points; or the curves; the star at the selected candidate; in grey those without score.
+        What was drawn: the heat map, with the second parameter's values as rows, or the points,
+        or the curves; the star at the selected candidate; candidates without a score, in grey.
 
     See Also
     --------
     SpanSearch : The search whose scores it shows.
-    LooDisplay : The margins of the selected model.
+    LooDisplay : Plots the margins of the selected model.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class SpanSearchDisplay:
         score_name: str = "score",
     ) -> None:  # fmt: skip
         if not parameters:
-            raise ValueError("The search has no parameters: there is nothing to show.")
+            raise ValueError("The search has no parameters to show; search at least one.")
         self.parameters, self.selected, self.score_name = parameters, selected, score_name
         self.scores = np.asarray(scores, dtype=float)
         tails = [name.rpartition("__")[2] for name in parameters]
@@ -73,26 +73,26 @@ class SpanSearchDisplay:
         cls, search: Any, *, axes: str | Sequence[str] | None = None, score: str | None = None,
         ax: Axes | None = None, **options: Any,
     ) -> SpanSearchDisplay:  # fmt: skip
-        """Draw the scores of a fitted search.
+        """Plot the scores of a fitted search.
 
-        If more parameters vary than are shown, each place shows the **best score over the
+        If more parameters vary than are shown, each position shows the **best score over the
         values of the others**.
 
         Parameters
         ----------
-        search : SpanSearch, GridSearchCV, or any other with their fitted attributes
+        search : SpanSearch, GridSearchCV, or any other with the same fitted attributes
         axes : str or tuple of one or two str, optional
-            The parameters to show, the horizontal one first; ``"gamma"`` will do for
-            ``"svc__gamma"``.  By default those that vary; if these are more than two, the two
-            numeric ones with most values.  If one is named and one categorical parameter
-            varies, there is a curve for each category.
+            The parameters to show, the horizontal one first; ``"gamma"`` is enough for
+            ``"svc__gamma"``.  By default those that vary; if there are more than two, the two
+            numeric ones with the most values.  If one is named and one categorical parameter
+            varies, there is one curve per category.
         score : str, optional
-            Which metric, if there are several; by default the one that `refit` names.
+            The metric, if there are several; by default the one that `refit` names.
         ax, **options
-            For :meth:`plot`.
+            Passed to :meth:`plot`.
         """
         if not hasattr(search, "cv_results_"):
-            raise NotFittedError(f"This {type(search).__name__} is not fitted yet: call fit first.")
+            raise NotFittedError(f"This {type(search).__name__} is not fitted yet; call fit first.")
         columns = parameter_columns(search.cv_results_["params"])
         scores, label = _metric(search, score)
         selected = getattr(search, "best_index_", None)
@@ -112,7 +112,7 @@ class SpanSearchDisplay:
             fits = fits or [full for full in self._all if full.endswith(f"__{name}")]
             if len(fits) != 1:
                 problem = "is ambiguous" if fits else "was not searched"
-                raise ValueError(f"axes: {name!r} {problem}; there are {list(self._all)}.")
+                raise ValueError(f"axes: {name!r} {problem}; choose from {list(self._all)}.")
             found += fits
         if len(found) not in (1, 2) or len(set(found)) < len(found):
             raise ValueError(f"axes must name one or two different parameters; got {axes!r}.")
@@ -121,9 +121,9 @@ class SpanSearchDisplay:
     def plot(
         self, ax: Axes | None = None, *, colorbar: bool = True, **options: Any
     ) -> SpanSearchDisplay:
-        """Draw, on new axes if none are given.
+        """Draw the plot, on new axes if none are given.
 
-        `options` (``cmap``, ``vmin``, ``vmax``, ...) are for the heat map or the points.
+        `options` (``cmap``, ``vmin``, ``vmax``, ...) go to the heat map or the points.
         """
         shown = [self._all[name] for name in self.axes]
         curves = self._curves(shown)
@@ -149,7 +149,7 @@ class SpanSearchDisplay:
         return self
 
     def _curves(self, shown: list[Axis]) -> tuple[Axis, Axis | None] | None:
-        """The horizontal parameter and the one that tells the curves apart; None for a plane."""
+        """The horizontal parameter and the one that distinguishes curves; None for a plane."""
         one, *other = sorted(shown, key=lambda axis: not axis.numeric)
         varying = [axis for axis in self._all.values() if axis is not one and len(axis.values) > 1]
         groups = other or [axis for axis in varying if not axis.numeric]
@@ -179,7 +179,7 @@ class SpanSearchDisplay:
             label = f"{group.name} = {group.label(index)}" if group else None
             self.lines_ += self.ax_.plot(x, scores, color=COLOURS[index], label=label, **style)
         if failed:
-            # At the foot, as they have no height.
+            # At the bottom, as they have no score.
             foot = {"transform": self.ax_.get_xaxis_transform(), "ls": "none", "label": "failed"}
             x, y = sorted(failed), [0.02] * len(failed)
             (self.failed_,) = self.ax_.plot(x, y, color="grey", marker="x", **foot)
@@ -209,7 +209,7 @@ class SpanSearchDisplay:
             failed = np.isnan(self.scores)
             if failed.any():
                 self.failed_ = self.ax_.scatter(x[failed], y[failed], c=_GREY, label="failed")
-            # NaN is sorted to the end; the best are drawn last, so that no worse one hides them.
+            # NaN sorts to the end; the best are drawn last, so that worse ones do not hide them.
             order = np.argsort(self.scores)[: np.count_nonzero(~failed)]
             dots = {"c": self.scores[order], "edgecolors": "0.3", "linewidths": 0.4, **options}
             self.points_ = self.ax_.scatter(x[order], y[order], **dots)
@@ -219,7 +219,7 @@ class SpanSearchDisplay:
 
 
 def _best(places: np.ndarray, scores: Array, size: int) -> Array:
-    """The best score at every place; NaN where there is none."""
+    """The best score at each position; NaN where there is none."""
     result = np.full(size, np.nan)
     np.fmax.at(result, places, scores)
     return result

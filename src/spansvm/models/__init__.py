@@ -1,4 +1,4 @@
-"""Fitted models in files: skops for this package, LIBSVM's text format for ``svm-predict``."""
+"""Fitted models as files: skops for this package, LIBSVM's text format for ``svm-predict``."""
 
 from .libsvm_file import libsvm_labels, libsvm_reason, save_libsvm, save_libsvm_data, transformed
 from .skops_file import TRUSTED, SavedModel, load_model, save_model

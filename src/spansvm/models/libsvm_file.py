@@ -1,6 +1,6 @@
 """Models and rows as LIBSVM's text files, for ``svm-predict``.
 
-LIBSVM knows nothing of the steps before the model, so its rows are the transformed ones:
+LIBSVM knows nothing about the steps before the SVM, so it needs transformed rows:
 ``save_libsvm_data(path, transformed(model, X))``.
 """
 
@@ -22,7 +22,7 @@ from ..svc import SpanSVC
 
 __all__ = ["libsvm_labels", "libsvm_reason", "save_libsvm", "save_libsvm_data", "transformed"]
 
-#: Labels are of C's type int.
+#: LIBSVM reads labels as C's int.
 _LARGEST_LABEL = 2**31 - 1
 
 
@@ -32,18 +32,18 @@ def libsvm_reason(model: Any) -> str | None:
     if not isinstance(svm, (SVC, SpanSVC)):
         return f"a {type(svm).__name__} is not a support vector classifier"
     if callable(svm.kernel):
-        return "LIBSVM has no kernels that are functions of the user"
+        return "LIBSVM does not support user-defined kernels"
     if Kernel(svm.kernel).libsvm_name is None:
-        return f"LIBSVM needs the rows, which the kernel '{svm.kernel}' does not have"
+        return f"LIBSVM needs rows, which a model with kernel '{svm.kernel}' does not have"
     if svm.break_ties and len(svm.classes_) > 2:
         return "LIBSVM does not break ties between classes by their decision values"
     return None
 
 
 def libsvm_labels(classes: npt.ArrayLike) -> list[int]:
-    """The numbers that stand for the classes in LIBSVM's files.
+    """The integers that represent the classes in LIBSVM's files.
 
-    Whole numbers stand for themselves; other classes are numbered from 0, in their order.
+    Integers represent themselves; other classes are numbered from 0, in order.
     """
     known = np.asarray(classes)
     if known.dtype.kind in "iu" and np.abs(known).max() <= _LARGEST_LABEL:
@@ -52,30 +52,32 @@ def libsvm_labels(classes: npt.ArrayLike) -> list[int]:
 
 
 def transformed(model: Any, X: Any) -> Any:
-    """The rows as the last step of a pipeline gets them."""
+    """The rows as the last step of a pipeline receives them."""
     return model[:-1].transform(X) if isinstance(model, Pipeline) else X
 
 
 def save_libsvm(path: str | Path, model: Any) -> None:
-    """Write the machine of a model as a LIBSVM model file.
+    """Write a model's SVM as a LIBSVM model file.
 
     Parameters
     ----------
     path : str or Path
     model : SpanSVC, SVC or Pipeline that ends in one
-        Fitted.  UserError if :func:`libsvm_reason` has one.
+        Fitted.  UserError if :func:`libsvm_reason` gives a reason.
 
     See Also
     --------
     spansvm.models.save_libsvm_data : Writes rows for it to predict.
-    spansvm.models.save_model : Saves all of a model, with its transformers.
+    spansvm.models.save_model : Saves the whole model, with its transformers.
     """
     reason = libsvm_reason(model)
     if reason is not None:
-        raise UserError(f"There is no LIBSVM file of this model: {reason}; use model.skops.")
+        raise UserError(
+            f"The model cannot be written for LIBSVM: {reason}; use save_model instead."
+        )
     svm = _last_step(model)
     check_is_fitted(svm)
-    # scikit-learn turns the sign for two classes; LIBSVM's values are positive for the first.
+    # For two classes scikit-learn flips the sign; LIBSVM's values are positive for the first class.
     sign = -1.0 if len(svm.classes_) == 2 else 1.0
     gamma = svm._gamma if isinstance(svm, SVC) else svm.machines_.kernel.gamma
     kernel = Kernel(svm.kernel, gamma, svm.degree, svm.coef0)
@@ -107,16 +109,16 @@ def save_libsvm_data(
     ----------
     path : str or Path
     X : array-like or sparse matrix of shape (n, d)
-        As :func:`transformed` gives it.
+        As returned by :func:`transformed`.
     y : array-like of shape (n,), optional
         Labels; 0 in all rows if not given.
     classes : array-like
-        ``classes_`` of the model: what its labels are numbered by, as :func:`libsvm_labels` does.
+        ``classes_`` of the model, by which :func:`libsvm_labels` numbers the labels.
 
     See Also
     --------
     spansvm.models.save_libsvm : Writes the model.
-    spansvm.models.transformed : The rows behind the transformers of a pipeline.
+    spansvm.models.transformed : The rows after a pipeline's transformers.
     """
     labels = ["0"] * X.shape[0]
     if y is not None:
@@ -124,7 +126,8 @@ def save_libsvm_data(
         unknown = set(np.asarray(y).tolist()) - set(numbers)
         if unknown:
             raise UserError(
-                f"The label {unknown.pop()} is none of the model's classes; correct it."
+                f"The label {unknown.pop()} is not one of the model's classes; use "
+                f"{', '.join(map(str, numbers))}."
             )
         labels = [str(numbers[label]) for label in np.asarray(y).tolist()]
     with Path(path).open("w", encoding="ascii", newline="\n") as stream:
@@ -139,7 +142,7 @@ def _write_rows(stream: IO[str], starts: list[str], X: Any) -> None:
         part = slice(rows.indptr[i], rows.indptr[i + 1])
         entries = zip(rows.indices[part].tolist(), rows.data[part].tolist(), strict=True)
         features = " ".join(f"{index + 1}:{value:.17g}" for index, value in entries)
-        # The blank is there also without features: LIBSVM looks for it.
+        # LIBSVM needs the blank even if there are no features.
         stream.write(f"{start} {features}\n")
 
 

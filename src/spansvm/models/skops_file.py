@@ -1,7 +1,7 @@
-"""Fitted models in skops files: no pickle, and nothing is loaded that is not known to be harmless.
+"""Fitted models as skops files: no pickle, and only types known to be harmless are loaded.
 
-The file is what ``skops.io.load`` reads as the fitted model, with one more member that it leaves
-alone: ``spansvm.json``, which says what the model was trained on and what made it.
+``skops.io.load`` reads the file as the fitted model.  One more member, which it ignores,
+``spansvm.json``, says what the model was trained on and which command made it.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from ..tables import Schema
 
 __all__ = ["TRUSTED", "SavedModel", "load_model", "save_model"]
 
-#: Types that a file may hold besides those that skops trusts itself: of this package, and plain
-#: data of numpy and scipy.
+#: Types that a file may hold besides those that skops itself trusts: types of this package, and
+#: plain data of numpy and scipy.
 TRUSTED = (
     "numpy.dtype",
     "scipy.sparse._csr.csr_array",
@@ -42,7 +42,7 @@ TRUSTED = (
 
 _MEMBER = "spansvm.json"
 
-#: What zipfile, json and skops raise for files with damages of one kind or another.
+#: What zipfile, json and skops raise for damaged files.
 _DAMAGES = (
     AttributeError,
     BadZipFile,
@@ -58,18 +58,18 @@ _DAMAGES = (
 
 @dataclass(frozen=True, eq=False)
 class SavedModel:
-    """A model as it was saved.
+    """A saved model.
 
     Attributes
     ----------
     model : estimator
-        Fitted: predictions, probabilities and leave-one-out values, but without training rows.
+        Fitted, with predictions, probabilities and leave-one-out values, but no training rows.
     schema : Schema or None
         What files for prediction must look like.
     version : str
-        Of the spansvm that saved it.
+        The version of spansvm that saved it.
     command : str
-        What made it.
+        The command that made it.
     """
 
     model: Any
@@ -90,12 +90,12 @@ def save_model(
     schema : Schema, optional
         Of the table that it was trained on.
     command : str
-        What made it.
+        The command that made it.
 
     See Also
     --------
     spansvm.models.load_model : Loads it again.
-    spansvm.models.save_libsvm : Saves the machine for LIBSVM's own programs.
+    spansvm.models.save_libsvm : Saves the SVM alone for LIBSVM's own programs.
     """
     from .. import __version__
 
@@ -104,8 +104,8 @@ def save_model(
     unknown = sorted(set(skops.get_untrusted_types(data=content)) - set(TRUSTED))
     if unknown:
         raise UserError(
-            f"The model cannot be saved, as it holds a {unknown[0]}; use kernels, weightings and "
-            "steps of spansvm and scikit-learn."
+            f"The model cannot be saved because it holds a {unknown[0]}; use kernels, weightings "
+            "and steps from spansvm and scikit-learn."
         )
     about = {
         "schema": None if schema is None else schema.to_json(),
@@ -119,7 +119,7 @@ def save_model(
 
 
 def load_model(path: str | Path) -> SavedModel:
-    """Load what :func:`save_model` saved; UserError for anything else.
+    """Load a model saved by :func:`save_model`; UserError for anything else.
 
     See Also
     --------
@@ -128,7 +128,7 @@ def load_model(path: str | Path) -> SavedModel:
     skops = require("skops.io", "cli")
     path = Path(path)
     if not path.is_file():
-        raise UserError(f"There is no file {path}; give the model.skops of a spansvm tune.")
+        raise UserError(f"There is no file {path}; give a model.skops written by spansvm tune.")
     content = path.read_bytes()
     try:
         with ZipFile(io.BytesIO(content)) as archive:
@@ -139,17 +139,17 @@ def load_model(path: str | Path) -> SavedModel:
         saved = SavedModel(model, schema, about["version"], about["command"])
     except _DAMAGES as error:
         raise UserError(
-            f"{path} is not a whole model of spansvm; give the model.skops of a spansvm tune."
+            f"{path} is damaged or not a spansvm model; give a model.skops written by spansvm tune."
         ) from error
     if unknown:
         raise UserError(
-            f"{path} holds a {unknown[0]}, which could run any program, and is not loaded; use "
-            "only models that spansvm saved."
+            f"{path} holds a {unknown[0]}, which could run arbitrary code, and is not loaded; use "
+            "only models saved by spansvm."
         )
     if not hasattr(saved.model, "predict"):
         raise UserError(
-            f"{path} holds a {type(saved.model).__name__}, which predicts nothing; give the "
-            "model.skops of a spansvm tune."
+            f"{path} holds a {type(saved.model).__name__}, which cannot predict; give a "
+            "model.skops written by spansvm tune."
         )
     return saved
 

@@ -1,4 +1,4 @@
-"""The report of a search: one page that shows what was found, and the same as JSON."""
+"""The report of a search: one HTML page with the findings, and the same as JSON."""
 
 from .contents import Report
 from .page import render_html, write_json, write_report

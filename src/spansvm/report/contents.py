@@ -1,4 +1,4 @@
-"""``Report``: everything that the page of a search shows, gathered as plain data."""
+"""``Report``: everything on the report's page, gathered as plain data."""
 
 from __future__ import annotations
 
@@ -30,36 +30,36 @@ __all__ = ["Report"]
 
 @dataclass(frozen=True)
 class Report:
-    """What a search found, as plain data.  Make it with :meth:`from_search`.
+    """What a search found, as plain data.  Create it with :meth:`from_search`.
 
     Attributes
     ----------
     title, created : str
-        What it is about; when it was made, in UTC.
+        What it is about; when it was created, in UTC.
     command : str or None
-        The command that made it.
+        The command that created it.
     n_features : int
     steps : list of str
-        The estimator: transformers and machine.
+        The estimator: its transformers and its SVM.
     best_params : dict
-        The selected parameters, by their full names.
+        The selected parameters by their full names.
     search : SearchedCandidates
     leave_one_out : LeaveOneOutFigures
     trust : Trust
     cautions : list of str
-        What speaks against using the model at all: classes that it never says.
+        Reasons not to use the model at all: classes that it never predicts.
     suspicious : SuspiciousTable
     test : dict or None
-        Scores on rows that the search did not see, as they were given.
+        Scores on held-out rows, as given.
     notes : list of str
     versions : dict
 
     See Also
     --------
-    SpanSearch : The search that it is about.
-    spansvm.report.write_report : Writes its page.
-    spansvm.report.write_json : Writes the same as JSON.
-    LooDisplay : The margins as a picture of matplotlib.
+    SpanSearch : The search that it reports on.
+    spansvm.report.write_report : Writes it as an HTML page.
+    spansvm.report.write_json : Writes it as JSON.
+    LooDisplay : Plots the margins with matplotlib.
     """
 
     title: str
@@ -96,19 +96,19 @@ class Report:
         Parameters
         ----------
         search : SpanSearch
-            Fitted, with `refit`, around a :class:`~spansvm.SpanSVC` or a pipeline that ends in one.
+            Fitted, with `refit`, on a :class:`~spansvm.SpanSVC` or a pipeline that ends in one.
         X, y
             The rows and labels that it was fitted on.
         title : str
         row_ids : sequence, optional
-            What the rows are called; by default the index of a data frame, or numbers from 0.
+            Names of the rows; by default the index of a data frame, or numbers from 0.
         feature_names : sequence of str, optional
             By default the columns of a data frame, or ``x0``, ``x1``, ...
         command : str, optional
-            The exact command, to be shown.
+            The exact command, to show on the page.
         test : dict, optional
-            Figures on rows that the search did not see, by name.  ``"error"`` is shown with the
-            headline, and with an interval if ``"n_rows"`` is there.
+            Scores on held-out rows, by name.  ``"error"`` is shown at the top, with a 95% CI if
+            ``"n_rows"`` is given.
         notes : sequence of str
             What else a reader should know.
         """
@@ -118,7 +118,7 @@ class Report:
         if n_rows(X) != model.shape_fit_[0] or not np.array_equal(labels, model.training_labels_):
             raise ValueError(
                 "X and y must be the rows and labels that the search was fitted on: it had "
-                f"{model.shape_fit_[0]} rows; X has {n_rows(X)}, y has the shape {labels.shape}."
+                f"{model.shape_fit_[0]} rows; X has {n_rows(X)}, and y has shape {labels.shape}."
             )
         names = _feature_names(X, feature_names, readable=model.kernel != "precomputed")
         searched = describe_search(search)
@@ -149,7 +149,7 @@ class Report:
 
     @property
     def summary(self) -> dict[str, Any]:
-        """The figures that matter most, as plain data."""
+        """The main figures, as plain data."""
         figures, search, trust = self.leave_one_out, self.search, self.trust
         return {
             "title": self.title,
@@ -177,35 +177,35 @@ class Report:
         }
 
     def to_json(self) -> str:
-        """Everything as JSON; what is not a finite number is null."""
+        """Everything as JSON; numbers that are not finite become null."""
         content = {"summary": self.summary, **plain(asdict(self))}
         return json.dumps(content, indent=1, allow_nan=False)
 
 
 def _machine(search: Any) -> SpanSVC:
-    """The selected machine; errors where there is none, or it does not know its rows."""
+    """The selected SVM; an error if there is none, or it is not a SpanSVC."""
     if not hasattr(search, "best_estimator_"):
         raise ValueError(
-            "The search has no best_estimator_: a report needs one that was made with refit=True."
+            "The search has no best_estimator_; a report needs a search with refit=True."
         )
     machine = unwrap(search.best_estimator_)[2]
     if not isinstance(machine, SpanSVC):
         raise TypeError(
-            "A report needs a search around a SpanSVC, which knows its leave-one-out values; "
+            "A report needs a search over a SpanSVC, which keeps its leave-one-out values; "
             f"got {type(machine).__name__}."
         )
     return machine
 
 
 def _steps(estimator: Any) -> list[str]:
-    """Names of the transformers and of the machine."""
+    """Names of the transformers and of the SVM."""
     if isinstance(estimator, Pipeline):
         return [name for _, step in estimator.steps for name in _steps(step)]
     return [] if estimator in (None, "passthrough") else [type(estimator).__name__]
 
 
 def _selected_error(search: SearchedCandidates, figures: LeaveOneOutFigures) -> float | None:
-    """The error by which the model was selected; None if that was another score."""
+    """The error by which the model was selected; None if it was selected by another score."""
     if not search.selects_by_error:
         return None
     return figures.error if search.judged_error is None else search.judged_error.error
@@ -215,14 +215,15 @@ def _cautions(search: SearchedCandidates, figures: LeaveOneOutFigures) -> list[s
     cautions = []
     for one in figures.never_said:
         text = (
-            f"The model never says '{one.label}' ({one.n_rows} of {figures.n_rows} rows have it)."
+            f"The model never predicts '{one.label}' ({one.n_rows} of {figures.n_rows} rows have "
+            "it)."
         )
         if one.n_rows * len(figures.classes) > figures.n_rows / 2:
-            text += " The features may say little of it."
+            text += " The features may say little about it."
         elif search.selects_by_error:
             text += (
-                " With so rare a class plain accuracy rewards that; a score such as "
-                "balanced_accuracy does not."
+                " Accuracy rewards ignoring such a rare class; a score such as balanced_accuracy "
+                "does not."
             )
         cautions.append(text)
     return cautions
@@ -232,7 +233,9 @@ def _row_ids(X: Any, given: Sequence[Any] | None) -> Sequence[Any]:
     if given is None:
         return list(X.index) if hasattr(X, "iloc") else range(n_rows(X))
     if len(given) != n_rows(X):
-        raise ValueError(f"row_ids must have one for each of {n_rows(X)} rows; got {len(given)}.")
+        raise ValueError(
+            f"row_ids must have one entry for each of {n_rows(X)} rows; got {len(given)}."
+        )
     return list(given)
 
 
@@ -240,7 +243,8 @@ def _feature_names(X: Any, given: Sequence[str] | None, *, readable: bool) -> li
     n_columns = int(np.shape(X)[1])
     if given is not None and len(given) != n_columns:
         raise ValueError(
-            f"feature_names must have one for each of {n_columns} columns of X; got {len(given)}."
+            f"feature_names must have one entry for each of {n_columns} columns of X; got "
+            f"{len(given)}."
         )
     if not readable:
         return []

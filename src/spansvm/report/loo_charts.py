@@ -14,10 +14,10 @@ _SIDE = 460.0
 
 
 def draw_margins(figures: LeaveOneOutFigures) -> Markup:
-    """Histogram of the margins of each class, errors left of 0."""
+    """Histograms of the margins, one per class, with errors left of 0."""
     margins = figures.margins
     panel, top, bottom, width = 112.0, 6.0, 58.0, 640.0
-    label = "Histograms of the leave-one-out margins of each class"
+    label = "Histograms of leave-one-out margins, one per class"
     drawing = Drawing(width, top + panel * len(figures.classes) + bottom, label)
     frame = Frame(drawing, 16, top, width - 16, drawing.height - bottom)
     scale = Scale(margins.edges[0], margins.edges[-1], frame.left, frame.right)
@@ -56,7 +56,7 @@ def draw_margins(figures: LeaveOneOutFigures) -> Markup:
 
 
 def draw_operations(operations: Sequence[Operation]) -> Markup:
-    """ROC curves; the dot is where the model itself decides."""
+    """ROC curves; the dot is the model's own operating point."""
     drawing, frame, across, up = _square("ROC curve from leave-one-out values")
     for index, one in enumerate(operations):
         places = [
@@ -64,12 +64,12 @@ def draw_operations(operations: Sequence[Operation]) -> Markup:
         ]
         drawing.line(places, f"curve series{index}")
     for index, one in enumerate(operations):
-        tip = f"{one.label}: area {number(one.auc)}\nfalse positive rate {percent(one.at[0])}"
+        tip = f"{one.label}: AUC {number(one.auc)}\nfalse positive rate {percent(one.at[0])}"
         tip += f"\ntrue positive rate {percent(one.at[1])}"
         drawing.add("circle", class_=f"tipped series{index}", data_tip=tip,
                     cx=across(one.at[0]), cy=up(one.at[1]), r=6.0)  # fmt: skip
         y = frame.bottom - 20 - 24 * (len(operations) - 1 - index)
-        label = f"{_clip(one.label)}, area {one.auc:.4f}"
+        label = f"{_clip(one.label)}, AUC {one.auc:.4f}"
         drawing.add("circle", class_=f"series{index}", cx=frame.right - 14, cy=y, r=5.0)
         drawing.add("text", label, x=frame.right - 26, y=y, dy="0.35em", text_anchor="end")
     frame.axis_names("false positive rate", "true positive rate")
@@ -77,7 +77,7 @@ def draw_operations(operations: Sequence[Operation]) -> Markup:
 
 
 def draw_calibration(calibration: Calibration) -> Markup:
-    """Observed shares against predicted probabilities, with Wilson intervals."""
+    """Observed shares against predicted probabilities, with Wilson's 95% CIs."""
     drawing, frame, across, up = _square("Calibration of leave-one-out probabilities")
     groups = list(
         zip(
@@ -92,7 +92,7 @@ def draw_calibration(calibration: Calibration) -> Markup:
     for predicted, observed, low, high, count in groups:
         tip = (
             f"{_rows(count)}\npredicted {percent(predicted)}\nobserved {percent(observed)} "
-            f"({percent(low)} to {percent(high)})"
+            f"(95% CI {percent(low)} to {percent(high)})"
         )
         drawing.add("circle", class_="tipped series0", data_tip=tip,
                     cx=across(predicted), cy=up(observed), r=6.0)  # fmt: skip
@@ -109,7 +109,7 @@ def _clip(label: str) -> str:
 
 
 def _square(label: str) -> tuple[Drawing, Frame, Scale, Scale]:
-    """A chart from 0 to 1 both ways, with its diagonal."""
+    """A chart from 0 to 1 on both axes, with its diagonal."""
     drawing = Drawing(_SIDE, _SIDE - 40, label)
     frame = Frame(drawing, 74, 12, _SIDE - 14, drawing.height - 60)
     across = Scale(0, 1, frame.left, frame.right)

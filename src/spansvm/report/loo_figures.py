@@ -1,4 +1,4 @@
-"""The selected model, as plain data: leave-one-out figures and curves."""
+"""Leave-one-out figures and curves of the selected model, as plain data."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ __all__ = [
     "wilson",
 ]
 
-#: Bars of the histogram of margins, points of a ROC curve, groups of a calibration curve.
+#: Bars of the margin histogram, points of a ROC curve, groups of a calibration curve.
 _BARS, _CURVE_POINTS, _GROUPS = 56, 200, 10
 
-#: One-vs-rest curves of more classes than this can not be told apart.
+#: With more classes than this, one-vs-rest curves are indistinguishable.
 _MOST_CURVES = 6
 
-#: Margins farther from the median than so many interquartile ranges share the last bar.
+#: Margins more than this many interquartile ranges from the median share the last bar.
 _FENCE = 5.0
 
 
 @dataclass(frozen=True)
 class ClassFigures:
-    """One class: its rows, how many of them are wrong when left out, how many support vectors."""
+    """One class: how many rows, how many of them misclassified when left out, and how many SVs."""
 
     label: str
     n_rows: int
@@ -45,7 +45,7 @@ class ClassFigures:
 
 @dataclass(frozen=True)
 class Operation:
-    """Receiver operating characteristic of one class against the rest; `at` is the model's own."""
+    """ROC curve of one class against the rest; `at` is the model's own operating point."""
 
     label: str
     false_positive: list[float]
@@ -56,9 +56,9 @@ class Operation:
 
 @dataclass(frozen=True)
 class Calibration:
-    """Probabilities of left-out rows against what was observed, in groups of equal size.
+    """Predicted probabilities of left-out rows against observed shares, in groups of equal size.
 
-    `low` and `high` are Wilson intervals of the observed shares, of 95%.
+    `low` and `high` are Wilson's 95% CIs of the observed shares.
     """
 
     of: str
@@ -72,7 +72,7 @@ class Calibration:
 
 @dataclass(frozen=True)
 class LeaveOneOutFigures:
-    """Leave-one-out figures of the selected model, over the rows of positive weight."""
+    """Leave-one-out figures of the selected model, over the rows with positive weight."""
 
     n_rows: int
     n_errors: int
@@ -87,19 +87,19 @@ class LeaveOneOutFigures:
 
     @property
     def never_said(self) -> list[ClassFigures]:
-        """Classes that are predicted for no left-out row."""
+        """Classes that are not predicted for any left-out row."""
         said = np.sum(self.confusion, axis=0)
         return [one for one, count in zip(self.classes, said, strict=True) if not count]
 
 
 def wilson(n_errors: int, n_rows: int) -> list[float]:
-    """Wilson's 95% interval of a share."""
+    """Wilson's 95% CI of a share."""
     interval = binomtest(n_errors, n_rows).proportion_ci(0.95, method="wilson")
     return [float(interval.low), float(interval.high)]
 
 
 def describe_leave_one_out(model: SpanSVC) -> LeaveOneOutFigures:
-    """What the left-out predictions of a fitted model say."""
+    """Leave-one-out figures of a fitted model."""
     left_out, names = model.left_out_, model.classes_
     counted = left_out.used
     own, margins = left_out.indices[counted], left_out.margin[counted]
@@ -139,7 +139,7 @@ def _operations(
     said: npt.NDArray[np.intp],
     probabilities: Array,
 ) -> list[Operation]:
-    """The curve of the second class; with more classes one for each, against the rest."""
+    """The curve of the second class; with more than two classes, one per class against the rest."""
     names = model.classes_
     if names.size > _MOST_CURVES:
         return []
@@ -170,7 +170,7 @@ def _calibration(
     said: npt.NDArray[np.intp],
     probabilities: Array,
 ) -> Calibration:
-    """Of the second class; with more classes, of the class that was predicted."""
+    """For the second class; with more than two classes, for the predicted class."""
     if names.size == 2:
         of, values, happened = cut(names[1]), probabilities[:, 1], own == 1
     else:

@@ -1,4 +1,4 @@
-"""What parameters are called for people: ``C+ (class yes)`` for ``svm__weighting__positive``."""
+"""Readable names of parameters: ``C+ (class yes)`` for ``svm__weighting__positive``."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _NAMES = {
     "weighting__floor": "floor sigma",
 }
 
-#: Which class a weight belongs to, by its place in ``classes_``.
+#: Which class a weight belongs to, by its index in ``classes_``.
 _WEIGHTS = {"weighting__positive": ("C+", -1), "weighting__negative": ("C-", 0)}
 
-#: An axis of a chart has room for no longer label.
+#: The longest label that fits on a chart's axis.
 _LONGEST_LABEL = 28
 
 
 def name_parameters(parameters: Sequence[str], classes: Sequence[Any]) -> list[str]:
-    """Names for people; those that would not differ stay as the grid has them.
+    """Readable names; those that would coincide stay as in the grid.
 
     Parameters
     ----------

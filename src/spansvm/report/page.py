@@ -1,7 +1,7 @@
-"""From a report to its page: one HTML file that needs nothing else, and the same as JSON.
+"""From a report to its page: one self-contained HTML file, and the same as JSON.
 
-Text of the data is escaped wherever it goes: by the template, by the drawings, and in the embedded
-JSON.  The content security policy of the page lets only its own script run, by its hash.
+Text from the data is escaped everywhere: in the template, in the drawings, and in the embedded
+JSON.  The page's content security policy allows only its own script, by hash.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["render_html", "write_json", "write_report"]
 
 _MOST_LISTED = 20
 
-#: What would end a script element or a line of a script, as JSON may write it instead.
+#: Characters that could end a script element or a script line, as JSON escapes.
 _ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
 _ESTIMATES = {
@@ -42,17 +42,17 @@ _ESTIMATES = {
 
 
 def write_report(report: Report, path: str | os.PathLike[str]) -> None:
-    """Write the page of a report; a file that is there stays as it is until all is written."""
+    """Write a report as an HTML page; an existing file is replaced only by a complete one."""
     _write(Path(path), render_html(report))
 
 
 def write_json(report: Report, path: str | os.PathLike[str]) -> None:
-    """Write a report as JSON, likewise."""
+    """Write a report as JSON; an existing file is replaced only by a complete one."""
     _write(Path(path), report.to_json() + "\n")
 
 
 def render_html(report: Report) -> str:
-    """The page of a report."""
+    """The HTML page of a report."""
     jinja2 = require("jinja2", "cli")
     style, script = _resource("report.css"), _resource("report.js")
     policy = (
@@ -89,7 +89,7 @@ def render_html(report: Report) -> str:
 
 
 def _hidden(search: SearchedCandidates) -> list[int]:
-    """Axes that vary and are not in the chart: it shows the best over them."""
+    """Varying axes that the chart does not show: it shows the best over their values."""
     return [
         index
         for index, axis in enumerate(search.axes)
@@ -104,7 +104,7 @@ def _test_interval(test: dict[str, Any] | None) -> list[float] | None:
 
 
 def _hover_data(report: Report) -> dict[str, Any]:
-    """What the script of the page needs to know of the candidates."""
+    """What the page's script needs to know about the candidates."""
     search = report.search
     colours = ColourScale(search.selecting_scores)
     columns = [*search.scores.items()]
@@ -136,6 +136,6 @@ def _hash(text: str) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    # Text that came in with bytes that are no UTF-8 has surrogates, which UTF-8 can not write.
+    # Text from invalid UTF-8 holds surrogates, which cannot be encoded as UTF-8.
     with replacing(path) as temporary:
         temporary.write_bytes(text.encode("utf-8", "backslashreplace"))

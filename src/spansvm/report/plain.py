@@ -1,4 +1,4 @@
-"""Values of any kind as plain data, which JSON knows, and as text that a page can show."""
+"""Values of any kind as plain data for JSON, and as text for a page."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ __all__ = ["MINUS", "cut", "number", "percent", "plain", "words"]
 
 MINUS, _NONE = "\N{MINUS SIGN}", "\N{EN DASH}"
 
-#: Longer texts of the data are cut: a cell of a table is no place for a letter.
+#: Longer text from the data is cut to fit into a table.
 _LONGEST_TEXT = 80
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON knows it: NaN and infinity become None, unknown objects their text."""
+    """The value as JSON can hold it: NaN and infinity become None, other objects their text."""
     if value is None or isinstance(value, (str, bool)):
         return value
     if isinstance(value, np.bool_):
@@ -35,13 +35,13 @@ def plain(value: Any) -> Any:
 
 
 def cut(value: Any) -> str:
-    """A text of the data on one line, and not longer than a table can bear."""
+    """Text from the data on one line, short enough for a table."""
     text = " ".join(str(value).split())
     return text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…"
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """A number to some significant digits, with a proper minus; a dash if there is none."""
+    """A number to `digits` significant digits, with a true minus sign; a dash if there is none."""
     if value is None or not math.isfinite(value):
         return _NONE
     text = f"{value:.0f}" if 10**digits <= abs(value) < 10**9 else f"{value:.{digits}g}"
@@ -49,12 +49,12 @@ def number(value: float | None, digits: int = 4) -> str:
 
 
 def percent(share: float | None) -> str:
-    """A share in percent, to one decimal; a dash if there is none."""
+    """A share as a percentage with one decimal; a dash if there is none."""
     return _NONE if share is None or not math.isfinite(share) else f"{100 * share:.1f}%"
 
 
 def words(value: Any) -> str:
-    """A value as a reader would write it: numbers shortly, everything else as its text."""
+    """A value for a reader: numbers rounded, everything else as its text."""
     if isinstance(value, Real) and not isinstance(value, (bool, np.bool_)):
         return number(float(value))
     return cut(value)

@@ -1,6 +1,6 @@
 "use strict";
-// Adds to the page what a still one can not do: hovering, choosing and sorting. Text of the data
-// goes into the page through textContent alone.
+// Adds hovering, choosing and sorting to the static page. Text from the data enters the page only
+// through textContent.
 (() => {
   const data = JSON.parse(document.getElementById("candidates").textContent);
   const tip = document.getElementById("tip");
@@ -77,7 +77,7 @@
     if (event.key === "Escape") hide();
   });
 
-  // Keys: one mark of a chart can be reached with the tabulator, the others from it by arrows ---
+  // Keys: Tab reaches one mark of a chart, the arrow keys reach the others from it --------------
 
   const directions = {
     ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1],

@@ -1,7 +1,6 @@
 """Charts of the candidates of a search: heat map, points, curves or ranked bars.
 
-Every candidate that is drawn has the class ``mark`` and its number; hovering is left to the script
-of the page.
+Every candidate drawn has the class ``mark`` and its number; the page's script does the hovering.
 """
 
 from __future__ import annotations
@@ -20,14 +19,14 @@ __all__ = ["ColourScale", "draw_search"]
 _WIDTH, _HEIGHT = 640.0, 480.0
 _MOST_TICKS, _MOST_BARS = 9, 25
 
-#: The scale of colours begins so many times as far below the best as the median is.
+#: The colour scale reaches this many times as far below the best as the median.
 _REACH = 4.0
 
 
 class ColourScale:
-    """Levels of the palette for scores; the least level also stands for all that is worse.
+    """Palette levels for scores; the lowest level also covers everything worse.
 
-    Without an end a few hopeless candidates would leave all good ones in one colour.
+    Otherwise a few hopeless candidates would leave all good ones in one colour.
     """
 
     def __init__(self, scores: Array) -> None:
@@ -41,7 +40,7 @@ class ColourScale:
             self.low = end if self.open_below else least
 
     def level(self, score: float) -> int:
-        """Level of a score, -1 if there is none."""
+        """Level of a score; -1 if there is none."""
         if np.isnan(score):
             return -1
         if self.high <= self.low:
@@ -68,7 +67,7 @@ def draw_search(search: SearchedCandidates) -> Markup:
 
 
 def _best_of_each(places: Sequence[object], search: SearchedCandidates) -> list[int]:
-    """The candidate to show at every place: the best one, and the selected one before others."""
+    """The candidate to show at each place: the best one, with the selected one winning ties."""
     best: dict[object, int] = {}
     for candidate in search.ranking():
         best.setdefault(places[candidate], candidate)
@@ -115,7 +114,7 @@ def _points(search: SearchedCandidates, frame: Frame, colours: ColourScale) -> N
     frame.across(_axis_ticks(across, x_scale, frame))
     frame.up(_axis_ticks(up, y_scale, frame))
     scores = search.selecting_scores
-    # The best are drawn last, so that no worse one hides them.
+    # The best are drawn last, so that worse ones do not hide them.
     for candidate in reversed(search.ranking()):
         _mark(
             frame.drawing, None, "circle", candidate, colours.level(scores[candidate]),
@@ -144,7 +143,7 @@ def _curves(search: SearchedCandidates, frame: Frame) -> None:
     shown = _best_of_each(list(zip(codes, axis.codes, strict=True)), search)
 
     def place(candidate: int) -> tuple[float, float]:
-        # Failed candidates have no height: they are at the foot.
+        # Failed candidates have no score: they go to the bottom.
         score = scores[candidate]
         y = frame.bottom - 8 if np.isnan(score) else y_scale(float(score))
         return x_scale(axis.positions[axis.codes[candidate]]), y
@@ -175,7 +174,7 @@ def _legend(frame: Frame, labels: Sequence[str]) -> None:
 
 
 def _bars(search: SearchedCandidates, label: str) -> Markup:
-    """The best candidates, one bar each, where no axis is a number."""
+    """The best candidates, one bar each, for searches without a numeric axis."""
     shown = search.ranking()[:_MOST_BARS]
     row, width = 44.0, _WIDTH
     drawing = Drawing(width, row * len(shown) + 8, label)
@@ -215,7 +214,7 @@ def _axis_scale(axis: SearchedAxis, start: float, end: float) -> Scale:
 
 
 def _axis_ticks(axis: SearchedAxis, scale: Scale, frame: Frame) -> list[tuple[float, str]]:
-    """Ticks at the values themselves if there are few, else at round numbers."""
+    """Ticks at the values themselves if they are few, else at round numbers."""
     if len(axis.labels) > _MOST_TICKS and axis.numeric and axis.positions[0] != 0:
         return frame.scaled(scale)
     return [
@@ -235,7 +234,7 @@ def _colour_bar(frame: Frame, colours: ColourScale, name: str) -> None:
         drawing.add("stop", None, fill, offset=offset, stop_color=PALETTE[stop])
     drawing.add("rect", class_="bar", x=left, y=frame.top, width=14.0,
                 height=frame.bottom - frame.top, fill="url(#colours)")  # fmt: skip
-    # Above the frame, as names of scores are wider than what is beside it.
+    # Above the frame, as names of scores are wider than the colour bar.
     drawing.add("text", name, class_="name", x=drawing.width - 4, y=frame.top - 16,
                 text_anchor="end")  # fmt: skip
     scale = Scale(colours.low, colours.high, frame.bottom, frame.top)

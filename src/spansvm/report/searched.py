@@ -1,4 +1,4 @@
-"""What was searched, as plain data: axes, candidates with their estimates, how to draw them."""
+"""What was searched, as plain data: axes, candidates with their estimates, and the chart."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ __all__ = ["JudgedError", "SearchedAxis", "SearchedCandidates", "describe_search
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
-#: More categories than this are not told apart by curves, nor listed one by one.
+#: More categories than this are neither drawn as curves nor listed.
 _MOST_CATEGORIES = 6
 
-#: What the span-rule's error of the selected model is called where candidates were judged
-#: otherwise than by leave-one-out values of the span.
+#: What the selected model's span-rule error is called when candidates were evaluated without the
+#: span.
 _SPAN_RULE_NAMES = {"loo": "span-rule", "kfold": "span-rule (single rows left out)"}
 
 
 @dataclass(frozen=True)
 class JudgedError:
-    """An error of the selected candidate that its method found, and what it is called."""
+    """The selected candidate's error, as found by the search's method, and its name."""
 
     name: str
     error: float
@@ -42,13 +42,13 @@ class SearchedAxis:
     Attributes
     ----------
     parameter, name : str
-        As the grid names it, and as short as is unambiguous.
+        As in the grid, and as short as is unambiguous.
     labels : list of str
         Its distinct values, in order.
     positions : list of float
-        Where they lie: the values, or their ranks if they are not numbers.
+        Where to draw them: the values, or their ranks if they are not numbers.
     numeric, logarithmic : bool
-        Whether they are numbers, and whether their ratios are about constant.
+        Whether they are numbers, and whether their ratios are roughly constant.
     codes : list of int
         Which of the values each candidate has.
     """
@@ -63,7 +63,7 @@ class SearchedAxis:
 
     @property
     def range_in_words(self) -> str:
-        """The values as a reader would sum them up."""
+        """The values, summarised for a reader."""
         if self.numeric and len(self.labels) > 2:
             spacing = ", logarithmic" if self.logarithmic else ""
             return f"{self.labels[0]} to {self.labels[-1]} ({len(self.labels)} values{spacing})"
@@ -74,27 +74,27 @@ class SearchedAxis:
 
 @dataclass(frozen=True)
 class SearchedCandidates:
-    """The search and everything that is known of its candidates.
+    """The search and everything known about its candidates.
 
     Attributes
     ----------
     method, scoring, ties : str
-        How candidates were judged, the score that selected, and how ties were broken.
+        How candidates were evaluated, the selection score, and how ties were broken.
     n_candidates, n_failed, n_tied : int
         How many there were, how many have no score, how many share the best one.
     seconds, refit_seconds : float
-        Time of all trainings and scores, summed over workers; time of the last training.
+        Time to train and score all candidates, summed over workers; time of the last training.
     axes : list of SearchedAxis
     scores : dict of str to list
-        By name of the score; the one that selected comes first.  None where there is none.
+        By name of the score; the selection score comes first.  None where there is none.
     estimates : dict of str to list
         ``loo_error``, ``loo_hinge``, ``n_in_bound``, ``n_bounded``, ``n_empty``.
     converged : list of bool
     best_index : int
     chart : {"heat map", "points", "curves", "bars"}
     shown : list of int
-        The axes that the chart shows, the horizontal one first; for curves the second, if any,
-        tells them apart.
+        The axes that the chart shows, the horizontal one first; with curves, the second, if any,
+        distinguishes them.
     """
 
     method: str
@@ -115,7 +115,7 @@ class SearchedCandidates:
 
     @property
     def selecting_scores(self) -> Array:
-        """The scores that selected; NaN for candidates that failed."""
+        """The selection scores; NaN for candidates that failed."""
         return np.array(self.scores[self.scoring], dtype=float)
 
     def setting(self, index: int) -> str:
@@ -124,28 +124,28 @@ class SearchedCandidates:
 
     @property
     def selects_by_error(self) -> bool:
-        """Whether the least error, or the least bound of it, was selected."""
+        """Whether the candidate with the least error, or bound on it, was selected."""
         return self.scoring == "accuracy" or not predicts(self.method)
 
     @property
     def judged_error(self) -> JudgedError | None:
-        """The error by exact leave-one-out or over folds; None if the method finds none."""
+        """The exact leave-one-out or cross-validation error; None for other methods."""
         if self.method == "loo":
             error = self.estimates["loo_error"][self.best_index]
             return None if error is None else JudgedError("exact leave-one-out error", error)
         if self.method == "kfold" and "accuracy" in self.scores:
             score = self.scores["accuracy"][self.best_index]
-            return None if score is None else JudgedError("error over folds", 1.0 - score)
+            return None if score is None else JudgedError("cross-validation error", 1.0 - score)
         return None
 
     @property
     def span_rule_name(self) -> str:
-        """What the span-rule's error of the selected model is called beside `judged_error`."""
+        """What the selected model's span-rule error is called next to `judged_error`."""
         return _SPAN_RULE_NAMES.get(self.method, "leave-one-out error")
 
     @property
     def at_edge(self) -> list[str]:
-        """Numeric axes on whose first or last value the selected candidate lies."""
+        """Numeric axes on which the selected candidate has the first or last value."""
         return [
             axis.name
             for axis in self.axes
@@ -164,7 +164,7 @@ class SearchedCandidates:
 
 
 def describe_search(search: Any) -> SearchedCandidates:
-    """Everything of a fitted :class:`~spansvm.SpanSearch` but its model."""
+    """Everything about a fitted :class:`~spansvm.SpanSearch` except its model."""
     results = search.cv_results_
     scores, scoring = _scores(search)
     selecting = np.asarray(scores[scoring], dtype=float)
@@ -193,7 +193,7 @@ def describe_search(search: Any) -> SearchedCandidates:
 
 
 def _scores(search: Any) -> tuple[dict[str, Array], str]:
-    """The mean scores by name, and the name of those that selected."""
+    """The mean scores by name, and the name of the selection score."""
     found = mean_scores(search)
     if list(found) == ["score"]:
         name = "score"
@@ -239,7 +239,7 @@ def _label(axis: Axis, index: int) -> str:
 
 
 def _chart(axes: Sequence[SearchedAxis]) -> tuple[str, list[int]]:
-    """Which chart can show the candidates, and which axes it has."""
+    """Which chart can show the candidates, and its axes."""
     varying = [i for i, axis in enumerate(axes) if len(axis.labels) > 1]
     numeric = [i for i in varying if axes[i].numeric]
     if len(numeric) >= 2:

@@ -1,4 +1,4 @@
-"""Rows whose labels the other rows contradict most, as plain data."""
+"""Rows whose labels the other rows contradict most strongly, as plain data."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from .plain import cut, plain
 
 __all__ = ["SuspiciousRow", "SuspiciousTable", "list_suspicious"]
 
-#: As many rows are listed as are contradicted, but from the first to the second number.
+#: All contradicted rows are listed, but at least the first and at most the second number.
 _FEWEST_ROWS, _MOST_ROWS = 10, 100
 
-#: So many features are shown; of more than the second number it is the first ones.
+#: How many features are shown; beyond the second number, simply the first ones.
 _MOST_FEATURES, _MOST_COMPARED = 8, 2000
 
 
 @dataclass(frozen=True)
 class SuspiciousRow:
-    """One row: what it is called, what it is labelled, and what the others say of it."""
+    """One row: its name, its label, and what the model predicts when it is left out."""
 
     row: int
     row_id: Any
@@ -37,10 +37,10 @@ class SuspiciousRow:
 
 @dataclass(frozen=True)
 class SuspiciousTable:
-    """Rows that the others contradict, and then the rest; each from the lowest margin upwards.
+    """Rows that the others contradict, then the rest; each part sorted by increasing margin.
 
-    Rows of a class that the model never says are not among them: it would contradict them
-    whatever they are.
+    Rows of a class that the model never predicts are not listed: it contradicts them whatever
+    their features.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class SuspiciousTable:
     choice : str
         Which features are shown, in words.
     explanation : str
-        What is special about the rows that are listed, or left out; may be empty.
+        What is special about the rows listed or left out; may be empty.
     n_contradicted : int
         How many rows are predicted to have another label.
     rows : list of SuspiciousRow
@@ -72,12 +72,12 @@ def list_suspicious(
     X : array-like, sparse matrix or data frame
         The rows as the user knows them, before any transformer.
     row_ids, feature_names : sequence
-        One for each row, and for each column; no names if columns say nothing to a reader.
+        One per row, and one per column; no names if the columns mean nothing to a reader.
     """
     margins, labels, predicted = model.loo_margin_, model.training_labels_, model.loo_predict_
     counted = ~np.isnan(margins)
     said = np.unique(predicted[counted])
-    # A model that says one class alone tells nothing of any row.
+    # A model that predicts a single class says nothing about any row.
     listed = counted & np.isin(labels, said) & (said.size > 1)
     contradicted = listed & (predicted != labels)
     n_contradicted = int(contradicted.sum())
@@ -111,17 +111,19 @@ def list_suspicious(
 def _explanation(
     classes: np.ndarray, said: np.ndarray, margins: Array, contradicted: np.ndarray
 ) -> str:
-    """What a reader would stumble over."""
+    """What might puzzle a reader."""
     if said.size == 1:
-        return f"No row is listed: the model says '{cut(said[0])}' of every row."
+        return f"No rows are listed: the model predicts '{cut(said[0])}' for every row."
     parts = []
     unsaid = [f"'{cut(label)}'" for label in classes if label not in said]
     if unsaid:
-        parts.append(f"Rows of {', '.join(unsaid)} are not listed: the model never says it.")
+        parts.append(
+            f"Rows labelled {' or '.join(unsaid)} are not listed: the model never predicts that."
+        )
     if ((margins < 0) & ~contradicted).any():
         parts.append(
-            "A row that is predicted right can have a margin below 0: the others contradict its "
-            "label in one pair of classes, but it wins the most pairs."
+            "A correctly predicted row can have a margin below 0: its class loses one pair of "
+            "classes, but still wins the most pairs."
         )
     return " ".join(parts)
 
@@ -140,7 +142,7 @@ def _column(X: Any, index: int) -> np.ndarray:
 
 
 def _features(X: Any, own: np.ndarray, n_features: int) -> tuple[list[int], str]:
-    """Which columns to show, and in words why these."""
+    """Which columns to show, and why, in words."""
     if n_features <= _MOST_FEATURES:
         return list(range(n_features)), "all features" if n_features else "no features"
     if n_features > _MOST_COMPARED:
@@ -148,12 +150,12 @@ def _features(X: Any, own: np.ndarray, n_features: int) -> tuple[list[int], str]
         return chosen, f"the first {_MOST_FEATURES} of {n_features} features"
     shares = [_explained(_column(X, index), own) for index in range(n_features)]
     order = np.argsort(-np.array(shares), kind="stable")[:_MOST_FEATURES]
-    choice = f"those {_MOST_FEATURES} of {n_features} features in which the classes differ most"
+    choice = f"the {_MOST_FEATURES} of {n_features} features that separate the classes best"
     return [int(index) for index in order], choice
 
 
 def _explained(column: np.ndarray, own: np.ndarray) -> float:
-    """Share of the variance of a feature that is between the classes; 0 if it is no number."""
+    """Share of a feature's variance that is between the classes; 0 if it is not numeric."""
     try:
         values: Array = np.asarray(column, dtype=float)
     except (TypeError, ValueError):

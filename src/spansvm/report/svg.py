@@ -1,13 +1,12 @@
-"""Drawings as inline SVG: elements that are escaped, scales with ticks, colours.
+"""Drawings as inline SVG: escaped elements, scales with ticks, colours.
 
-Colours that change with the theme are classes of the style sheet; only those that carry a value
+Colours that change with the theme are classes of the style sheet; only those that encode a value
 are written into the drawing.
 
-Why not matplotlib, by which :mod:`spansvm.display` draws two of the charts: here every candidate
-and every bar is an element that the script of the page finds again, to tell about it and to
-recolour it; a heat map of matplotlib is an image, or, cell by cell, a file of twice the size.  And
-a report needs no more than jinja2.  What both draw is computed once, by ``display.axes`` and
-``display.margins``.
+Why not matplotlib, which :mod:`spansvm.display` uses for two of the charts: here every candidate
+and every bar is an element that the page's script can find, describe and recolour; a matplotlib
+heat map is an image or, cell by cell, a file of twice the size.  And a report needs only jinja2.
+What both draw is computed once, by ``display.axes`` and ``display.margins``.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from .plain import number
 
 __all__ = ["PALETTE", "Drawing", "Frame", "Markup", "Scale", "thin"]
 
-#: From dark indigo over teal to yellow; lightness grows evenly, so that it reads in grey too.
+#: From dark indigo through teal to yellow; lightness grows evenly, so it also works in grey.
 _ANCHORS = ((40, 28, 84), (46, 74, 135), (32, 120, 143), (47, 163, 127), (134, 197, 86),
             (244, 224, 77))  # fmt: skip
 
@@ -38,12 +37,12 @@ def _palette() -> list[str]:
     return [f"#{red:02x}{green:02x}{blue:02x}" for red, green, blue in np.rint(mixed).T.astype(int)]
 
 
-#: Colours of values from the least to the greatest.
+#: Colours for values from the least to the greatest.
 PALETTE = _palette()
 
 
 class Markup(str):
-    """Text that is markup already, and is put into a page as it is."""
+    """Text that is already markup and goes into a page unescaped."""
 
     __slots__ = ()
 
@@ -53,7 +52,7 @@ class Markup(str):
 
 @dataclass(frozen=True)
 class Scale:
-    """From values to places on the page, linear or logarithmic."""
+    """Maps values to positions on the page, linearly or logarithmically."""
 
     low: float
     high: float
@@ -62,7 +61,7 @@ class Scale:
     logarithmic: bool = False
 
     def __call__(self, value: float) -> float:
-        """The place of a value."""
+        """The position of a value."""
         low, high = self.low, self.high
         if self.logarithmic:
             value, low, high = math.log(value), math.log(low), math.log(high)
@@ -86,19 +85,19 @@ class Scale:
 
 
 def thin(count: int, most: int) -> list[int]:
-    """At most so many of `count` places, evenly apart, from the first on."""
+    """At most `most` of `count` indices, evenly spaced, starting with the first."""
     return list(range(0, count, -(-count // most)))
 
 
 class Drawing:
-    """An SVG picture that fills the width it is given.
+    """An SVG picture that fills the available width.
 
     Parameters
     ----------
     width, height : float
-        Of its own coordinates.
+        In its own coordinates.
     label : str
-        What it shows, for readers who do not see it.
+        What it shows, for screen readers.
     """
 
     def __init__(self, width: float, height: float, label: str) -> None:
@@ -112,7 +111,7 @@ class Drawing:
     def add(
         self, tag: str, text: str | None = None, parent: Any = None, **attributes: Any
     ) -> ElementTree.Element:
-        """An element; ``class_`` is written ``class``, and ``_`` in names as ``-``."""
+        """Add an element; ``class_`` becomes ``class``, and ``_`` in names becomes ``-``."""
         written = {
             name.rstrip("_").replace("_", "-"): _coordinate(value)
             for name, value in attributes.items()
@@ -123,12 +122,12 @@ class Drawing:
         return element
 
     def line(self, places: Sequence[tuple[float, float]], class_: str) -> None:
-        """A line through places."""
+        """Draw a line through positions."""
         points = " ".join(f"{_coordinate(x)},{_coordinate(y)}" for x, y in places)
         self.add("polyline", class_=class_, points=points)
 
     def star(self, x: float, y: float, size: float = 11.0) -> None:
-        """The mark of the selected candidate."""
+        """Draw the mark of the selected candidate."""
         corners = []
         for corner in range(10):
             radius = size if corner % 2 == 0 else 0.42 * size
@@ -138,7 +137,7 @@ class Drawing:
         self.add("polygon", class_="star", points=points)
 
     def markup(self) -> Markup:
-        """The picture, to be put into a page."""
+        """The picture, to put into a page."""
         return Markup(ElementTree.tostring(self.root, encoding="unicode"))
 
 
@@ -153,7 +152,7 @@ class Frame:
     bottom: float
 
     def axis_names(self, across: str, up: str) -> None:
-        """What the two axes show."""
+        """Name the two axes."""
         middle = (self.left + self.right) / 2
         foot = self.drawing.height - 8
         self.drawing.add("text", across, class_="name", x=middle, y=foot, text_anchor="middle")

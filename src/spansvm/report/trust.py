@@ -1,4 +1,4 @@
-"""How far the span-rule can be trusted on the selected model, and every other estimate of it."""
+"""How far the span-rule can be trusted for the selected model, and all other estimates."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from .plain import cut, percent, plain
 
 __all__ = ["Estimate", "Trust", "TrustOfPair", "describe_trust"]
 
-#: Where the span-rule is known to be weak: fewer rows, fewer in-bound vectors, a greater part of
-#: the error of the majority class.
+#: Where the span-rule is known to be weak: fewer rows than this, fewer in-bound vectors, a greater
+#: share of the majority-class error.
 _FEW_ROWS, _FEW_IN_BOUND, _NOISY = 100, 10, 0.75
 
 
 @dataclass(frozen=True)
 class TrustOfPair:
-    """Support vectors of the machine of two classes, by kind."""
+    """Support vectors of the machine for two classes, by kind."""
 
     classes: list[str]
     n_rows: int
@@ -43,20 +43,20 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Trust:
-    """How far the span-rule can be trusted on the model.
+    """How far the span-rule can be trusted for the model.
 
     Attributes
     ----------
     pairs : list of TrustOfPair
     exact_share : float
-        Share of the rows for which the rule is exact: no support vectors, and those that are
-        ``trusted``; over all pairs.
+        Share of the rows for which the rule is exact: rows that are not support vectors, and
+        ``trusted`` support vectors; over all pairs.
     verdict : str
         In plain words.
     doubts : list of str
         Reasons to compare with exact leave-one-out; empty if there are none.
     estimates : list of Estimate
-        All estimates; of two classes only.
+        All estimates; for two classes only.
     """
 
     pairs: list[TrustOfPair]
@@ -72,22 +72,21 @@ class Trust:
 
     @property
     def n_trusted(self) -> int:
-        """Those of them for which the rule is exact."""
+        """Support vectors for which the rule is exact."""
         return sum(pair.n_trusted for pair in self.pairs)
 
 
 def describe_trust(
     model: SpanSVC, figures: LeaveOneOutFigures, selected_error: float | None
 ) -> Trust:
-    """How far the span-rule can be trusted on a fitted model, and every other estimate of it.
+    """How far the span-rule can be trusted for a fitted model, and all other estimates.
 
     Parameters
     ----------
     model : SpanSVC
     figures : LeaveOneOutFigures
     selected_error : float or None
-        The error by which the model was selected; None if it was selected by another score, of
-        which an error says nothing.
+        The error by which the model was selected; None if it was selected by another score.
     """
     analyses = [SpanAnalysis(solved) for solved in model.solved_models()]
     pairs = [
@@ -120,7 +119,7 @@ def _estimates(analysis: SpanAnalysis) -> list[Estimate]:
     for method, value in analysis.estimates:
         meaning = method.meaning
         if method.is_bound and value >= 1:
-            meaning += "; at least 1: says nothing"
+            meaning += "; at least 1, so uninformative"
         estimates.append(Estimate(method.name, method.label, plain(value), meaning))
     return estimates
 
@@ -130,9 +129,9 @@ def _verdict(n_rows: int, n_support: int, n_trusted: int, n_pairs: int) -> str:
     exact = n_rows - n_support + n_trusted
     text = (
         f"The leave-one-out value is exact for {exact} of {n_rows} rows "
-        f"({percent(exact / n_rows)}): {n_rows - n_support} are no support vectors, so that the "
-        f"model does not change without them, and for {n_trusted} of the {n_support} support "
-        "vectors the assumption of the rule holds."
+        f"({percent(exact / n_rows)}): {n_rows - n_support} are not support vectors, so the model "
+        f"is the same without them, and the rule's assumption holds for {n_trusted} of the "
+        f"{n_support} support vectors."
     )
     if n_trusted < n_support:
         text += f" For the other {n_support - n_trusted} it is a prediction."
@@ -147,32 +146,32 @@ def _doubts(
 ) -> list[str]:
     doubts = []
     if not all(pair.converged for pair in pairs):
-        doubts.append("The solver did not converge: take no figure of this model for granted.")
+        doubts.append("The solver did not converge: do not rely on any figure of this model.")
     if indefinite:
-        doubts.append("The kernel is not positive semidefinite; the theory assumes that it is.")
+        doubts.append("The theory assumes a positive semidefinite kernel, and this one is not.")
     empty = sum(pair.n_empty for pair in pairs)
     if empty:
         doubts.append(
             f"{empty} in-bound {'vector has' if empty == 1 else 'vectors have'} an empty Λₚ, "
-            "where the span does not exist."
+            "where the span is undefined."
         )
     fewest = min(pairs, key=lambda pair: pair.n_in_bound)
     if fewest.n_in_bound < _FEW_IN_BOUND:
         which = f" between {' and '.join(fewest.classes)}" if len(pairs) > 1 else ""
         doubts.append(
-            f"The machine{which} has only {fewest.n_in_bound} in-bound vectors, on which the "
-            "rule rests."
+            f"The span-rule rests on in-bound vectors, and the machine{which} has only "
+            f"{fewest.n_in_bound} of them."
         )
     if figures.n_rows < _FEW_ROWS:
         doubts.append(f"There are only {figures.n_rows} rows.")
-    # Of a model that never says some class that is told, and is reason enough.
+    # A model that never predicts some class already has its caution.
     if (
         selected_error is not None
         and selected_error > _NOISY * figures.majority_error
         and not figures.never_said
     ):
         doubts.append(
-            "The model is hardly better than guessing the largest class: the labels look noisy, "
-            "or the features say little."
+            "The model is hardly better than always predicting the largest class: the labels may "
+            "be noisy, or the features may say little about them."
         )
     return doubts

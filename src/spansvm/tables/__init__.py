@@ -1,4 +1,4 @@
-"""Users' data files: read with names, kinds and roles of their columns, and made ready to train."""
+"""Users' data files: reads them, with the kinds and roles of columns, and prepares training."""
 
 from .pipeline import IMPUTATIONS, SCALINGS, build_pipeline, check_predictable
 from .reading import FileOptions, read_for_prediction, read_table

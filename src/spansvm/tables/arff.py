@@ -1,4 +1,4 @@
-"""ARFF files: attributes that declare the kind of every column, then rows."""
+"""ARFF files: attributes that declare the kind of each column, then rows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NUMERIC_TYPES = ("numeric", "real", "integer")
 
 @dataclass(frozen=True)
 class _Attribute:
-    """What the file declares of a column: its kind, all its values, and what is missing."""
+    """What the file declares about a column: kind and allowed values; and its missing markers."""
 
     kind: str
     allowed: frozenset[str] | None
@@ -34,18 +34,18 @@ class _Attribute:
 def read_arff(
     name: str, content: bytes, missing: tuple[str, ...], extra_missing: tuple[str, ...]
 ) -> list[Column]:
-    """The columns of an ARFF file; dates, relations and sparse rows are refused.
+    """The columns of an ARFF file; UserError for dates, relations and sparse rows.
 
     Parameters
     ----------
     name : str
-        Of the file, for messages.
+        Name of the file, for messages.
     content : bytes
         In UTF-8.
     missing : tuple of str
-        Texts that stand for a missing value where the file does not declare them as a value.
+        Markers of missing values, unless the file declares them as values.
     extra_missing : tuple of str
-        Those that stand for one whatever the file declares; "?" always does.
+        Markers of missing values whatever the file declares; "?" always is one.
     """
     attributes: dict[str, _Attribute] = {}
     rows: list[list[str]] = []
@@ -61,7 +61,9 @@ def read_arff(
         elif line.lower().startswith("@data"):
             in_data = True
         elif not line.lower().startswith("@relation"):
-            raise UserError(f"{name} has '{line[:30]}' in line {number}; @attribute is expected.")
+            raise UserError(
+                f"{name} has '{line[:30]}' in line {number}, where @attribute is expected."
+            )
     if not rows:
         what = "rows after @data" if attributes else "@attribute lines"
         raise UserError(f"{name} has no {what}; give an ARFF file with rows.")
@@ -86,7 +88,9 @@ def _declare(
 ) -> None:
     match = _ATTRIBUTE.match(line)
     if match is None:
-        raise UserError(f"{name} has an @attribute without name or type in line {number}; add it.")
+        raise UserError(
+            f"{name} has an @attribute without a name or type in line {number}; add it."
+        )
     title, kind = match[1].strip("'\""), match[2]
     if title in attributes:
         raise UserError(f"{name} has two columns named '{title}'; rename one of them.")
@@ -100,8 +104,8 @@ def _declare(
         attributes[title] = _Attribute(CATEGORICAL, None, always_missing)
     else:
         raise UserError(
-            f"Column '{title}' of {name} is of the type {kind.split()[0]}, which is no feature; "
-            "turn it into numbers or remove it."
+            f"Column '{title}' of {name} has type {kind.split()[0]}, which cannot be a feature; "
+            "convert it to numbers or remove it."
         )
 
 
@@ -119,7 +123,7 @@ def _row(name: str, number: int, line: str, attributes: dict[str, _Attribute]) -
         if allowed is not None and field not in allowed and field not in attribute.missing:
             raise UserError(
                 f"Column '{title}' of {name} has '{field}' in line {number}, which its @attribute "
-                "does not list; correct either."
+                "does not list; correct one of them."
             )
     return fields
 

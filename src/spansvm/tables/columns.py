@@ -1,4 +1,4 @@
-"""One column of a file: whether it holds numbers or categories, and its values as either."""
+"""One column of a file: whether it holds numbers or categories, and its values as such."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .table import CATEGORICAL, NUMERIC
 
 __all__ = ["MISSING", "Column", "replace_decimal_comma", "text_column"]
 
-#: Texts that stand for a missing value.
+#: Markers of missing values.
 MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "?")
 
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
@@ -21,13 +21,13 @@ _DECIMAL_COMMA = r"^[+-]?\d*,\d+([eE][+-]?\d+)?$"
 #: Numbers as people write them: 1.234,5 or 1 234 or 5 %.
 _WRITTEN_NUMBER = r"^[+-]?\d[\d.,'\s\x{a0}\x{202f}]*([eE][+-]?\d+)?\s*%?$"
 
-#: Zeros that change the name of a category, but not the value of a number.
+#: Zeros that change the name of a category but not the value of a number.
 _LEADING_ZEROS = r"^([+-]?)0+(\d)"
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A column as the file has it.
+    """A column as it is in the file.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Column:
     values : pyarrow.ChunkedArray
         Text or numbers; null where a value is missing.
     declared : {"numeric", "categorical"} or None
-        What the file itself says of the kind, if it says anything.
+        The kind that the file itself declares, if any.
     """
 
     name: str
@@ -58,8 +58,8 @@ class Column:
             return self.declared
         if not _is_text(self.values):
             raise UserError(
-                f"Column '{self.name}' is of the type {self.values.type}, which is no feature; "
-                f"turn it into numbers, or pass --drop '{self.name}'."
+                f"Column '{self.name}' has type {self.values.type}, which cannot be a feature; "
+                f"convert it to numbers, or pass --drop '{self.name}'."
             )
         numbers = self.are_numbers()
         if numbers.all():
@@ -86,20 +86,20 @@ class Column:
             else f"--missing '{strange}' if that is a missing value"
         )
         raise UserError(
-            f"Column '{self.name}' has numbers, but '{strange}' in row {row + 1}; correct it, "
-            f"or pass {advice}, or --categorical '{self.name}'."
+            f"Column '{self.name}' holds numbers, but has '{strange}' in row {row + 1}; correct "
+            f"it, or pass {advice}, or --categorical '{self.name}'."
         )
 
     def numbers(self) -> np.ndarray:
-        """The values as floats, NaN where they are missing; UserError for anything else."""
+        """The values as floats, NaN where missing; UserError for anything else."""
         pyarrow, compute = require("pyarrow", "cli"), require("pyarrow.compute", "cli")
         values = self.values
         numbers = self.are_numbers()
         if not numbers.all():
             row = int(np.argmin(numbers))
             raise UserError(
-                f"Column '{self.name}' must hold numbers, but there is '{values[row].as_py()}' in "
-                f"row {row + 1}; correct it or choose another one."
+                f"Column '{self.name}' must hold numbers, but has '{values[row].as_py()}' in row "
+                f"{row + 1}; correct it or choose another column."
             )
         if _is_text(values):
             values = compute.replace_substring_regex(values, r"^\+", "")
@@ -113,7 +113,7 @@ class Column:
         return result
 
     def texts(self) -> np.ndarray:
-        """The values as text, in an array of objects; None where they are missing."""
+        """The values as text, in an array of objects; None where missing."""
         pyarrow, compute = require("pyarrow", "cli"), require("pyarrow.compute", "cli")
         values = self.values
         if not _is_text(values):
@@ -121,15 +121,15 @@ class Column:
                 values = compute.cast(values, pyarrow.string())
             except (pyarrow.ArrowNotImplementedError, pyarrow.ArrowInvalid) as error:
                 raise UserError(
-                    f"Column '{self.name}' is of the type {values.type}, which is no name of "
-                    "anything; turn it into text, or choose another column."
+                    f"Column '{self.name}' has type {values.type}, which cannot be read as text; "
+                    "convert it, or choose another column."
                 ) from error
         return np.asarray(values.to_numpy(), dtype=object)
 
     def labels(self) -> np.ndarray:
-        """The values as whole numbers if that is what they all are, else as text.
+        """The values as integers if all of them are, else as text.
 
-        They also stay text if some are too large for a float, or differ in leading zeros alone.
+        They also stay text if some are too large for a float, or differ only in leading zeros.
         """
         texts = self.names()
         if self.are_numbers().all() and not self._differ_in_leading_zeros():
@@ -144,13 +144,13 @@ class Column:
         """The values as text; UserError if any is missing."""
         if self.n_missing:
             raise UserError(
-                f"Column '{self.name}' must have a value in every row, but {self.n_missing} are "
+                f"Column '{self.name}' must have a value in every row, but has {self.n_missing} "
                 f"missing, the first in row {self.first_missing}; remove those rows."
             )
         return self.texts().astype(str)
 
     def are_numbers(self) -> np.ndarray:
-        """Which values are numbers; those that are missing count as such."""
+        """Which values are numbers; missing ones count as numbers."""
         if _is_text(self.values):
             return self._match(_NUMBER)
         types, type = require("pyarrow", "cli").types, self.values.type
@@ -174,7 +174,7 @@ class Column:
 def text_column(
     name: str, values: Any, missing: tuple[str, ...], declared: str | None = None
 ) -> Column:
-    """A column of text without the blanks around it, null where it says that a value is missing."""
+    """A column of text without surrounding blanks, null where it holds a missing marker."""
     pyarrow, compute = require("pyarrow", "cli"), require("pyarrow.compute", "cli")
     trimmed = compute.utf8_trim_whitespace(values)
     absent = compute.is_in(trimmed, value_set=pyarrow.array(missing, type=trimmed.type))
@@ -183,7 +183,7 @@ def text_column(
 
 
 def replace_decimal_comma(column: Column) -> Column:
-    """The column with decimal points, if it holds nothing but numbers with either."""
+    """The column with decimal points, if it holds only numbers with commas or points."""
     compute = require("pyarrow.compute", "cli")
     if not (column._match(_DECIMAL_COMMA) | column._match(_NUMBER)).all():
         return column

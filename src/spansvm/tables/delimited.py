@@ -1,4 +1,4 @@
-"""CSV and TSV files: which delimiter, which columns, and their values as text."""
+"""CSV and TSV files: the delimiter, the columns, and their values as text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .columns import Column, replace_decimal_comma, text_column
 
 __all__ = ["decode", "read_delimited"]
 
-#: Delimiters that are found, and those that are only suggested.
+#: Delimiters that are detected, and those that are only suggested.
 _FOUND, _SUGGESTED = (",", ";", "\t"), ("|", " ", ":")
 
 _LOOKED_AT_LINES = 20
@@ -35,15 +35,15 @@ def read_delimited(
     Parameters
     ----------
     name : str
-        Of the file, for messages.
+        Name of the file, for messages.
     content : bytes
         In UTF-8.
     delimiter : str, optional
-        One character; found if not given.
+        One character; detected if not given.
     header : bool, optional
-        Whether the first row holds the names; if not given they must look like names.
+        Whether the first row holds the names; if not given, it must look like names.
     missing : tuple of str
-        Texts that stand for a missing value.
+        Markers of missing values.
     decimal : {".", ","}
     one_column : bool, default=False
         Whether one column is enough.
@@ -70,30 +70,30 @@ def read_delimited(
 def _check_delimiter(
     name: str, lines: list[str], asked: str | None, decimal: str, one_column: bool
 ) -> str:
-    """The delimiter that is asked for or found; UserError if it leaves too few columns."""
+    """The delimiter asked for or detected; UserError if it leaves too few columns."""
     if asked is not None and (len(asked) != 1 or asked in '"\r\n'):
-        raise UserError(f"--delimiter is one character; got '{asked}'.")
-    # A decimal comma splits the rows evenly, too.
+        raise UserError(f"--delimiter must be one character; got '{asked}'.")
+    # A decimal comma also splits the rows evenly.
     candidates = [one for one in _FOUND if one != decimal] if asked is None else [asked]
     best = max(candidates, key=lambda one: _count_fields(name, lines, one))
     if _count_fields(name, lines, best) > 1:
         return best
     for candidate in candidates:
         _check_first_row(name, lines, candidate)
-    split = "" if asked is None else f" if it is split at '{asked}'"
+    split = "" if asked is None else f" when split at '{asked}'"
     in_doubt = sorted(_FOUND + _SUGGESTED, key=lambda one: one == decimal)
     likely = max(in_doubt, key=lambda one: _count_fields(name, lines, one))
     if _count_fields(name, lines, likely) > 1:
         shown = "\\t" if likely == "\t" else likely
         advice = f"is the delimiter '{shown}'? Pass --delimiter '{shown}'."
-        raise UserError(f"{name} has one column{split}; {advice}")
+        raise UserError(f"{name} has only one column{split}; {advice}")
     if one_column:
         return candidates[0]
-    raise UserError(f"{name} has one column{split}; a target and features are needed.")
+    raise UserError(f"{name} has only one column{split}; a target and features are needed.")
 
 
 def _count_fields(name: str, lines: list[str], delimiter: str) -> int:
-    """How many fields the rows have if split so; 1 if most differ from the first."""
+    """How many fields the rows have with this delimiter; 1 if most differ from the first."""
     counts = [len(row) for row in _split(name, lines, delimiter)]
     return counts[0] if 2 * counts.count(counts[0]) > len(counts) else 1
 
@@ -105,15 +105,15 @@ def _check_first_row(name: str, lines: list[str], delimiter: str) -> None:
     if usual > 1 and n_usual == len(others):
         fields = "1 field" if first == 1 else f"{first} fields"
         raise UserError(
-            f"{name} has {fields} in its first row, but {usual} in the others; give every column "
-            "a name there, or remove that row if it holds no names."
+            f"{name} has {fields} in its first row, but {usual} in the others; name every column "
+            "there, or remove that row if it does not hold names."
         )
 
 
 def _check_quotations(name: str, content: str, delimiter: str) -> None:
-    """UserError for a field that begins with a quotation mark and never ends.
+    """UserError for a field that opens with a quotation mark and never closes it.
 
-    Others, such as those for inches, are part of their fields.
+    Other quotation marks, such as those for inches, are part of their fields.
     """
     rows = csv.reader(io.StringIO(content, newline=""), delimiter=delimiter, strict=True)
     line = 1
@@ -123,7 +123,7 @@ def _check_quotations(name: str, content: str, delimiter: str) -> None:
     except csv.Error as error:
         if "expected after" not in str(error):
             raise UserError(
-                f"{name} has a quotation mark in line {line} that is never closed; add it."
+                f"{name} has a quotation mark in line {line} that is never closed; close it."
             ) from error
 
 
@@ -143,8 +143,8 @@ def _column_names(name: str, first_row: list[str], header: bool | None) -> list[
         numbers = [title for title in first_row if _is_number(title)]
         if numbers:
             raise UserError(
-                f"{name} has the number {numbers[0]} in its first row, where names are expected; "
-                "pass --no-header if there are none, or --header if these are names."
+                f"{name} has the number {numbers[0]} in its first row, where column names are "
+                "expected; pass --no-header if there are none, or --header if that is a name."
             )
     for title in first_row:
         if title and first_row.count(title) > 1:
@@ -172,7 +172,7 @@ def _parse(name: str, content: bytes, delimiter: str, names: list[str], skip: in
     try:
         return arrow_csv.read_csv(
             io.BytesIO(content),
-            # Threads would lose the numbers of the rows.
+            # Threads would lose the row numbers.
             arrow_csv.ReadOptions(
                 column_names=names,
                 skip_rows_after_names=skip,
@@ -193,11 +193,11 @@ def _parse(name: str, content: bytes, delimiter: str, names: list[str], skip: in
                 f"{name} has {row.actual_columns} fields in line {row.number}, but "
                 f"{row.expected_columns} columns; correct that line, or pass --delimiter."
             ) from error
-        raise UserError(f"{name} cannot be read as CSV: {error}; correct it.") from error
+        raise UserError(f"{name} cannot be read as CSV ({error}); correct it.") from error
 
 
 def decode(name: str, content: bytes, encoding: str) -> bytes:
-    """Text of some encoding as UTF-8; UserError with the line where it is not of that encoding."""
+    """Text from an encoding to UTF-8; UserError with the line that is not in that encoding."""
     try:
         text = content.decode(encoding)
     except LookupError as error:

@@ -1,4 +1,4 @@
-"""Which format a file has, and how much memory it will need: told before it is read."""
+"""The format of a file and the memory it will need, found before it is read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .source import Source, gigabytes
 
 __all__ = ["FORMATS", "check_fits", "check_memory", "find_format"]
 
-#: The formats that can be read.
+#: The supported formats.
 FORMATS = ("csv", "tsv", "parquet", "arff", "libsvm")
 
 _BY_ENDING = {
@@ -28,18 +28,18 @@ _BY_ENDING = {
 _LIBSVM_LINE = re.compile(rb"^\s*[-+]?[\d.]\S*(\s+qid:\d+)?(\s+\d+:[-+\w.]+)+\s*(#.*)?$")
 _ARFF_START = re.compile(rb"^(\s*(%.*)?\r?\n)*\s*@relation\b", re.IGNORECASE)
 
-#: Bytes of a number, of a sparse entry, and of a cell that Python holds as text.
+#: Bytes of a number, of a sparse entry, and of a text cell in Python.
 _NUMBER, _ENTRY, _TEXT = 8, 12, 60
 
-#: The numbers are there three times: as read, transformed, and in the model.
+#: The numbers are held three times: as read, transformed, and in the model.
 _COPIES = 3
 
 
 def find_format(source: Source, format: str | None = None) -> str:
-    """The format of a source: what is asked for, what its name says, or what it looks like."""
+    """The format of a source: as asked for, by its name, or by its content."""
     if format is not None:
         if format not in FORMATS:
-            raise UserError(f"There is no format '{format}'; --format is one of {_listed()}.")
+            raise UserError(f"There is no format '{format}'; --format must be one of {_listed()}.")
         return format
     if source.ending in _BY_ENDING:
         return _BY_ENDING[source.ending]
@@ -49,7 +49,7 @@ def find_format(source: Source, format: str | None = None) -> str:
     if sample.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
         raise UserError(f"{source.name} is a spreadsheet or an archive; save it as CSV first.")
     if b"\0" in sample and not sample.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise UserError(f"{source.name} is not text; --format is one of {_listed()}.")
+        raise UserError(f"{source.name} is not text; pass --format with one of {_listed()}.")
     if _ARFF_START.match(sample):
         return "arff"
     lines = [line for line in sample.splitlines()[:20] if line.strip()]
@@ -61,7 +61,7 @@ def find_format(source: Source, format: str | None = None) -> str:
 def check_memory(source: Source, format: str, available: float) -> None:
     """UserError if reading the source would take more memory than is available.
 
-    What Parquet files need is only known when they are open: see :func:`check_fits`.
+    What a Parquet file needs is known only once it is open: see :func:`check_fits`.
     """
     cells_a_byte = _count_cells(source.sample, format) / len(source.sample)
     cells = cells_a_byte * source.size
@@ -75,11 +75,11 @@ def check_memory(source: Source, format: str, available: float) -> None:
 
 
 def check_fits(name: str, needed: float, available: float) -> None:
-    """UserError if this is more memory than is available."""
+    """UserError if a file needs more memory than is available."""
     if needed > available:
         raise UserError(
-            f"{name} needs about {gigabytes(needed)} of memory, but {gigabytes(available)} are "
-            "free; give a part of its rows, or use a machine with more memory."
+            f"{name} needs about {gigabytes(needed)} of memory, but only {gigabytes(available)} is "
+            "free; use fewer rows, or a computer with more memory."
         )
 
 

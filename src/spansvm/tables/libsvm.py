@@ -1,4 +1,4 @@
-"""LIBSVM (SVMlight) files: a label and the features that are not 0, on every line."""
+"""LIBSVM (SVMlight) files: each line holds a label and the nonzero features."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..errors import UserError
 
 __all__ = ["LibsvmRows", "read_libsvm"]
 
-#: Labels are read as floats, which do not tell larger numbers apart.
+#: Labels are read as floats, which cannot distinguish larger integers.
 _LARGEST_LABEL = 2**53
 
 
@@ -26,7 +26,7 @@ class LibsvmRows:
     Attributes
     ----------
     X : scipy.sparse.csr_matrix
-        The column of a feature is its number less `base`.
+        A feature's column is its number minus `base`.
     y : ndarray of int
     base : int
         0 if the file numbers its features from 0, else 1.
@@ -43,38 +43,40 @@ def read_libsvm(name: str, content: bytes, base: int | None = None) -> LibsvmRow
     Parameters
     ----------
     name : str
-        Of the file, for messages.
+        Name of the file, for messages.
     content : bytes
     base : int, optional
-        The number of the first feature; if not given 0 where a feature 0 occurs, else 1.
+        The number of the first feature; if not given, 0 if a feature 0 occurs, else 1.
     """
     content = content.removeprefix(codecs.BOM_UTF8)
     try:
         X, labels = load_svmlight_file(io.BytesIO(content), dtype=np.float64, zero_based=True)
     except (ValueError, OverflowError) as error:
-        # The parser does not say where; looking again is slow, but only done once.
+        # The parser does not say where; searching is slow, but happens only once.
         _find_fault(name, content)
-        raise UserError(f"{name} cannot be read as a LIBSVM file: {error}.") from error
+        raise UserError(f"{name} cannot be read as a LIBSVM file ({error}); correct it.") from error
     if X.shape[0] == 0:
         raise UserError(f"{name} has no rows; give a file with rows.")
     if not np.isfinite(X.data).all() or not (labels == np.round(labels)).all():
         _find_fault(name, content)
     if (np.abs(labels) >= _LARGEST_LABEL).any():
         raise UserError(
-            f"{name} has labels of at least 2^53, which are not told apart; number the classes."
+            f"{name} has labels of 2^53 or more, which cannot be told apart; use smaller numbers."
         )
     first = int(X.indices.min()) if X.nnz else 1
     if base is None:
         base = 0 if first == 0 else 1
     if base == 1:
         if first == 0:
-            raise UserError(f"{name} has a feature 0, but the model begins with 1; renumber them.")
+            raise UserError(
+                f"{name} has a feature 0, but the model's features start at 1; renumber them."
+            )
         X = X[:, 1:]
     return LibsvmRows(X, labels.astype(np.int64), base)
 
 
 def _find_fault(name: str, content: bytes) -> None:
-    """UserError for the first line that is not as it should be."""
+    """UserError for the first malformed line."""
     for number, line in enumerate(content.decode(errors="replace").splitlines(), 1):
         fields = line.partition("#")[0].split()
         if not fields:
@@ -82,7 +84,7 @@ def _find_fault(name: str, content: bytes) -> None:
         label = _number(fields[0])
         if label is None or label != round(label):
             raise UserError(
-                f"{name} has the label '{fields[0]}' in line {number}; it must be a whole number."
+                f"{name} has the label '{fields[0]}' in line {number}; it must be an integer."
             )
         before = -1
         for field in fields[1:]:
@@ -92,7 +94,7 @@ def _find_fault(name: str, content: bytes) -> None:
             if not colon or not index.isdecimal():
                 raise UserError(
                     f"{name} has '{field}' in line {number}, where index:value is expected; "
-                    "correct it, or pass --format if it is no LIBSVM file."
+                    "correct it, or pass --format if this is not a LIBSVM file."
                 )
             if _number(text) is None:
                 raise UserError(
@@ -102,7 +104,7 @@ def _find_fault(name: str, content: bytes) -> None:
             if int(index) <= before:
                 raise UserError(
                     f"{name} has feature {index} after {before} in line {number}; sort the "
-                    "features of every line by their numbers."
+                    "features in each line by number."
                 )
             before = int(index)
 

@@ -1,4 +1,4 @@
-"""Files for prediction: their columns are those of the training, found again by name."""
+"""Files for prediction: matches their columns to those of the training file by name."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ __all__ = ["match_columns", "match_libsvm"]
 def match_columns(source: str, columns: list[Column], schema: Schema, id: str | None) -> Table:
     """The rows as a model expects them, whatever the order of the columns.
 
-    Columns that the model does not know are left out, with a note; categories that it has not
-    seen stay, with a note.  Labels are taken if all of them are classes of the model.
+    Columns unknown to the model are dropped, with a note; categories that it has not seen stay,
+    with a note.  Labels are used if all of them are classes of the model.
     """
     if schema.layout != "columns":
-        raise UserError(f"The model was trained on a LIBSVM file; {source} must be one, too.")
+        raise UserError(f"The model was trained on a LIBSVM file; {source} must be one too.")
     names = [column.name for column in columns]
     absent = [name for name in schema.features if name not in names]
     if absent:
@@ -38,7 +38,7 @@ def match_columns(source: str, columns: list[Column], schema: Schema, id: str | 
     ids = None if id is None else find_column(source, columns, id, "--id").names()
     extra = [name for name in names if name not in (*schema.features, schema.target, id)]
     if extra:
-        notes.append(f"Columns that the model does not use: {listed(extra)}.")
+        notes.append(f"The model does not use these columns: {listed(extra)}.")
     for name in schema.named(CATEGORICAL):
         unseen = sorted(set(X[name].dropna()) - set(schema.categories[name]))
         if unseen:
@@ -59,13 +59,13 @@ def match_columns(source: str, columns: list[Column], schema: Schema, id: str | 
 
 
 def match_libsvm(source: str, rows: LibsvmRows, schema: Schema) -> Table:
-    """The rows of a LIBSVM file with as many features as a model expects."""
+    """The rows of a LIBSVM file, with as many features as a model expects."""
     n_features = len(schema.features)
     notes = []
     X = sparse.csr_matrix(rows.X)
     if X.shape[1] > n_features:
         notes.append(
-            f"Features above {schema.features[-1]}, which the model does not know, are left out."
+            f"Features above {schema.features[-1]} are ignored, as the model does not know them."
         )
         X = X[:, :n_features]
     else:
@@ -78,14 +78,16 @@ def match_libsvm(source: str, rows: LibsvmRows, schema: Schema) -> Table:
 
 
 def _known_labels(y: np.ndarray | None, schema: Schema, notes: list[str]) -> np.ndarray | None:
-    """The labels, or None with a note if they are not classes of the model."""
+    """The labels; None, with a note, if they are not all classes of the model."""
     if y is None:
-        notes.append("Some labels are missing; the labels are not used.")
+        notes.append("Some labels are missing, so the labels are not used.")
         return None
-    # One label that is text makes all of them text.
+    # A single text label makes all of them text.
     known = set(map(str, schema.classes))
     unknown = [label for label in np.unique(y).tolist() if str(label) not in known]
     if unknown:
-        notes.append(f"The label {unknown[0]} is no class of the model; the labels are not used.")
+        notes.append(
+            f"The label {unknown[0]} is not a class of the model, so the labels are not used."
+        )
         return None
     return y

@@ -1,4 +1,4 @@
-"""Parquet files: columns that know their types."""
+"""Parquet files: columns with declared types."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .table import CATEGORICAL, NUMERIC
 
 __all__ = ["read_parquet"]
 
-#: Bytes of a number, which is there as read, transformed, and in the model.
+#: Bytes of a number, which is held three times: as read, transformed, and in the model.
 _BYTES_A_CELL = 3 * 8
 
 
@@ -23,12 +23,12 @@ def read_parquet(
     Parameters
     ----------
     name : str
-        Of the file, for messages.
+        Name of the file, for messages.
     content : bytes
     available : float
         Bytes of memory; UserError if the columns need more.
     missing : tuple of str
-        Texts that stand for a missing value; those that are numbers do so among numbers, too.
+        Markers of missing values; those that are numbers also apply to numeric columns.
     """
     pyarrow, parquet = require("pyarrow", "cli"), require("pyarrow.parquet", "cli")
     try:
@@ -37,7 +37,9 @@ def read_parquet(
         check_fits(name, len(content) + _BYTES_A_CELL * cells, available)
         table = file.read()
     except (pyarrow.ArrowInvalid, OSError) as error:
-        raise UserError(f"{name} is not a whole Parquet file; copy or write it again.") from error
+        raise UserError(
+            f"{name} is damaged or not a Parquet file; copy or write it again."
+        ) from error
     names = table.column_names
     for title in names:
         if names.count(title) > 1:
@@ -52,7 +54,7 @@ def _column(title: str, values: Any, missing: tuple[str, ...]) -> Column:
     types = pyarrow.types
     if types.is_dictionary(values.type):
         values = compute.cast(values, values.type.value_type)
-    # By its name, as older versions of pyarrow do not know the type.
+    # By name, as older versions of pyarrow do not know the type.
     if str(values.type) == "string_view":
         values = compute.cast(values, pyarrow.string())
     if types.is_decimal(values.type) or types.is_null(values.type):
@@ -68,7 +70,7 @@ def _column(title: str, values: Any, missing: tuple[str, ...]) -> Column:
 
 
 def _without_markers(values: Any, missing: tuple[str, ...]) -> Any:
-    """Numbers, null where they are NaN or equal to a marker that is a number."""
+    """Numbers, null where they are NaN or equal to a numeric marker."""
     pyarrow, compute = require("pyarrow", "cli"), require("pyarrow.compute", "cli")
     single = pyarrow.types.is_float32(values.type)
     precision = pyarrow.float32() if single else pyarrow.float64()

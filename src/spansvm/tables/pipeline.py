@@ -1,4 +1,4 @@
-"""From a table to a pipeline of scikit-learn that ends in the model: impute, scale, encode."""
+"""From a table to a scikit-learn pipeline that ends in the model: impute, scale, encode."""
 
 from __future__ import annotations
 
@@ -33,22 +33,20 @@ def build_pipeline(
     scale : {"minmax", "standard", "none"}, default="minmax"
         To [0, 1], as in the paper; to mean 0 and variance 1; or not at all.
     impute : {"median", "mean", "most_frequent"}, optional
-        What stands for missing numbers; for missing categories it is the most frequent one.
+        How to fill in missing numbers; missing categories become the most frequent one.
 
     Notes
     -----
-    Categories become one column each; one that the training has not seen is 0 in all of them.
+    Each category becomes a column; a category not seen in training is 0 in all of them.
 
     A sparse table stays sparse: "minmax" then divides by the largest absolute value, which is
-    the same where the least value of a feature is 0, and "standard" divides by the standard
-    deviation without moving the mean.
+    the same if the feature's minimum is 0, and "standard" divides by the standard deviation
+    without centring.
     """
     if scale not in SCALINGS:
-        raise UserError(f"There is no scaling '{scale}'; --scale is one of {', '.join(SCALINGS)}.")
+        raise UserError(f"--scale must be one of {', '.join(SCALINGS)}; got '{scale}'.")
     if impute is not None and impute not in IMPUTATIONS:
-        raise UserError(
-            f"There is no imputation '{impute}'; --impute is one of {', '.join(IMPUTATIONS)}."
-        )
+        raise UserError(f"--impute must be one of {', '.join(IMPUTATIONS)}; got '{impute}'.")
     if impute is None and table.missing:
         raise UserError(
             f"{table.source} has missing values ({_counted(table.missing)}); pass --impute median "
@@ -58,11 +56,11 @@ def build_pipeline(
 
 
 def check_predictable(model: Any, table: Table) -> None:
-    """UserError if values are missing and the model, of :func:`build_pipeline`, needs them."""
+    """UserError if values are missing and the model (:func:`build_pipeline`) cannot impute them."""
     if table.missing and not _imputes(model):
         raise UserError(
-            f"{table.source} has missing values ({_counted(table.missing)}), and the model was "
-            "trained without --impute; fill them in, or train it with --impute."
+            f"{table.source} has missing values ({_counted(table.missing)}), but the model was "
+            "trained without --impute; fill them in, or train with --impute."
         )
 
 

@@ -1,4 +1,4 @@
-"""Reading a user's file: ``read_table`` for training, ``read_for_prediction`` for a model."""
+"""Reads a user's file: ``read_table`` for training, ``read_for_prediction`` for prediction."""
 
 from __future__ import annotations
 
@@ -24,31 +24,31 @@ from .table import NUMERIC, Schema, Table
 
 __all__ = ["FileOptions", "read_for_prediction", "read_table"]
 
-#: A LIBSVM file with at least this part of its features not 0 is held as a dense array.
+#: A LIBSVM file with at least this share of nonzero features becomes a dense array.
 _DENSE = 0.5
 
-#: Bytes of the name of a feature and of what the scaling keeps of it.
+#: Bytes for a feature's name and its scaling.
 _BYTES_A_FEATURE = 100
 
 
 @dataclass(frozen=True)
 class FileOptions:
-    """How a file is written; what is not said is found.
+    """How a file is written; what is not given is detected.
 
     Attributes
     ----------
     format : {"csv", "tsv", "parquet", "arff", "libsvm"}, optional
     delimiter : str, optional
-        Between the columns of a CSV file.
+        Of a CSV file.
     header : bool, optional
-        Whether the first row of a CSV file holds names.  If it does not, the columns are named
+        Whether the first row of a CSV file holds column names.  If not, the columns are named
         "1", "2", ...
     encoding : str, default="utf-8"
     decimal : {".", ","}, default="."
     missing : tuple of str
-        Texts that stand for a missing value.
+        Markers of missing values.
     available_memory : float, optional
-        Bytes that may be used; what the system has free, if not given.
+        Bytes that may be used; by default the system's free memory.
     """
 
     format: str | None = None
@@ -61,11 +61,11 @@ class FileOptions:
 
     def __post_init__(self) -> None:
         if self.decimal not in (".", ","):
-            raise UserError(f"--decimal is '.' or ','; got '{self.decimal}'.")
+            raise UserError(f"--decimal must be '.' or ','; got '{self.decimal}'.")
 
     @property
     def extra_missing(self) -> tuple[str, ...]:
-        """The texts for a missing value that were given besides the usual ones."""
+        """The markers of missing values given in addition to the usual ones."""
         return tuple((Counter(self.missing) - Counter(MISSING)).elements())
 
     @property
@@ -84,11 +84,11 @@ def read_table(
     Parameters
     ----------
     path : str or Path
-        A CSV, TSV, Parquet, ARFF or LIBSVM file, plain or compressed by gzip, bzip2 or xz; "-" is
-        standard input.
+        A CSV, TSV, Parquet, ARFF or LIBSVM file, plain or compressed with gzip, bzip2 or xz; "-"
+        is standard input.
     options : FileOptions, optional
     roles : Roles, optional
-        Which columns hold labels, weights and the like; LIBSVM files have no named columns.
+        Which columns hold labels, weights and so on; LIBSVM files have no named columns.
 
     Returns
     -------
@@ -97,12 +97,12 @@ def read_table(
     Raises
     ------
     UserError
-        With one sentence that says what to do.
+        In one sentence that says what to do.
 
     See Also
     --------
     spansvm.tables.read_for_prediction : Reads a file for a trained model.
-    spansvm.tables.build_pipeline : A model with the steps that prepare the columns.
+    spansvm.tables.build_pipeline : Builds a model with the steps that prepare the columns.
     """
     options, roles = options or FileOptions(), roles or Roles()
     content = _read(path, options)
@@ -131,18 +131,18 @@ def read_for_prediction(
     Parameters
     ----------
     path : str or Path
-        As in :func:`read_table`; without labels, ``y`` is None.
+        As in :func:`read_table`; if it has no labels, ``y`` is None.
     schema : Schema
         Of the table that the model was trained on.
     options : FileOptions, optional
-        What stood for a missing value in the training does so here, too.
+        The markers of missing values used in training apply here too.
     id : str, optional
-        Column with the name of every row.
+        Column with the name of each row.
 
     See Also
     --------
     spansvm.tables.read_table : Reads a file to train on.
-    spansvm.tables.check_predictable : Whether a model can predict the rows.
+    spansvm.tables.check_predictable : Checks whether a model can predict the rows.
     """
     options = options or FileOptions()
     both = replace(options, missing=options.missing + schema.missing)
@@ -152,11 +152,11 @@ def read_for_prediction(
         return replace(table, notes=content.notes + table.notes)
     if schema.layout == "columns":
         raise UserError(
-            f"The model was trained on named columns; {content.source} is a LIBSVM file, which has "
-            "none: give a CSV, Parquet or ARFF file."
+            f"The model was trained on named columns, but {content.source} is a LIBSVM file, which "
+            "has none; give a CSV, Parquet or ARFF file."
         )
     if id is not None:
-        raise UserError(f"{content.source} is a LIBSVM file without columns; leave --id out.")
+        raise UserError(f"{content.source} is a LIBSVM file without named columns; leave --id out.")
     _refuse_markers(content.source, options)
     return match_libsvm(content.source, content.rows, schema)
 
@@ -206,7 +206,7 @@ def _read_text(
 def _refuse_markers(source: str, options: FileOptions) -> None:
     if options.extra_missing:
         raise UserError(
-            f"{source} is a LIBSVM file, in which no value can be missing; leave --missing out, or "
+            f"{source} is a LIBSVM file, which cannot have missing values; leave --missing out, or "
             "give a CSV file."
         )
 
@@ -216,8 +216,8 @@ def _libsvm_table(source: str, rows: LibsvmRows, available: float) -> Table:
     needed = _BYTES_A_FEATURE * n_features
     if needed > available:
         raise UserError(
-            f"{source} has a feature {n_features - 1 + rows.base}; so many need about "
-            f"{gigabytes(needed)} of memory, but {gigabytes(available)} are free; number the "
+            f"{source} has a feature {n_features - 1 + rows.base}; that many need about "
+            f"{gigabytes(needed)} of memory, but only {gigabytes(available)} is free; number the "
             "features from 1 without gaps."
         )
     if rows.X.nnz == 0:

@@ -1,4 +1,4 @@
-"""From the columns of a file to a table: which of them are features, labels, weights and names."""
+"""From the columns of a file to a table: assigns features, labels, weights and names."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ __all__ = [
     "note_many_classes",
 ]
 
-#: As many names of columns are told in a message.
+#: How many column names a message lists.
 _LISTED = 10
 
-#: A column of text with more categories than this part of its rows probably names the rows.
+#: A text column with more categories than this share of the rows probably names the rows.
 _MANY_CATEGORIES = 0.5
 
-#: A target with more whole numbers than these may be a measurement.
+#: A target with more distinct integers than this may be a measurement.
 _MANY_CLASSES = 10
 
 
@@ -37,18 +37,18 @@ _MANY_CLASSES = 10
 class Roles:
     """Which columns of a file have a role; all others are features.
 
-    The names are those of the options of ``spansvm tune``, which messages mention.
+    The names are those of the options of ``spansvm tune``, as messages mention them.
 
     Attributes
     ----------
     target : str, optional
-        Column with the labels; the last one, if not given.
+        Column with the labels; by default the last one.
     scores : str, optional
         Column with importance scores in [0, 1].
     weights : str, optional
         Column with instance weights of at least 0.
     groups, id : str, optional
-        Columns with the group and with the name of every row.
+        Columns with the group and with the name of each row.
     drop : sequence of str
         Columns to leave out.
     categorical : sequence of str
@@ -56,7 +56,7 @@ class Roles:
 
     See Also
     --------
-    spansvm.tables.read_table : Reads a file by them.
+    spansvm.tables.read_table : Reads a file with these roles.
     """
 
     target: str | None = None
@@ -69,12 +69,12 @@ class Roles:
 
     @property
     def given(self) -> tuple[str, ...]:
-        """The roles that some column has been given."""
+        """The roles that have been given to a column."""
         return tuple(role for role, columns in asdict(self).items() if columns)
 
 
 def assemble(source: str, columns: list[Column], asked: Roles) -> Table:
-    """The table that the columns make up; `source` is the name of the file, for messages."""
+    """The table that the columns form; `source` is the name of the file, for messages."""
     roles = {
         role: find_column(source, columns, name, f"--{role}")
         for role in ("scores", "weights", "groups", "id")
@@ -132,19 +132,19 @@ def assemble(source: str, columns: list[Column], asked: Roles) -> Table:
 
 
 def find_column(source: str, columns: list[Column], name: str, option: str) -> Column:
-    """The column of this name; UserError, with the closest name, if there is none."""
+    """The column with this name; UserError, with the closest name, if there is none."""
     for column in columns:
         if column.name == name:
             return column
     names = [column.name for column in columns]
     raise UserError(
-        f"There is no column '{name}' in {source}{closest_name(name, names)}; {option} takes one "
-        f"of {listed(names, _LISTED)}."
+        f"There is no column '{name}' in {source}{closest_name(name, names)}; {option} must be "
+        f"one of {listed(names, _LISTED)}."
     )
 
 
 def data_frame(columns: list[Column], kinds: Sequence[str]) -> Any:
-    """The columns as floats and as text, NaN where values are missing."""
+    """The columns as floats and text, NaN where values are missing."""
     pandas = require("pandas", "cli")
     series = {}
     for column, kind in zip(columns, kinds, strict=True):
@@ -153,36 +153,36 @@ def data_frame(columns: list[Column], kinds: Sequence[str]) -> Any:
         else:
             texts = column.texts().copy()
             texts[column.values.is_null().to_numpy()] = np.nan
-            # Without a dtype newer versions of pandas would choose one of their own.
+            # Without a dtype, newer versions of pandas would choose their own.
             series[column.name] = pandas.Series(texts, dtype=object)
     return pandas.DataFrame(series)
 
 
 def missing_counts(columns: list[Column]) -> dict[str, int]:
-    """How many values are missing, for the columns that lack any."""
+    """How many values are missing, for each column that lacks any."""
     return {column.name: column.n_missing for column in columns if column.n_missing}
 
 
 def check_classes(y: np.ndarray, what: str) -> None:
-    """UserError unless there are at least two classes, and several rows of most."""
+    """UserError unless there are at least two classes, and several rows for most."""
     classes = np.unique(y)
     if classes.size < 2:
         raise UserError(
-            f"{what} is {classes[0]} in all {y.size} rows; at least two classes are needed."
+            f"{what} is '{classes[0]}' in all {y.size} rows; at least two classes are needed."
         )
     if classes.size > max(2, y.size // 2):
         raise UserError(
             f"{what} has {classes.size} different values in {y.size} rows; pass --target with the "
-            "column that holds classes."
+            "column that holds the classes."
         )
 
 
 def note_many_classes(y: np.ndarray, what: str) -> tuple[str, ...]:
-    """A note if there are so many whole numbers that they may not be classes."""
+    """A note if there are so many integers that they may not be classes."""
     n_classes = np.unique(y).size
     if y.dtype.kind == "U" or n_classes <= _MANY_CLASSES:
         return ()
-    return (f"{what} has {n_classes} different whole numbers; each is taken as a class.",)
+    return (f"{what} has {n_classes} different integers; each is treated as a class.",)
 
 
 def _check_one_role_each(roles: dict[str, Column]) -> None:
@@ -191,23 +191,23 @@ def _check_one_role_each(roles: dict[str, Column]) -> None:
         if column.name in taken:
             raise UserError(
                 f"Column '{column.name}' is given to both --{taken[column.name]} and --{role}; "
-                "choose another one for either."
+                "choose another column for one of them."
             )
         taken[column.name] = role
 
 
 def _check_features(source: str, features: list[Column]) -> None:
     if not features:
-        raise UserError(f"{source} has no feature left beside the target; give it more columns.")
+        raise UserError(f"{source} has no features besides the target; add feature columns.")
     absent = [column for column in features if column.n_missing == len(column.values)]
     if len(absent) == len(features):
         raise UserError(
-            f"{source} has no values: all features of all rows are missing; give another file, or "
-            "other --missing markers."
+            f"All features are missing in all rows of {source}; give another file, or other "
+            "--missing markers."
         )
     if absent:
         name = absent[0].name
-        raise UserError(f"Column '{name}' has no values at all; pass --drop '{name}'.")
+        raise UserError(f"Column '{name}' has no values; pass --drop '{name}'.")
 
 
 def _classes_of(source: str, column: Column) -> np.ndarray:
@@ -218,9 +218,8 @@ def _classes_of(source: str, column: Column) -> np.ndarray:
         if parts.any():
             row = int(np.argmax(parts))
             raise UserError(
-                f"The target '{column.name}' holds numbers that are not whole ({numbers[row]:g} in "
-                f"row {row + 1}), but spansvm tells classes apart; pass --target with another "
-                "column."
+                f"The target '{column.name}' has {numbers[row]:g} in row {row + 1}, but classes "
+                "must be integers or text; pass --target with a column of classes."
             )
     check_classes(y, f"The target '{column.name}' of {source}")
     return y
@@ -252,18 +251,17 @@ def _weights_of(column: Column) -> np.ndarray:
 def _complete_numbers(column: Column, option: str) -> np.ndarray:
     if column.n_missing:
         raise UserError(
-            f"Column '{column.name}' must have a number in every row for {option}, but "
-            f"{column.n_missing} are missing, the first in row {column.first_missing}; fill them "
-            "in."
+            f"Column '{column.name}' must have a number in every row for {option}, but has "
+            f"{column.n_missing} missing, the first in row {column.first_missing}; fill them in."
         )
     return column.numbers()
 
 
 def _names_of_rows(categories: dict[str, tuple[str, ...]], n_rows: int) -> list[str]:
-    """Notes on columns of text that probably name the rows."""
+    """Notes on text columns that probably name the rows."""
     return [
-        f"Column '{name}' has {len(found)} different texts in {n_rows} rows; if it names the rows, "
-        f"pass --id '{name}' or --drop '{name}'."
+        f"Column '{name}' has {len(found)} different values in {n_rows} rows; if it names the "
+        f"rows, pass --id '{name}' or --drop '{name}'."
         for name, found in categories.items()
         if len(found) > max(2, _MANY_CATEGORIES * n_rows)
     ]

@@ -1,4 +1,4 @@
-"""Columns that only number the rows: an index that pandas wrote, and what looks like one."""
+"""Columns that only number the rows: an index written by pandas, or what looks like one."""
 
 from __future__ import annotations
 
@@ -11,44 +11,45 @@ from .columns import Column
 
 __all__ = ["leave_out_index", "note_counting"]
 
-#: What pandas calls an index without a name in a Parquet file.
+#: How pandas names an unnamed index in a Parquet file.
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 
-#: Fewer rows may be in order by chance.
+#: Fewer rows may be sorted by chance.
 _FEWEST_ROWS = 8
 
 
 def leave_out_index(source: str, columns: list[Column]) -> tuple[list[Column], tuple[str, ...]]:
-    """The columns without an index that pandas wrote, and a note on it.
+    """The columns without an index written by pandas, and a note on it.
 
-    In a Parquet file the index has a name that pandas made up; in a CSV file it has none.
-    UserError if a column without a name does not count the rows.
+    In a Parquet file pandas makes up a name for the index; in a CSV file it has none.
+    UserError if a column without a name does not number the rows.
     """
     kept, notes = [], []
     for position, column in enumerate(columns, 1):
         if not column.name:
             unnamed = f"Column {position} of {source} has no name"
             _check_counts_from_the_start(unnamed, column)
-            notes.append(f"{unnamed} and counts the rows; it is left out.")
+            notes.append(f"{unnamed} and only numbers the rows; it is left out.")
         elif _PANDAS_INDEX.fullmatch(column.name):
-            notes.append(f"Column '{column.name}' is the index of a pandas table; it is left out.")
+            notes.append(
+                f"Column '{column.name}' is the index of a pandas data frame; it is left out."
+            )
         else:
             kept.append(column)
     if not kept:
-        raise UserError(f"{source} has no column besides an index; give a target and features.")
+        raise UserError(f"{source} has no columns besides an index; add a target and features.")
     return kept, tuple(notes)
 
 
 def note_counting(name: str, values: np.ndarray) -> tuple[str, ...]:
-    """A note if the numbers of a feature seem to count the rows."""
+    """A note if a numeric feature seems to number the rows."""
     if values.size < _FEWEST_ROWS or not (values == np.round(values)).all():
         return ()
     in_order = (np.diff(values) > 0).all()
     if not in_order and not (np.diff(np.sort(values)) == 1).all():
         return ()
     return (
-        f"Column '{name}' counts the rows; if it only numbers them, pass --id '{name}' or --drop "
-        f"'{name}'.",
+        f"Column '{name}' looks like row numbers; if so, pass --id '{name}' or --drop '{name}'.",
     )
 
 

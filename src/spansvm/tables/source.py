@@ -1,7 +1,7 @@
 """Bytes of a user's file: plain or compressed, from a path or from standard input.
 
-A source is looked at before it is read: its first bytes tell the format, and how much memory
-the whole will need.
+A source is inspected before it is read: its first bytes reveal the format and how much memory the
+whole file will need.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..errors import UserError, closest_name
 
 __all__ = ["Source", "gigabytes", "open_source"]
 
-#: How much is looked at before the whole is read.
+#: How much is inspected before the whole file is read.
 _SAMPLE = 2**20
 
 _CHUNK = 2**24
@@ -46,18 +46,18 @@ _COMPRESSIONS = (
 
 @dataclass(frozen=True)
 class Source:
-    """A file that is looked at, but not yet read.
+    """A file that has been inspected, but not yet read.
 
     Attributes
     ----------
     name : str
         For messages.
     ending : str
-        Of the file's name without that of the compression, in lower case: ".csv".
+        Suffix of the file, without that of the compression, in lower case: ".csv".
     sample : bytes
-        How the content begins.
+        The beginning of the content.
     size : float
-        Bytes of the whole content; if it is compressed, estimated from the sample.
+        Bytes of the whole content; if compressed, estimated from the sample.
     """
 
     name: str
@@ -74,12 +74,12 @@ class Source:
 
 
 def open_source(path: str | Path, *, available: float) -> Source:
-    """Look at a file.
+    """Inspect a file.
 
     Parameters
     ----------
     path : str or Path
-        "-" is standard input, which is read whole.
+        "-" is standard input, which is read completely.
     available : float
         Bytes of memory that standard input may take.
     """
@@ -100,7 +100,7 @@ def open_source(path: str | Path, *, available: float) -> Source:
     named = next((one for one in _COMPRESSIONS if one.ending == ending), None)
     if named is not None:
         if named is not compression:
-            raise UserError(f"{name} is not {named.name} data; rename it to what it is.")
+            raise UserError(f"{name} is not {named.name} data; correct its suffix.")
         ending = Path(name).with_suffix("").suffix.lower()
     with _reporting(name, compression), opened() as raw:
         sample = _unpacked(raw, compression).read(_SAMPLE)
@@ -114,7 +114,7 @@ def open_source(path: str | Path, *, available: float) -> Source:
 
 
 def gigabytes(size: float) -> str:
-    """A number of bytes, for people."""
+    """A readable number of bytes."""
     return f"{size / 1e9:.1f} GB" if size >= 1e8 else f"{size / 1e6:.1f} MB"
 
 
@@ -137,25 +137,27 @@ def _read_standard_input(available: float) -> bytes:
         content += chunk
         if len(content) > available:
             raise UserError(
-                f"Standard input is larger than the {gigabytes(available)} of memory that are "
-                "free; give a file, so that it can be said what it needs."
+                f"Standard input is larger than the free memory ({gigabytes(available)}); use "
+                "fewer rows, or give a file to learn how much memory it needs."
             )
     return bytes(content)
 
 
 @contextmanager
 def _reporting(name: str, compression: _Compression | None) -> Iterator[None]:
-    """Turn errors in reading into errors that say what to do."""
+    """Turn reading errors into errors that say what to do."""
     kind = "data" if compression is None else f"{compression.name} data"
     try:
         yield
     except EOFError as error:
         raise UserError(
-            f"{name} ends early: its {kind} are truncated; copy or download it again."
+            f"{name} is truncated (incomplete {kind}); copy or download it again."
         ) from error
     except PermissionError as error:
-        raise UserError(f"{name} may not be read; change its permissions.") from error
+        raise UserError(
+            f"There is no permission to read {name}; change its permissions."
+        ) from error
     except (OSError, lzma.LZMAError, zlib.error) as error:
         raise UserError(
-            f"{name} cannot be read: its {kind} are damaged; copy or download it again."
+            f"{name} cannot be read (damaged {kind}); copy or download it again."
         ) from error

@@ -1,4 +1,4 @@
-"""What is read from a user's file: the rows with their labels, and what is known of the columns."""
+"""What is read from a user's file: the rows, their labels, and the schema of the columns."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ NUMERIC, CATEGORICAL = "numeric", "categorical"
 
 @dataclass(frozen=True)
 class Schema:
-    """What a file for prediction must look like: kept with a model, as plain values.
+    """What a file for prediction must look like; saved with a model as plain values.
 
     Attributes
     ----------
     layout : {"columns", "dense", "sparse"}
         Of `X`: named columns in a data frame, or the features of a LIBSVM file as an array (if
-        most of them are not 0) or as a sparse matrix.
+        most of them are nonzero) or as a sparse matrix.
     features : tuple of str
-        Names of the features; of a LIBSVM file, their numbers.
+        Names of the features; for a LIBSVM file, their numbers.
     kinds : tuple of str
-        "numeric" or "categorical", one a feature.
+        "numeric" or "categorical", one per feature.
     categories : mapping from str to tuple of str
-        What each categorical feature was seen to be.
+        The values seen for each categorical feature.
     target : str or None
         Name of the column with the labels; None for LIBSVM files.
     classes : tuple of int or str
     missing : tuple of str
-        Texts that were said to stand for a missing value, besides the usual ones.
+        Markers of missing values in addition to the usual ones.
     """
 
     layout: str
@@ -45,12 +45,12 @@ class Schema:
     missing: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """As what a JSON file can hold."""
+        """The schema as plain data for JSON."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Schema:
-        """What :meth:`to_json` gave, after a way through a file."""
+        """The schema from the data that :meth:`to_json` returned."""
         return cls(
             layout=str(values["layout"]),
             features=tuple(values["features"]),
@@ -62,7 +62,7 @@ class Schema:
         )
 
     def named(self, kind: str) -> list[str]:
-        """The features of a kind."""
+        """The names of the features of a kind."""
         return [name for name, own in zip(self.features, self.kinds, strict=True) if own == kind]
 
 
@@ -73,19 +73,19 @@ class Table:
     Attributes
     ----------
     X : pandas.DataFrame, ndarray or scipy.sparse.csr_matrix
-        As ``schema.layout`` says.  Numeric columns are floats, categorical ones text; NaN where
-        a value is missing.
+        According to ``schema.layout``.  Numeric columns are floats, categorical ones text; NaN
+        where a value is missing.
     y : ndarray of int or str, or None
         Labels; None if a file for prediction has none.
     schema : Schema
     source : str
         Where the rows come from, for messages.
     scores, weights, groups, ids : ndarray or None
-        Importance scores in [0, 1], instance weights, the group of every row, its name.
+        Importance scores in [0, 1], instance weights, the group of each row, and its name.
     missing : mapping from str to int
         How many values are missing, for each feature that lacks any.
     notes : tuple of str
-        What the user should know, a sentence each.
+        What the user should know, one sentence each.
     """
 
     X: Any
