@@ -74,7 +74,7 @@ def test_weights_from_scores_beat_equal_weights(tmp_path):
     (equal,) = numbers(r"equal weights .*true labels ([\d.]+)", text)
     (weighted,) = numbers(r"weights from scores .*true labels ([\d.]+)", text)
     assert weighted < equal / 2
-    right, wrong = numbers(r"right label weighs ([\d.]+) in the mean, a wrong one (\d\.\d+)", text)
+    right, wrong = numbers(r"of a right label ([\d.]+), of a wrong one (\d\.\d+)", text)
     assert wrong < right / 2
     assert_told(
         "02_expert_scores.py",
