@@ -35,7 +35,7 @@ _EQUAL = 1e-10
 #: Half a unit in the last digit of the paper's cells.
 _DIGITS = 0.5e-4 + 1e-9
 
-#: Columns of the table: method, its heading, the paper's column beside it.
+#: Columns of the table: method, its heading, the paper's column next to it.
 _BESIDE_THE_PAPER = (
     (("span_rule", "span-rule"), "span_rule"),
     (("span_bound", "span bound, D"), None),
