@@ -1,29 +1,30 @@
-# Everything goes through .venv, which the first target that needs it creates.
+# Everything runs in .venv, which the first target that needs it creates.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-# Tests and benchmarks on real data need a folder with the data sets; without it they skip.
+# Tests and benchmarks on real data need a folder with the data sets; without it they are skipped.
 ifneq ($(wildcard ../shared/data),)
 export SPANSVM_DATA ?= $(abspath ../shared/data)
 endif
 
-# Small matrices everywhere: BLAS threads only get in each other's way.
+# Matrices are small: BLAS threads only get in each other's way.
 export OPENBLAS_NUM_THREADS ?= 1
 
 .PHONY: help demo test coverage lint docs theory mutations bench quality reproduce clean
 
 help:
-	@echo "make demo    install, show every estimate of a weighted SVM, tune one, write a report"
-	@echo "make test    install what the tests need and run them"
-	@echo "make coverage  the tests, and which lines of the package they do not reach"
-	@echo "make lint    ruff and mypy"
-	@echo "make docs    the documentation, in site/index.html; warnings are errors"
-	@echo "make theory  the theorems on thousands of random problems (some minutes)"
-	@echo "make mutations  which errors in the core the tests notice (an hour)"
-	@echo "make quality selected models and probabilities against folds on real data (two hours)"
-	@echo "make reproduce  the paper's experiments beside its numbers (an hour and a half)"
-	@echo "make bench   speed as ratios to LibSVM, intelex, ThunderSVM, liquidSVM (half an hour)"
+	@echo "make demo       install, show every estimate for a weighted SVM, tune one, write a report"
+	@echo "make test       install the test dependencies and run the tests"
+	@echo "make coverage   run the tests and list the lines of the package they do not reach"
+	@echo "make lint       run ruff and mypy"
+	@echo "make docs       build the documentation, site/index.html; warnings are errors"
+	@echo "make theory     check the theorems on thousands of random problems (a few minutes)"
+	@echo "make mutations  put errors into the core and list those the tests miss (an hour)"
+	@echo "make bench      speed relative to LibSVM, intelex, ThunderSVM, liquidSVM (half an hour)"
+	@echo "make quality    selected models and probabilities against folds, real data (two hours)"
+	@echo "make reproduce  run the paper's experiments, next to its numbers (an hour and a half)"
+	@echo "make clean      delete .venv and everything that was built"
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

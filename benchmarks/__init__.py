@@ -1,1 +1,1 @@
-"""Speed of spansvm, always as a ratio to a peer that does the same work in the same run."""
+"""Speed of spansvm, always relative to a peer that does the same work in the same run."""

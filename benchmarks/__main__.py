@@ -1,7 +1,7 @@
 """``python -m benchmarks``: one training, and the span-rule of one model.
 
-Ratios in one run on one thread.  For every problem and C the works are timed in turns;
-a ratio is the median over the repeats, and the spread is its smallest and largest.
+Ratios within one run on one thread.  For every problem and C the tasks are timed in turns;
+a ratio is the median over the repeats, with the smallest and the largest as its spread.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .problems import Problem, core_problems
 TOLERANCE = 1e-3
 EXPONENTS = tuple(range(-6, 11, 2))
 
-#: Of this many support vectors the quadratic programs are solved; the rest is extrapolated.
+#: The quadratic programs of this many support vectors are solved; the rest is extrapolated.
 SAMPLED = 20
 
 
@@ -34,7 +34,7 @@ def measure(problem: Problem, exponent: int, gram: Gram, repeats: int) -> dict[s
     times = in_turns(
         repeats,
         train=lambda: train_dual(gram, problem.y, C, tol=TOLERANCE),
-        # A new object each time: nothing is left over from the last turn.
+        # A new object each time, so that nothing is cached from the last turn.
         span_rule=lambda: span_rule(SolvedModel(gram, replace(solution))),
         libsvm=lambda: peers.libsvm(problem, C, TOLERANCE),
         libsvm_precomputed=lambda: peers.libsvm_precomputed(gram.values, problem, C, TOLERANCE),
@@ -63,7 +63,7 @@ def ratios(name: str, numerator: list[float], denominator: list[float]) -> dict[
 
 
 def general_solvers(gram: Gram, solution, span_seconds: float) -> dict[str, object]:
-    """Time of all n quadratic programs of the model, from a sample, against the span-rule."""
+    """Time of all n quadratic programs of the model, from a sample, over that of the span-rule."""
     support = np.flatnonzero(solution.support)
     inside = np.flatnonzero(solution.in_bound)
     result: dict[str, object] = {}
@@ -86,7 +86,7 @@ def general_solvers(gram: Gram, solution, span_seconds: float) -> dict[str, obje
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--repeats", type=int, default=7, help="repeats of every measurement")
+    parser.add_argument("--repeats", type=int, default=7, help="repeats per measurement")
     repeats = parser.parse_args().repeats
     rows = []
     with threadpool_limits(1):

@@ -2,8 +2,8 @@
 
 `SpanSVC.predict_proba` and scikit-learn's CalibratedClassifierCV around SVC (5 folds, sigmoid),
 which either trains one more model on all rows (`folds`, ensemble=False) or averages those of the
-folds (`ensemble`).  Every method gets the same splits and the same C and gamma; a difference is
-ours minus theirs, below 0 where ours is better, with its standard error over the splits.
+folds (`ensemble`).  Every method gets the same splits and the same C and gamma.  A difference is
+ours minus theirs, negative if ours is better, with its standard error over the splits.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ MEASURES = ("log_loss", "brier", "seconds")
 
 
 def measure(model: ClassifierMixin, split: Split) -> tuple[float, ...]:
-    """Log loss, Brier score (summed over the classes if there are more than two) and time."""
+    """Log loss, Brier score (summed over the classes if more than two) and time."""
     X, y, X_test, y_test = split
     probabilities = np.empty(0)
 
@@ -73,7 +73,7 @@ def measure_set(name: str, count: int) -> np.ndarray:
 
 
 def summary(name: str, results: np.ndarray) -> dict[str, object]:
-    """One row: means over splits and settings, differences with errors, ratios of times."""
+    """One row: means over splits and settings, differences with standard errors, time ratios."""
     row: dict[str, object] = {"data_set": name}
     by_split = dict(zip(METHODS, np.moveaxis(results.mean(axis=1), 1, 0), strict=True))
     for column, measured in enumerate(MEASURES[:2]):
@@ -100,8 +100,8 @@ def report(group: str, rows: list[dict[str, object]]) -> None:
             [row[f"{measured}_span"] / row[f"{measured}_{peer}"] for row in rows]
         )
         print(
-            f"  {measured} against {peer}: better on {(differences < 0).sum()}; beyond 2 standard "
-            f"errors better on {(differences < -noise).sum()}, worse on "
+            f"  {measured} against {peer}: better on {(differences < 0).sum()}; by more than 2 "
+            f"standard errors better on {(differences < -noise).sum()}, worse on "
             f"{(differences > noise).sum()}; geometric mean of the ratios {ratio:.3f}"
         )
     for peer in PEERS:
@@ -114,7 +114,7 @@ def report(group: str, rows: list[dict[str, object]]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.calibration", description=__doc__)
-    parser.add_argument("--splits", type=int, default=10, help="splits of every data set, 2 to 10")
+    parser.add_argument("--splits", type=int, default=10, help="splits per data set, 2 to 10")
     count = parser.parse_args().splits
     rows = []
     titles = f"{'span':>8} {'folds':>8} {'minus':>8}   {'error':6}"

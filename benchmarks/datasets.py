@@ -1,9 +1,8 @@
-"""Real data in repeated random splits, to measure selection and calibration on.
+"""Real data in repeated random splits, for measuring selection and calibration.
 
 Two-class sets are read by spansvm.datasets; sets with more classes come with scikit-learn.
-Training sizes are those of the paper where it has the set, except those of bank marketing and of
-the two digits.  Features that are not in [0, 1] are scaled to it by the training part of each
-split.
+Training sizes are those of the paper if it uses the set, except for bank marketing and the pair
+of digits.  Features outside [0, 1] are scaled to it, fitted on the training part of each split.
 """
 
 from __future__ import annotations
@@ -22,15 +21,15 @@ from spansvm.datasets.reading import read_columns, read_idx
 Pool = tuple[np.ndarray, np.ndarray]
 Split = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
-#: Test parts of sets that are split here are cut to this many rows, for speed.
+#: Test parts of sets that are split here are limited to this many rows, for speed.
 MOST_TEST_ROWS = 5000
 
 
 def splits(name: str, count: int = 10, seed: int = 0) -> Iterator[Split]:
-    """Training rows, their labels, test rows and theirs: `count` times.
+    """Training rows and labels, test rows and labels: `count` times.
 
     The sets of the IDA benchmark have ten fixed splits, which `seed` does not change.  Labels
-    are -1 and 1 where there are two classes, else integers from 0.
+    are -1 and 1 for two classes, otherwise integers from 0.
     """
     for split in range(count):
         if name in _FIXED:
@@ -50,7 +49,7 @@ def splits(name: str, count: int = 10, seed: int = 0) -> Iterator[Split]:
 
 @cache
 def _pool(name: str) -> Pool:
-    """All rows of a set, with labels as `splits` gives them."""
+    """All rows of a set, with labels as in `splits`."""
     X, labels = _POOLS[name][0]()
     classes, y = np.unique(labels, return_inverse=True)
     return X, 2 * y - 1 if classes.size == 2 else y
@@ -62,13 +61,13 @@ def _as_published(name: str) -> Pool:
 
 
 def _breast_cancer() -> Pool:
-    """Without the numbers of the samples."""
+    """Without the sample numbers."""
     X, y = _as_published("breast_cancer")
     return X[:, 1:], y
 
 
 def _skin_nonskin() -> Pool:
-    """With other pixels as the positive class."""
+    """With nonskin pixels as the positive class."""
     X, y = _as_published("skin_nonskin")
     return X, -y
 
@@ -76,16 +75,16 @@ def _skin_nonskin() -> Pool:
 def mnist_pair(first: int, second: int) -> Pool:
     """All training images of two digits; the first is -1, the second 1.
 
-    Pixels in [0, 1]: scaled one by one, those that are hardly used would go far beyond.
+    Pixels are in [0, 1]: scaled one by one, rarely used ones would go far beyond that.
     """
-    # All sets of two digits are read from the same files, those of the training part first.
+    # All pairs of digits are read from the same files, the training files first.
     images, digits = (read_idx(content) for content in read_files("mnist_1_7")[:2])
     chosen = np.isin(digits, (first, second))
     return images.reshape(-1, 784)[chosen] / 255.0, np.where(digits[chosen] == second, 1, -1)
 
 
 def _parkinson_speech() -> Pool:
-    """Recordings as if they were independent; the paper splits by speaker."""
+    """Recordings treated as independent; the paper splits by speaker."""
     rows = all_rows("parkinson_speech")
     order = np.argsort(rows.groups, kind="stable")
     return rows.X[order], rows.y[order]
@@ -111,7 +110,7 @@ _MULTICLASS = {
     "digits": (partial(datasets.load_digits, return_X_y=True), 600),
 }
 
-#: How each pool of rows is read, and how many of them are for training.
+#: How each pool of rows is read, and how many rows are used for training.
 _POOLS = {
     "breast_cancer": (_breast_cancer, 100),
     "mushrooms": (partial(_as_published, "mushrooms"), 200),
@@ -124,6 +123,6 @@ _POOLS = {
     **_MULTICLASS,
 }
 
-#: Sets with two classes, and with more.
+#: Sets with two classes, and sets with more.
 NAMES = (*_FIXED, *(name for name in _POOLS if name not in _MULTICLASS))
 MULTICLASS = tuple(_MULTICLASS)

@@ -1,4 +1,4 @@
-"""Timing in turns, and the record of what it was measured on."""
+"""Timing in turns, and the record of the machine it was measured on."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RESULTS = Path(__file__).parent / "results"
 
 
 def seconds(work: Callable[[], object], *, shortest: float = 0.002) -> float:
-    """Time of one call, repeated within the measurement if it is very short."""
+    """Time per call; very short calls are repeated within the measurement."""
     start = time.perf_counter()
     work()
     once = time.perf_counter() - start
@@ -32,7 +32,7 @@ def seconds(work: Callable[[], object], *, shortest: float = 0.002) -> float:
 
 
 def in_turns(repeats: int, **works: Callable[[], object]) -> dict[str, list[float]]:
-    """Times of all works, one after the other in each repeat, so that noise hits all alike."""
+    """Times of all tasks, one after the other in each repeat, so that noise affects all alike."""
     times: dict[str, list[float]] = {name: [] for name in works}
     gc.disable()
     try:
@@ -45,7 +45,7 @@ def in_turns(repeats: int, **works: Callable[[], object]) -> dict[str, list[floa
 
 
 def geometric_mean(values: list[float]) -> float:
-    """The mean that ratios have."""
+    """Geometric mean, the right mean for ratios."""
     return float(np.exp(np.mean(np.log(values))))
 
 
@@ -56,13 +56,13 @@ def machine() -> str:
 
 
 def command() -> str:
-    """The command that runs."""
+    """The command line of this run."""
     module = sys.modules["__main__"].__spec__.name.removesuffix(".__main__")
     return f"python -m {module} {' '.join(sys.argv[1:])}".rstrip()
 
 
 def write(name: str, rows: list[dict[str, object]]) -> Path:
-    """Write the rows as CSV, under a comment that says how they came about."""
+    """Write the rows as CSV, under comments that say how they were produced."""
     path = RESULTS / f"{name}.csv"
     write_text(path, to_csv(rows, [command(), machine()]))
     return path

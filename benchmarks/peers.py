@@ -1,4 +1,4 @@
-"""One adapter for each peer: the same work, done by something else."""
+"""One adapter per peer: the same work, done by other software."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .problems import Problem
 
 
 def libsvm(problem: Problem, C: float, tol: float) -> SVC:
-    """Train on the rows: kernel values are computed as they are needed."""
+    """Train on the rows: kernel values are computed as needed."""
     return SVC(C=C, gamma=problem.gamma, tol=tol).fit(problem.X, problem.y)
 
 
@@ -22,7 +22,7 @@ def libsvm_precomputed(K: np.ndarray, problem: Problem, C: float, tol: float) ->
 
 
 def span_by_interior_point(gram: np.ndarray, column: np.ndarray, own: float) -> float:
-    """One squared span as the paper computed it: a quadratic program for each vector."""
+    """One squared span computed as in the paper: one quadratic program per vector."""
     n = column.size
     settings = clarabel.DefaultSettings()
     settings.verbose = False
@@ -39,7 +39,7 @@ def span_by_interior_point(gram: np.ndarray, column: np.ndarray, own: float) -> 
 
 
 def span_by_active_set(gram: np.ndarray, column: np.ndarray, own: float) -> float:
-    """The same with a solver made for many small programs."""
+    """The same with a solver designed for many small programs."""
     n = column.size
     sense = np.full(1, 5, dtype=np.int32)
     one = np.ones(1)

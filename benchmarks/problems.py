@@ -1,4 +1,4 @@
-"""The training sets that are measured on."""
+"""The training sets of the benchmarks."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class Problem:
 
 
 def ringnorm(n: int, d: int, seed: int = 0, *, named: bool = False) -> Problem:
-    """The synthetic set of Experiment 6."""
+    """The synthetic data of Experiment 6."""
     X, y = datasets.ringnorm(n, d, seed=seed)
     name = f"ringnorm {n} x {d}" if named else f"ringnorm {n}"
     return Problem(name, minmax_scale(X), y)
 
 
 def core_problems() -> Iterator[Problem]:
-    """Ringnorm of two sizes, and splice and adult where they are on this machine."""
+    """Ringnorm in two sizes, and splice and adult if they are on this machine."""
     yield ringnorm(1024, 20)
     yield ringnorm(4096, 20)
     for name in ("splice", "adult"):
@@ -42,6 +42,6 @@ def core_problems() -> Iterator[Problem]:
         except datasets.DataSetError as error:
             print(f"{name} is left out: {error}")
             continue
-        # Up to the last feature that a training row has: 119 of the 123 of adult.
+        # Up to the last feature that any training row has: for adult, 119 of 123.
         d = np.flatnonzero(data.X_train.any(axis=0))[-1] + 1
         yield Problem(name, minmax_scale(data.X_train[:, :d]), data.y_train)

@@ -1,9 +1,9 @@
-"""``python -m benchmarks.search``: whole searches, against the tools that people use.
+"""``python -m benchmarks.search``: whole searches, against common tools.
 
-The work is the paper's: 33 x 33 class weights, gamma = 1/d.  Ours is done whole.  Of the others
-some candidates, drawn at random from the same grid, are evaluated by 5 folds in environments of
-their own, and the mean is taken for all 1089; the spread is that of the sums over halves of the
-sample.  One thread each, except where threads are what is measured.
+The search is the paper's: 33 x 33 class weights, gamma = 1/d.  Ours runs in full.  For the other
+tools, some candidates drawn at random from the same grid are evaluated with 5 folds, each tool in
+its own environment, and their mean time is extrapolated to all 1089; the spread comes from the
+two halves of the sample.  One thread each, except in the measurement of threads.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def grid_search(problem: Problem, method: str = "span_rule", **options: object) 
 
 
 def timed(search: SpanSearch, problem: Problem, repeats: int) -> list[float]:
-    """Seconds of whole searches."""
+    """Seconds per whole search."""
     times = []
     for _ in range(repeats):
         gc.collect()
@@ -53,7 +53,7 @@ def timed(search: SpanSearch, problem: Problem, repeats: int) -> list[float]:
 
 
 def sample(count: int, seed: int = 0) -> np.ndarray:
-    """Candidates of the grid, one from each of as many strata."""
+    """`count` candidates of the grid, one from each stratum."""
     rng = np.random.default_rng(seed)
     every = np.array([(low, high) for low in WEIGHTS for high in WEIGHTS])
     return every[[rng.choice(part) for part in np.array_split(rng.permutation(MODELS), count)]]
@@ -71,7 +71,7 @@ def small_problems() -> Iterator[Problem]:
 def row(
     work: str, problem: str, opponent: str, ours: list[float], theirs: list[float], unit: int
 ) -> dict[str, object]:
-    """A line of the table; `theirs` are times of sampled parts of which the whole has `unit`."""
+    """A line of the table; `theirs` are times of sampled parts, `unit` of which make the whole."""
     own = float(np.median(ours))
     ratio = unit * float(np.mean(theirs)) / own
     halves = [unit * float(np.mean(theirs[k::2])) / own for k in range(min(2, len(theirs)))]
@@ -97,7 +97,7 @@ def row(
 def whole_searches(
     work: str, problems: list[Problem], others: list[opponents.Opponent], count: int, repeats: int
 ) -> Iterator[dict[str, object]]:
-    """The search by the span-rule against 5 folds of others."""
+    """The search by the span-rule against the 5 folds of other tools."""
     for problem in problems:
         ours = timed(grid_search(problem), problem, repeats)
         for opponent in others:
@@ -125,7 +125,7 @@ def mnist() -> Iterator[dict[str, object]]:
 
 
 def liquid() -> Iterator[dict[str, object]]:
-    """One evaluated candidate, against liquidSVM's evaluated grid point."""
+    """One evaluated candidate against one evaluated point of liquidSVM's grid."""
     for n in (1024, 4096):
         problem = ringnorm(n, 20, named=True)
         ours = [t / MODELS for t in timed(grid_search(problem), problem, 3)]
@@ -144,7 +144,7 @@ def folds() -> Iterator[dict[str, object]]:
 
 
 def exact() -> Iterator[dict[str, object]]:
-    """Exact leave-one-out of one model, against 5 folds of LibSVM."""
+    """Exact leave-one-out of one model against LibSVM's 5 folds."""
     for problem in small_problems():
         for C in (1.0, 16.0, 256.0):
             svc = SVC(C=C, gamma=problem.gamma)
@@ -161,7 +161,7 @@ def exact() -> Iterator[dict[str, object]]:
 
 
 def growth() -> Iterator[dict[str, object]]:
-    """Exponents of the time in the number of rows: the search, and one LibSVM training."""
+    """Exponents of time in the number of rows: for the search, and for one LibSVM training."""
     sizes = 2 ** np.arange(9, 14)
     ours, theirs = [], []
     for n in sizes:
@@ -187,7 +187,7 @@ def growth() -> Iterator[dict[str, object]]:
 
 
 def memory() -> Iterator[dict[str, object]]:
-    """Peak memory of a search on 13007 rows, over the Gram matrix."""
+    """Peak memory of a search on 13007 rows, relative to the Gram matrix."""
     code = "from benchmarks.search import peak; peak()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     before, after, matrix = map(float, done.stdout.split())
@@ -201,7 +201,7 @@ def memory() -> Iterator[dict[str, object]]:
 
 
 def peak() -> None:
-    """Print memory before and at the peak of a small search, and of the Gram matrix (bytes)."""
+    """Print the memory before a small search and at its peak, and the Gram matrix's, in bytes."""
     X, y = mnist_pair(1, 7)
     small = slice(0, 400)
     model = SpanSVC(gamma=1 / 780, weighting=ClassWeighting())
@@ -224,7 +224,7 @@ def threads() -> Iterator[dict[str, object]]:
 
 
 def large() -> Iterator[dict[str, object]]:
-    """60,000 rows: the Gram matrix (29 GB) is never there."""
+    """60,000 rows: the Gram matrix (29 GB) is never built."""
     code = "from benchmarks.search import sixty_thousand; sixty_thousand()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     seconds, peak = map(float, done.stdout.split()[-2:])
@@ -248,7 +248,7 @@ def overlapping(n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def sixty_thousand() -> None:
-    """Print the seconds and the peak memory of a search within 4 GiB."""
+    """Print the time and the peak memory of a search within 4 GiB."""
     X, y = overlapping(60_000, 50)
     grid = {"C": [0.25, 0.5, 1.0, 2.0, 4.0]}
     start = time.perf_counter()
@@ -259,7 +259,7 @@ def sixty_thousand() -> None:
 
 
 def linear() -> Iterator[dict[str, object]]:
-    """200,000 rows under a linear kernel."""
+    """200,000 rows with a linear kernel."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((200_000, 50)) / np.sqrt(50)
     y = np.where(X @ rng.standard_normal(50) + 0.4 * rng.standard_normal(len(X)) > 0, 1, -1)
@@ -284,7 +284,7 @@ PARTS = {
 
 
 def draw(rows: list[dict[str, object]]) -> None:
-    """Ratios on a logarithmic axis, one bar for each line with an opponent."""
+    """Draw the ratios on a logarithmic axis, one bar per line with an opponent."""
     import matplotlib as mpl
 
     mpl.use("Agg")
@@ -326,7 +326,7 @@ def main() -> None:
     name = "search" if chosen == list(PARTS) else f"search_{'_'.join(chosen)}"
     print(f"written to {write(name, rows)}")
     if chosen == list(PARTS):
-        draw(rows)  # after the file, which says whether the tree was clean
+        draw(rows)  # after the file, which records whether the working tree was clean
 
 
 if __name__ == "__main__":

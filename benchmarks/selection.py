@@ -1,17 +1,17 @@
-"""``python -m benchmarks.selection``: how good the models are that are selected.
+"""``python -m benchmarks.selection``: how good the selected models are.
 
-On real data in repeated splits, two grids: class weights (C+ and C-, the 33 x 33 of the paper,
+On real data in repeated splits, with two grids: class weights (C+ and C-, the paper's 33 x 33,
 gamma = 1/d) and C x gamma (8 x 6).  All candidates are trained on all training rows and tested, so
-that the best of the grid is known; then each way to select is asked for its choice:
+that the best of the grid is known.  Then each of these selects one:
 
-- the span-rule with each of the tie rules of SpanSearch, and the worst of the tied (the paper's
-  convention);
-- 5-fold cross-validation: of GridSearchCV itself on the C x gamma grid; on the 33 x 33 grid, where
-  LibSVM would take days, of ``SpanSearch(method="kfold")``, which gives the same scores
-  (``tests/test_search.py``), with the first of the tied, as GridSearchCV has it, and with the
-  others.
+- the span-rule with each tie rule of SpanSearch, and with the worst of the tied candidates (the
+  paper's convention);
+- 5-fold cross-validation: by GridSearchCV itself on the C x gamma grid; on the 33 x 33 grid, where
+  LibSVM would take days, by ``SpanSearch(method="kfold")``, which gives the same scores
+  (``tests/test_search.py``), with the first of the tied candidates, as in GridSearchCV, and with
+  the other tie rules.
 
-One row a split is written as it is known; what is there is not computed again.
+One row per split is written as soon as it is computed; existing rows are not computed again.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _weights(params: Mapping[str, float], y: np.ndarray) -> np.ndarray:
 
 
 def span_rows(grid: str, split: Split) -> tuple[dict[str, float], SpanSearch, np.ndarray]:
-    """Test errors of what the span-rule selects on one split; the search, and all test errors."""
+    """Test errors of the span-rule's selections on one split; the search, and all test errors."""
     model, axes = GRIDS[grid](split)
     span = SpanSearch(model, axes, refit=False).fit(*split[:2])
     candidates = span.cv_results_["params"]
@@ -103,7 +103,7 @@ def span_rows(grid: str, split: Split) -> tuple[dict[str, float], SpanSearch, np
 
 
 def run(name: str, number: int, grid: str, split: Split, raw: Path | None) -> dict[str, object]:
-    """Test errors of what each rule selects on one split."""
+    """Test errors of each rule's selection on one split."""
     model, axes = GRIDS[grid](split)
     X, y = split[:2]
     own, span, errors = span_rows(grid, split)
@@ -129,7 +129,7 @@ def run(name: str, number: int, grid: str, split: Split, raw: Path | None) -> di
 
 
 def known() -> tuple[list[Row], list[str]]:
-    """The rows that are there, and the notes above them."""
+    """The existing rows, and the notes above them."""
     return read_rows(RUNS) if RUNS.exists() else ([], [command(), machine()])
 
 
@@ -154,7 +154,7 @@ def compute(names: list[str], grids: list[str], count: int, raw: Path | None) ->
 
 
 def refresh() -> None:
-    """Compute anew what the span-rule selects; what folds select stays as it is."""
+    """Recompute the selections of the span-rule; those of the folds stay as they are."""
     rows, notes = known()
     for done, row in enumerate(rows):
         name, number, grid = row["data_set"], row["split"], row["grid"]
@@ -197,19 +197,19 @@ def summarise() -> None:
         here = [line for line in lines if line["grid"] == grid]
         better = sum(line["minus_folds"] < -2 * line["minus_folds_error"] for line in here)
         worse = sum(line["minus_folds"] > 2 * line["minus_folds_error"] for line in here)
-        print(f"  span_plateau against {reference}: beyond 2 standard errors better on {better}, "
-              f"worse on {worse} of {len(here)}")  # fmt: skip
+        print(f"  span_plateau against {reference}: better by more than 2 standard errors on "
+              f"{better}, worse on {worse} of {len(here)}")  # fmt: skip
     write_text(SUMMARY, to_csv(lines, notes))
     print(f"written to {SUMMARY}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.selection", description=__doc__)
-    parser.add_argument("--splits", type=int, default=10, help="splits of every data set, 2 to 10")
+    parser.add_argument("--splits", type=int, default=10, help="splits per data set, 2 to 10")
     parser.add_argument("--datasets", nargs="+", default=list(NAMES), choices=NAMES)
     parser.add_argument("--grids", nargs="+", default=list(GRIDS), choices=list(GRIDS))
     parser.add_argument("--raw", type=Path, help="folder for the scores of all candidates")
-    parser.add_argument("--refresh", action="store_true", help="anew what the span-rule selects")
+    parser.add_argument("--refresh", action="store_true", help="recompute the span-rule's rows")
     options = parser.parse_args()
     if options.refresh:
         refresh()

@@ -1,14 +1,14 @@
 """``python -m benchmarks.values``: left-out values against exact leave-one-out.
 
-The span-rule (Corollary 1) and what searches use for scores of values (`left_out_values`) against
-exact leave-one-out, on 200 rows: noise with 5, 20, 50 % positives, and real data.  Two grids: the
-paper's class weights (9 x 9 of its 33 x 33, gamma = 1/d), and C x gamma with small C and tiny
-gamma (6 x 6), where in-bound vectors are few.  For each score the mean and the largest difference
-over the models of the grid, and how long each takes.
+The span-rule (Corollary 1) and the values that searches use for ranking scores and probabilities
+(`left_out_values`) against exact leave-one-out, on 200 rows: noise with 5, 20, 50 % positives, and
+real data.  Two grids: the paper's class weights (9 x 9 of its 33 x 33, gamma = 1/d), and C x gamma
+with small C and tiny gamma (6 x 6), where in-bound vectors are few.  For each score: the mean and
+the largest difference over the models of the grid, and the time.
 
-Two more tables: ``ranking.csv``, the area under the ROC curve of pooled left-out values less that
-of the model itself on thousands of test rows, for plain values and for those that are ranked;
-and ``noise.csv``, the best scores that searches on noise promise.
+Two more tables: ``ranking.csv``, the area under the ROC curve of pooled left-out values minus that
+of the model itself on thousands of test rows, for plain and for comparable values; and
+``noise.csv``, the best scores of searches on noise.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ Data = tuple[np.ndarray, np.ndarray]
 
 
 def noise(rate: float, n: int, seed: int) -> Data:
-    """Features that say nothing of the labels."""
+    """Features that carry no information about the labels."""
     rng = np.random.default_rng(seed)
     y = np.where(np.arange(n) < rate * n, 1.0, -1.0)
     return rng.standard_normal((n, 5)), y
@@ -108,7 +108,7 @@ def compare(name: str, grid: str, data: Data) -> dict[str, object]:
         decision = rounded(exact.decision, accuracy)
         of_rule = rounded(rule.decision, accuracy)
         truth = scores(y, decision, exact.comparable, plain)
-        # What the rule ranks is compared with what plain leave-one-out would rank.
+        # The ranking by the rule is compared with that by plain leave-one-out values.
         against = [roc_auc_score(y, decision), average_precision_score(y, decision), *truth[2:]]
         differences["rule"].append(np.subtract(scores(y, of_rule, of_rule, plain), against))
         differences["values"].append(
@@ -147,7 +147,7 @@ CASES = (
 
 
 def pooled(name: str, size: int, C: float, gamma: float, repeats: int = 10) -> dict[str, object]:
-    """Bias of pooled left-out values: their area under the curve less that of the test rows."""
+    """Bias of pooled left-out values: their area under the curve minus that of the test rows."""
     biases = []
     for seed in range(repeats):
         if name.startswith("noise"):
@@ -180,7 +180,7 @@ def pooled(name: str, size: int, C: float, gamma: float, repeats: int = 10) -> d
 
 
 def searched(rate: float, seed: int) -> dict[str, object]:
-    """What searches on noise promise, by scores of values: best of nine candidates."""
+    """Best score among nine candidates in searches on noise, by ranking scores and log loss."""
     X, y = noise(rate, ROWS, seed)
     grid = {"C": [0.1, 1, 10], "gamma": [1e-4, 1e-2, 1]}
     row: dict[str, object] = {"share_of_positives": rate, "seed": seed}

@@ -1,8 +1,8 @@
-"""Imbalanced classes: the weight of the rare class, found by leave-one-out.
+"""Imbalanced classes: the weight of the rare class, chosen by leave-one-out.
 
-One row in twelve is positive.  With equal weights the machine hardly ever says so.
+One row in twelve is positive.  With equal weights the model predicts too few of them.
 The weight of the positive class is chosen by balanced accuracy on leave-one-out
-predictions, and 5000 rows that were never seen show what that choice is worth.
+predictions, and 5000 unseen rows show how good that choice is.
 
     python examples/01_imbalanced_classes.py [PICTURE]
 """
@@ -24,7 +24,7 @@ PROBLEM = {"d": 5, "positive_share": 1 / 12}
 
 
 def main(picture: Path) -> None:
-    """Search the weight of the rare class, tell what it brought, and draw both curves."""
+    """Search the weight of the rare class, print its effect, and draw both curves."""
     X, y = ringnorm(600, seed=11, **PROBLEM)
     X_new, y_new = ringnorm(5000, seed=21, **PROBLEM)
     print(f"{(y > 0).sum()} of {y.size} rows are positive")

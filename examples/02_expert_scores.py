@@ -1,9 +1,9 @@
-"""Expert scores: rows whose label is doubtful get a say, but a smaller one.
+"""Expert scores: rows with doubtful labels count, but less.
 
-Somebody has labelled 400 rows and says how sure each label is, from 0 to 1.  When in doubt,
-positive rows were called negative: always at 0, never at 1.  A sigmoid turns scores into
-weights (eq. sigmoidal of the paper); its shape is chosen by leave-one-out predictions, in which
-rows count as much as their labels are sure.
+An expert has labelled 400 rows and scored how certain each label is, from 0 to 1.  When in doubt,
+the expert called positive rows negative: always at a score of 0, never at 1.  A sigmoid turns
+scores into weights (eq. sigmoidal of the paper); its shape is chosen by leave-one-out
+predictions, in which each row counts as much as its label is certain.
 
     python examples/02_expert_scores.py [PICTURE]
 """
@@ -30,7 +30,7 @@ def main(picture: Path) -> None:
     y = np.where(wrong, -1.0, truth)
     print(f"{wrong.sum()} of {y.size} labels are wrong")
 
-    # Metadata routing hands the scores to the scorer too, as the weights of the rows.
+    # Metadata routing also passes the scores to the scorer, as sample weights.
     sklearn.set_config(enable_metadata_routing=True)
     accuracy = make_scorer(accuracy_score).set_score_request(sample_weight="scores")
     C = 2.0 ** np.arange(-6, 5)
@@ -54,8 +54,8 @@ def main(picture: Path) -> None:
     weights = sigmoid.instance_weights(y, scores)
     print(
         f"selected: steepness {sigmoid.steepness:g}, midpoint {sigmoid.midpoint:g}, "
-        f"ceiling {sigmoid.ceiling:g}; a right label weighs {weights[~wrong].mean():.4f} in the "
-        f"mean, a wrong one {weights[wrong].mean():.4f}"
+        f"ceiling {sigmoid.ceiling:g}; mean weight of a right label "
+        f"{weights[~wrong].mean():.4f}, of a wrong one {weights[wrong].mean():.4f}"
     )
 
     figure, (top, bottom) = plt.subplots(

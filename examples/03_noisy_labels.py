@@ -1,8 +1,8 @@
-"""Noisy labels: the rows that the rest of the data contradict.
+"""Noisy labels: rows whose label the other rows contradict.
 
-In a data set of 569 tumours 30 labels are swapped at random.  A model is asked which labels
-look wrong, twice: by the margins of the model that was trained on them, and by leave-one-out
-margins, where no row speaks for itself.
+In a data set of 569 tumours, 30 labels are swapped at random.  Two rankings show which labels
+look wrong: by the margins of the model trained on them, and by leave-one-out margins, in which
+no row speaks for itself.
 
     python examples/03_noisy_labels.py [PICTURE]
 """
@@ -21,7 +21,7 @@ N_SWAPPED = 30
 
 
 def main(picture: Path) -> None:
-    """Swap labels, rank all rows by both margins, and draw how soon the swapped ones appear."""
+    """Swap labels, rank all rows by both margins, and draw how early the swapped ones appear."""
     X, truth = load_breast_cancer(return_X_y=True)
     X = minmax_scale(X)
     rng = np.random.default_rng(0)

@@ -1,6 +1,6 @@
 """Replacing GridSearchCV: the same model, the same grid, one line changed.
 
-Both searches judge 88 candidates on 500 rows; 5000 other rows judge what they selected.
+Both searches evaluate 88 candidates on 500 rows; 5000 new rows test the selected models.
 
     python examples/04_replacing_gridsearchcv.py [PICTURE]
 """
@@ -23,11 +23,11 @@ GRID = {"svc__C": 2.0 ** np.arange(-3, 8), "svc__gamma": 2.0 ** np.arange(-10, -
 
 
 def main(picture: Path) -> None:
-    """Run both searches, tell what they selected in which time, and draw their scores."""
+    """Run both searches, print what they selected and how long it took, and draw their scores."""
     X, y = waveform(500, seed=6)
     X_new, y_new = waveform(5000, seed=7)
     model = make_pipeline(StandardScaler(), SVC())
-    SpanSearch(model, {"svc__C": [1.0]}).fit(X, y)  # compile, or load what is compiled
+    SpanSearch(model, {"svc__C": [1.0]}).fit(X, y)  # compile, or load the compiled code
 
     searches = {
         "GridSearchCV, 5 folds": GridSearchCV(model, GRID, cv=5),
@@ -51,7 +51,7 @@ def main(picture: Path) -> None:
 
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained", sharey=True)
     top = np.max(scores)
-    colours = {"vmin": top - 0.1, "vmax": top, "cmap": "gray"}  # below that all is black
+    colours = {"vmin": top - 0.1, "vmax": top, "cmap": "gray"}  # black below vmin
     for ax, (name, search) in zip(axes, searches.items(), strict=True):
         SpanSearchDisplay.from_search(search, ax=ax, **colours)
         ax.set_title(f"{name} (star: selected)", loc="left", fontsize=10)

@@ -1,7 +1,7 @@
 """A search on a dask cluster, with the same results as on one processor.
 
-Without a scheduler two workers are started on this machine.  For a search that takes seconds a
-cluster does not pay; this one is small so that you can try it.
+Without a scheduler, two workers are started on this machine.  A cluster does not pay off for a
+search that takes seconds; this one is small so that you can try it.
 
     python examples/05_dask_cluster.py [PICTURE [SCHEDULER]]
 """
@@ -21,7 +21,7 @@ GRID = {"gamma": 2.0 ** np.arange(-9, -1), "C": 2.0 ** np.arange(-4, 9)}
 
 
 def main(picture: Path, scheduler: str | None) -> None:
-    """Search here and on the cluster, compare, and draw what the cluster found."""
+    """Search here and on the cluster, compare, and draw the cluster's scores."""
     X, y = ringnorm(800, seed=8)
     here = SpanSearch(SpanSVC(), GRID).fit(X, y)
 

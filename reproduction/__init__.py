@@ -1,7 +1,7 @@
-"""The paper's six experiments on its 14 data sets, beside its own numbers.
+"""The paper's six experiments on its 14 data sets, next to its own numbers.
 
-``python -m reproduction`` runs them; it needs the repository, as nothing here is installed.
-``problems`` says what is trained, ``trials`` and ``timing`` do it, ``store`` keeps what comes out
-and ``runner`` runs it all.  ``complete`` reads the store; each experiment has a module that reduces
-it to small tables, of which ``page`` makes the page.
+``python -m reproduction`` runs them; it needs the repository, since nothing here is installed.
+``problems`` defines what is trained, ``trials`` and ``timing`` train and time it, ``store`` keeps
+the results and ``runner`` runs it all.  ``complete`` reads the store; one module per experiment
+reduces it to small tables, from which ``page`` writes the page.
 """

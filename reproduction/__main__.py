@@ -1,4 +1,4 @@
-"""``python -m reproduction``: the paper's experiments, run and laid beside its numbers."""
+"""``python -m reproduction``: runs the paper's experiments and compares with its numbers."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ __all__ = ["app"]
 _COMMAND = "python -m reproduction"
 
 _HELP = (
-    "Run the experiments of the paper, and lay the results beside its tables.\n\n"
-    "Every result is stored as soon as it is known: a run that is stopped goes on where it "
-    "was when the same command is given again.\n\n"
+    "Run the experiments of the paper and show the results next to its tables.\n\n"
+    "Every result is stored as soon as it is known: if a run is stopped, give the same command "
+    "again to continue.\n\n"
     "\b\n"
     "  python -m reproduction --quick\n"
     "  python -m reproduction 1 --datasets splice,adult --jobs 2\n"
@@ -48,51 +48,51 @@ def reproduce(
         list[str] | None,
         typer.Argument(
             metavar="[1-6|checks|all]...",
-            help="Experiments: numbers, ranges such as 1-4, 'checks' (variations that explain "
+            help="Experiments: numbers, ranges such as 1-4, 'checks' (variants that explain "
             "differences), or 'all'.",
             show_default="all",
         ),
     ] = None,
     experiments: Annotated[
-        str | None, typer.Option(help="The same as the argument, separated by commas.")
+        str | None, typer.Option(help="The same as the argument, comma-separated.")
     ] = None,
     datasets: Annotated[
         str | None,
         typer.Option(
-            help="Data sets, separated by commas; see 'spansvm datasets'.", show_default="all 14"
+            help="Data sets, comma-separated; see 'spansvm datasets'.", show_default="all 14"
         ),
     ] = None,
     splits: Annotated[
         int | None,
         typer.Option(
             min=1,
-            help="Splits where they are random, and partitions into folds.",
-            show_default="10; 2 if quick",
+            help="How many random splits, and partitions into folds.",
+            show_default="10; 2 with --quick",
         ),
     ] = None,
     jobs: Annotated[
-        int, typer.Option(min=1, help="Threads. Experiments 5 and 6 are timed in one.")
+        int, typer.Option(min=1, help="Threads. Experiments 5 and 6 always use one.")
     ] = 1,
     quick: Annotated[
         bool, typer.Option("--quick", help="A coarse grid on small data sets: about a minute.")
     ] = False,
     curves: Annotated[
         str | None,
-        typer.Option(help="Data sets whose curves are drawn too, separated by commas."),
+        typer.Option(help="Further data sets whose curves are drawn, comma-separated."),
     ] = None,
     page_only: Annotated[
-        bool, typer.Option("--page-only", help="Compute nothing; tables, figures and page anew.")
+        bool, typer.Option("--page-only", help="Compute nothing; rewrite tables, figures and page.")
     ] = False,
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Folder for results, tables, figures and page.",
-            show_default="reproduced; reproduced-quick if quick",
+            help="Folder for results, tables, figures and the page.",
+            show_default="reproduced; reproduced-quick with --quick",
         ),
     ] = None,
     debug: Debug = False,
 ) -> None:
-    """See the help."""
+    """Run the experiments and write the page."""
     wanted = _experiments([*(chosen or []), *_listed(experiments)])
     sets = _data_sets(_listed(datasets), quick)
     drawn = _data_sets(_listed(curves), False) if curves else ()
@@ -121,9 +121,9 @@ def _check_that_they_are_here(data_sets: Sequence[str]) -> None:
     missing = [name for name in data_sets if None in locate(name).values()]
     if missing:
         raise UserError(
-            f"Not on this machine: {', '.join(missing)}; 'spansvm datasets "
-            f"{' '.join(f'--fetch {name}' for name in missing)}' downloads them, or leave them out "
-            "with --datasets."
+            f"Not on this machine: {', '.join(missing)}. Download with 'spansvm datasets "
+            f"{' '.join(f'--fetch {name}' for name in missing)}', or leave them out with "
+            "--datasets."
         )
 
 
@@ -132,7 +132,7 @@ def _listed(text: str | None) -> list[str]:
 
 
 def _experiments(texts: Sequence[str]) -> list[str]:
-    """The experiments that are asked for, in their order."""
+    """The requested experiments, in order."""
     asked: set[str] = set()
     for text in texts or ["all"]:
         first, dash, last = text.partition("-")
@@ -144,7 +144,8 @@ def _experiments(texts: Sequence[str]) -> list[str]:
             asked |= {str(k) for k in range(int(first), int(last) + 1)}
         else:
             raise typer.BadParameter(
-                f"{text!r} is no experiment: give numbers from 1 to 6, a range, 'checks' or 'all'."
+                f"{text!r} is not an experiment: give numbers from 1 to 6, a range, 'checks' or "
+                "'all'."
             )
     return [name for name in EXPERIMENTS if name in asked]
 

@@ -13,12 +13,12 @@ from .selection import values_of
 
 __all__ = ["answers"]
 
-#: Growth of time is measured from this many rows on: below, fixed costs hide it.
+#: Growth of time is measured from this many rows on: below that, fixed costs hide it.
 _GROWING = 1024
 
 
 def answers(summaries: Mapping[str, Sequence[Row]]) -> list[str]:
-    """Sentences in Markdown, one a finding; those of experiments that were not run are left out."""
+    """One Markdown text per finding; those of experiments that were not run are left out."""
     selected = [*summaries.get("class_weights", ()), *summaries.get("instance_weights", ())]
     result = []
     if any(row["method"] == "kfold" for row in selected):
@@ -48,15 +48,15 @@ def _selection(rows: Sequence[Row]) -> str:
         ]
     text = (
         "**Is the span-rule at least as good as 5-fold cross-validation?** Its mean test error is "
-        f"not larger on {at_most['worst']} of {len(sets)} data sets with the paper's rule for ties "
+        f"not larger on {at_most['worst']} of {len(sets)} data sets with the paper's tie rule "
         f"(the paper: 12 of 14), and on {at_most['chosen']} with ours."
     )
     if several:
         (better, worse), (our_better, our_worse) = beyond["worst"], beyond["chosen"]
         text += (
-            f" On the {len(several)} data sets with several splits the mean difference exceeds two "
-            f"standard errors on {better} in favour of the rule and on {worse} in favour of folds "
-            f"(with our rule for ties {our_better} and {our_worse})."
+            f" On the {len(several)} data sets with several splits, the mean difference exceeds "
+            f"two standard errors on {better} in favour of the rule and on {worse} in favour of "
+            f"folds (with our tie rule: {our_better} and {our_worse})."
         )
     return text
 
@@ -70,9 +70,9 @@ def _with_folds(rows: Sequence[Row]) -> list[str]:
 
 
 def _less_folds(rows: Sequence[Row], name: str, column: str) -> list[float]:
-    """Test error by the span-rule less that by folds, split by split.
+    """Test error with the span-rule minus that with folds, split by split.
 
-    Of a fixed split with several partitions into folds: one difference for each partition.
+    For a fixed split with several partitions into folds: one difference per partition.
     """
     rule = dict(
         zip(values_of(rows, name, "span_rule", "split"),
@@ -112,9 +112,10 @@ def _existence(rows: Sequence[Row]) -> str:
     cells = [row["empty_mean"] for row in printed("existence").values()]
     return (
         f"**Does the span exist?** {100 * (1 - share):.1f} % of the models have no in-bound vector "
-        f"with an empty Λp. There are on average at most {means[most]:.2f} a model "
-        f"({title(most)}; the paper's largest is {max(cells):.3f}), and exactly none on {none} of "
-        f"{len(means)} data sets (the paper: {cells.count(0.0)} of {len(cells)})."
+        f"with an empty Λp. The largest mean number of such vectors per model is "
+        f"{means[most]:.2f} ({title(most)}; the paper's largest is {max(cells):.3f}), and there "
+        f"are none at all on {none} of {len(means)} data sets (the paper: {cells.count(0.0)} of "
+        f"{len(cells)})."
     )
 
 
@@ -124,12 +125,13 @@ def _efficiency(rows: Sequence[Row]) -> str:
     samples = [row["sampled"] for row in rows]
     faster = sum(row["spans"] < row["libsvm"] for row in rows)
     return (
-        "**Is it fast?** LibSVM's 5 folds of a model take "
+        "**Is it fast?** LibSVM's 5 folds for a model take "
         f"{ratios[least]:.2g} times ({title(least)}) to {ratios[most]:.0f} times ({title(most)}) "
-        "as long as the same model in a search by the span-rule, training included (by samples "
-        f"of {min(samples)} to {max(samples)} candidates; the smallest are rough). The spans of "
-        "a trained model alone, which is what the paper times, take less than LibSVM's folds on "
-        f"{faster} of {len(rows)} data sets (the paper, with general quadratic programs: 5 of 14)."
+        "as long as the same model in a search by the span-rule, training included (estimated "
+        f"from {min(samples)} to {max(samples)} candidates; small samples are rough). The spans "
+        "of a trained model alone, which is what the paper times, take less time than LibSVM's "
+        f"folds on {faster} of {len(rows)} data sets (the paper, with general quadratic programs: "
+        "5 of 14)."
     )
 
 
@@ -137,19 +139,19 @@ def _growth(rows: Sequence[Row]) -> str:
     slower = [row["l"] for row in rows if row["search"] >= row["libsvm"]]
     sizes = sorted({row["l"] for row in rows})
     where = (
-        f"there is no crossover any more: it is faster at every size from {sizes[0]} to "
+        f"there is no longer a crossover: it is faster at every size from {sizes[0]} to "
         f"{sizes[-1]} rows"
         if not slower
         else f"the last size at which folds are faster is {max(slower)} rows"
     )
     return (
-        f"**When is it faster than folds?** On ringnorm data {where} (the paper: above 4096 "
+        f"**When is it faster than folds?** On ringnorm data, {where} (the paper: above 4096 "
         f"rows).{_exponents(rows)}"
     )
 
 
 def _exponents(rows: Sequence[Row]) -> str:
-    """How time grows with size, where there are enough sizes to tell."""
+    """How time grows with size, if there are enough sizes to tell."""
     parts = []
     for d in sorted({row["d"] for row in rows}):
         part = [row for row in rows if row["d"] == d and row["l"] >= _GROWING]
@@ -158,10 +160,10 @@ def _exponents(rows: Sequence[Row]) -> str:
             parts.append(f"l^{slopes[0]:.1f} against l^{slopes[1]:.1f} for d = {d}")
     if not parts:
         return ""
-    return f" From {_GROWING} rows on time grows as {', '.join(parts)} (ours, LibSVM's folds)."
+    return f" From {_GROWING} rows on, time grows as {', '.join(parts)} (ours, LibSVM's folds)."
 
 
 def _slope(rows: Sequence[Row], name: str) -> float:
-    """Slope of the logarithm of time over that of size."""
+    """Slope of log time over log size."""
     slope = np.polyfit(np.log([row["l"] for row in rows]), np.log([row[name] for row in rows]), 1)
     return float(slope[0])

@@ -27,7 +27,7 @@ MODEL_COLUMNS = (
 
 
 class CompleteProblems:
-    """What a store has of the problems that are complete.
+    """The results of complete problems in a store.
 
     Parameters
     ----------
@@ -45,9 +45,9 @@ class CompleteProblems:
         return GRIDS[self.grid][key.data_set in WITH_SCORES]
 
     def complete(self) -> list[Key]:
-        """Problems of which every candidate was trained on all training rows, in paper order.
+        """Problems with every candidate trained on all training rows, in the paper's order.
 
-        If some splits of a data set have folds, those without them are not complete: means are to
+        If some splits of a data set have folds, those without them are not complete: means should
         be over the same splits.
         """
         order = {name: place for place, name in enumerate(names())}
@@ -70,7 +70,7 @@ class CompleteProblems:
         return dict(zip(MODEL_COLUMNS, table.T, strict=True))
 
     def folds(self, key: Key) -> dict[str, tuple[Array, Array]]:
-        """For each scheme that is complete the error and the mean hinge loss of left-out rows."""
+        """For each complete scheme, the error and the mean hinge loss of left-out rows."""
         if key in self._folds:
             return self._folds[key]
         result = self._folds[key] = {}
@@ -89,7 +89,7 @@ class CompleteProblems:
         return result
 
     def _in_order(self, key: Key, rows: Sequence[tuple]) -> Array:
-        """Numbers of the rows, which begin with the candidate, in the order of the candidates."""
+        """The numbers in the rows, which begin with the candidate, in candidate order."""
         place = {candidate_name(c): i for i, c in enumerate(self.candidates(key))}
         ordered = sorted(rows, key=lambda row: place[row[0]])
         return np.array([row[1:] for row in ordered], dtype=np.float64)

@@ -1,8 +1,8 @@
-"""Selected cells once more, from models that LibSVM itself trained.
+"""Selected cells again, from models trained by LibSVM itself.
 
-Leave-one-out errors are counts: where the best two candidates differ by one instance, the
-tolerance of a solver decides.  So the candidates that come close to the least value of an estimate
-are trained by LibSVM, read, and evaluated like all others; they are stored as a variant.
+Leave-one-out errors are counts: if the best two candidates differ by one instance, the solver's
+tolerance decides.  So LibSVM trains the candidates close to the smallest value of an estimate; its
+models are read and evaluated like all others, and stored as a variant.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from .trials import estimates_of
 
 __all__ = ["CLOSE", "LIBSVM", "MOST", "close_candidates", "confirm"]
 
-#: The variant under which its rows are stored.
+#: The variant under which these rows are stored.
 LIBSVM = "LibSVM"
 
-#: How many instances more than the least count are close, and how many candidates at most.
+#: A count is close if it exceeds the smallest by at most this; and the most candidates taken.
 CLOSE, MOST = 2, 24
 
 
 def confirm(store: Store, problem: Problem) -> Iterator[int]:
-    """Train the candidates that come close with LibSVM; yield how many are done."""
+    """Train the close candidates with LibSVM; yield how many are done."""
     chosen = close_candidates(store, problem.key)
     data = problem.data
     key = Key(problem.key.data_set, problem.key.split, LIBSVM)
@@ -57,10 +57,10 @@ def confirm(store: Store, problem: Problem) -> Iterator[int]:
 
 
 def close_candidates(store: Store, key: Key) -> set[str]:
-    """Candidates whose count is near the least one, for the span-rule and for xi-alpha.
+    """Candidates whose count is close to the smallest, for the span-rule and for xi-alpha.
 
-    Of more than :data:`MOST` those with the smaller counts, and of equal counts those with the
-    larger test errors, which the paper's rule for ties reports.
+    If there are more than :data:`MOST`, those with the smaller counts, and among equal counts
+    those with the larger test errors, which the paper's tie rule reports.
     """
     rows = store.rows("models", ["candidate", "test_error", "span_rule", "xi_alpha"], key)
     result: set[str] = set()

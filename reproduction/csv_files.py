@@ -1,4 +1,4 @@
-"""Rows as CSV files under comments that say how they came about; also those of ``benchmarks``."""
+"""CSV files with comments that say how the rows were produced; ``benchmarks`` uses it too."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def to_csv(rows: Sequence[Mapping[str, Any]], notes: Iterable[str] = (), digits:
     Parameters
     ----------
     rows : sequence of dict
-        A row that lacks a column has an empty cell there.
+        A missing column becomes an empty cell.
     notes : iterable of str
     digits : int, default=0
-        How many significant digits floats have; 0 for all.
+        Significant digits of floats; 0 for all.
     """
     columns = list(dict.fromkeys(name for row in rows for name in row))
     cells = ([_cell(row.get(name, ""), digits) for name in columns] for row in rows)
@@ -39,12 +39,12 @@ def to_csv(rows: Sequence[Mapping[str, Any]], notes: Iterable[str] = (), digits:
 
 
 def _cell(value: Any, digits: int) -> Any:
-    # numpy's double is a float, too.
+    # numpy's double is a float too.
     return f"{value:.{digits}g}" if digits and isinstance(value, float) else value
 
 
 def read_rows(path: Path) -> tuple[list[Row], list[str]]:
-    """The rows of a CSV file with numbers as numbers, and its notes."""
+    """The rows of a CSV file, with numbers parsed, and its notes."""
     lines = path.read_text(encoding="utf-8").splitlines()
     notes = [line[2:] for line in lines if line.startswith("# ")]
     table = csv.DictReader(line for line in lines if not line.startswith("#"))
@@ -61,7 +61,7 @@ def _value(text: str) -> Any:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file, whole or not at all."""
+    """Write a text file atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")

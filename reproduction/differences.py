@@ -1,4 +1,4 @@
-"""Where our numbers are not the paper's: the evidence, as tables and sentences."""
+"""Where our numbers differ from the paper's: the evidence, as tables and sentences."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _cell(rows: Sequence[Row], data_set: str, method: str, variant: str = "") ->
 
 
 def _fixed_splits(rows: Sequence[Row]) -> list[str | PageTable]:
-    """Every cell of a fixed split, as trained by us, more exactly, and by LibSVM."""
+    """Every cell of a fixed split, from our models, from more exact ones, and from LibSVM's."""
     cells = printed("selection")
     variants = {"": "ours", _TIGHT: "tolerance 1e-5", LIBSVM: "LibSVM"}
     variants = {v: name for v, name in variants.items() if any(r["variant"] == v for r in rows)}
@@ -73,16 +73,15 @@ def _fixed_splits(rows: Sequence[Row]) -> list[str | PageTable]:
         return []
     text = (
         f"**Fixed splits.** {same} of {len(lines)} cells that do not depend on how folds are drawn "
-        "agree with the paper to within one test instance. A range is what the tied models span, "
-        "of which the paper reports the worst."
+        "agree with the paper to within one test instance. A range covers the tied models; the "
+        "paper reports the worst of them."
     )
     if len(variants) > 1:
         text += (
-            " Estimates are counts of training instances: where the best candidates differ by one "
-            "or two of them, the solver's tolerance decides which one is selected. So the table "
-            "also has the cells from models trained to another tolerance, and from LibSVM's own "
-            f"models of the candidates within {CLOSE} instances of the least count (at most "
-            f"{MOST})."
+            " Estimates are counts of training instances: if the best candidates differ by one or "
+            "two, the solver's tolerance decides which is selected. So the table also shows "
+            "models trained to a smaller tolerance, and LibSVM's own models for the candidates "
+            f"within {CLOSE} instances of the smallest count (at most {MOST})."
         )
     columns = ["cell", "paper", *variants.values(), "agrees to within one test instance"]
     table = PageTable("fixed_splits", "Cells of the fixed splits.", columns, lines)
@@ -90,7 +89,7 @@ def _fixed_splits(rows: Sequence[Row]) -> list[str | PageTable]:
 
 
 def _out_of_reach(rows: Sequence[Row], variants: Mapping[str, str]) -> list[str | PageTable]:
-    """For cells that nothing gives: how far the models with that test error are from selected."""
+    """For cells that nobody reproduces: how far models with that test error are from selection."""
     sentences = []
     for data_set in _fixed(rows):
         for method, heading in _CELLS.items():
@@ -108,17 +107,17 @@ def _out_of_reach(rows: Sequence[Row], variants: Mapping[str, str]) -> list[str 
             least = values_of(rows, data_set, method, "estimate")[0]
             sentences.append(
                 f"{title(data_set)}, {heading}: every model with a test error of {number(cell)} "
-                f"has an estimate of {round(n * at_cell[0])} of {n} rows or more, and the least "
-                f"estimate is {round(n * least)}."
+                f"has an estimate of at least {round(n * at_cell[0])} of {n} rows, and the "
+                f"smallest estimate is {round(n * least)}."
                 + " The paper has the same number for the span bound."
                 * (cell == printed("selection")[data_set]["span_bound"])
             )
     if not sentences:
         return []
     text = (
-        "Cells that none of these gives, and what the estimate of a model with that test error "
-        "is: a difference of one or two rows is one of tolerance, a large one says that the cell "
-        "does not belong to the model with the least estimate. "
+        "Cells that none of these reproduces, with the estimates of models that have that test "
+        "error: a difference of one or two rows is due to tolerance; a large one means that the "
+        "cell does not belong to the model with the smallest estimate. "
     )
     return [text + " ".join(sentences)]
 
@@ -126,7 +125,7 @@ def _out_of_reach(rows: Sequence[Row], variants: Mapping[str, str]) -> list[str 
 def _who_agrees(
     rows: Sequence[Row], data_set: str, method: str, cell: float, variants: Mapping[str, str]
 ) -> str:
-    """Which of the variants give the cell; else whose tied models range around it."""
+    """The variants that reproduce the cell; if none, those whose tied models cover it."""
     exact, around = [], []
     for variant, name in variants.items():
         worst = values_of(rows, data_set, method, "worst", variant)
@@ -160,15 +159,15 @@ def _span_bound(rows: Sequence[Row]) -> list[str | PageTable]:
         for found in (fits["span_bound"], fits["span_bound_radius"])
     ]
     text = (
-        "**The span bound: which D?** Theorem 1 has the diameter of the smallest enclosing ball. "
-        f"With it {len(fits['span_bound'])} of {len(lines)} cells of the fixed splits agree; with "
-        f"the radius in its place {len(fits['span_bound_radius'])}. Only with the diameter: "
+        "**The span bound: which D?** Theorem 1 uses the diameter of the smallest enclosing ball. "
+        f"With it, {len(fits['span_bound'])} of {len(lines)} cells of the fixed splits agree; "
+        f"with the radius instead, {len(fits['span_bound_radius'])}. Only with the diameter: "
         f"{lists[0]}. Only with the radius: {lists[1]}."
     )
     if "none" not in lists:
-        text += " So neither reading holds throughout."
+        text += " So neither reading fits all cells."
     columns = ["data set", "paper", "diameter", "radius"]
-    caption = "Test error of what the span bound selects (= within one test instance)."
+    caption = "Test error of the model that the span bound selects (=: within one test instance)."
     return [text, PageTable("span_bound", caption, columns, lines)]
 
 
@@ -179,19 +178,19 @@ def _pixels(rows: Sequence[Row]) -> list[str | PageTable]:
         return []
     cells = printed("selection")[name]
     return [
-        "**Scaling of the MNIST pixels.** All pixels are divided by 255. Scaled one by one, as "
-        f"the paper's words could be read, {title(name)} has the least error "
-        f"{number(least[0])} and the span-rule selects {_cell(rows, name, 'span_rule', variant)}; "
-        f"divided by 255 they are {_cell(rows, name, MINIMUM)} and "
-        f"{_cell(rows, name, 'span_rule')}, and the paper's are {number(cells[MINIMUM])} and "
-        f"{number(cells['span_rule'])}."
+        "**Scaling of the MNIST pixels.** All pixels are divided by 255. The paper can also be "
+        f"read as scaling each pixel separately: then the smallest test error on {title(name)} is "
+        f"{number(least[0])} and the span-rule selects a model with "
+        f"{_cell(rows, name, 'span_rule', variant)}. Divided by 255, they are "
+        f"{_cell(rows, name, MINIMUM)} and {_cell(rows, name, 'span_rule')}, and in the paper "
+        f"{number(cells[MINIMUM])} and {number(cells['span_rule'])}."
     ]
 
 
 def _variants(
     rows: Sequence[Row], prediction: Sequence[Row], name: str, label: str, table: str
 ) -> PageTable:
-    """Selected errors and RMSE of a data set under all its variants, beside the paper's."""
+    """Selected errors and RMSE of a data set in all its variants, next to the paper's."""
     methods = ("span_rule", "span_bound", "kfold", "xi_alpha", MINIMUM)
     headings = ["span-rule", "span bound, D", "5-fold", "ξα", "minimum", "RMSE span-rule"]
     cells = printed("selection")[name]
@@ -230,21 +229,21 @@ def _bank(rows: Sequence[Row], prediction: Sequence[Row]) -> list[str | PageTabl
     plain = float(np.mean(values_of(rows, name, MINIMUM, variant="plain sample")))
     text = (
         "**Bank marketing: a balanced sample.** 11.3 % of the calls end with a subscription, so "
-        "that a model which always says no has a smaller test error than the paper's best, "
-        f"{number(cells[MINIMUM])}; with a plain random sample of 300 the best has "
-        f"{plain:.4f} on average. So the paper's training sample was not a plain one, though it "
-        "does not say how it was drawn. Ours has as many rows of each class. Of its five cells "
-        f"these lie within two standard deviations of ours then: {', '.join(fits['']) or 'none'}; "
-        f"with the plain sample: {', '.join(fits['plain sample']) or 'none'}. The paper's RMSE of "
-        f"the span-rule lies within two standard deviations of {_samples_of_rmse(prediction)}: on "
-        "a balanced sample the leave-one-out error is one of balanced classes, and the test error "
-        "is not."
+        "a model that always predicts no has a smaller test error than the paper's best, "
+        f"{number(cells[MINIMUM])}; with a plain random sample of 300, the best has "
+        f"{plain:.4f} on average. So the paper's training sample was not a plain one, though the "
+        "paper does not say how it was drawn. Ours has equally many rows of each class. With it, "
+        "these of the paper's five cells are within two standard deviations of ours: "
+        f"{', '.join(fits['']) or 'none'}; with the plain sample: "
+        f"{', '.join(fits['plain sample']) or 'none'}. The paper's RMSE of the span-rule is within "
+        f"two standard deviations of {_samples_of_rmse(prediction)}: on a balanced sample the "
+        "leave-one-out error is for balanced classes, and the test error is not."
     )
     return [text, _variants(rows, prediction, name, "balanced sample", "bank")]
 
 
 def _samples_of_rmse(prediction: Sequence[Row]) -> str:
-    """With which samples of bank marketing the paper's RMSE comes out."""
+    """The samples of bank marketing that reproduce the paper's RMSE."""
     name = "bank_marketing"
     cell = printed("prediction")[name]["span_rule"]
     found = []
@@ -255,8 +254,8 @@ def _samples_of_rmse(prediction: Sequence[Row]) -> str:
             if (row["data_set"], row["variant"], row["method"]) == (name, variant, "span_rule")
         ]
         if len(errors) > 1 and abs(np.mean(errors) - cell) <= 2.0 * np.std(errors, ddof=1):
-            found.append(f"that of {sample}")
-    return " and ".join(found) or "that of neither"
+            found.append(f"ours on {sample}")
+    return " and ".join(found) or "ours on neither sample"
 
 
 def _parkinson(
@@ -281,26 +280,26 @@ def _parkinson(
         ("span_rule", SUBJECTS)
     }  # fmt: skip
     text = (
-        "**Parkinson's speech: people, not recordings.** There are 26 recordings of each person, "
-        "and the persons in the test set are others. Leaving one recording out leaves 25 of the "
-        f"same person in: the least span-rule is {rule[0]:.4f}, and the model it selects has a "
-        f"test error of {selected:.4f}. Leaving out all recordings of a person at a time, the "
-        f"least estimate is {subjects[0]:.4f} and the model selected by it has {by_subject:.4f}."
+        "**Parkinson's speech: people, not recordings.** There are 26 recordings per person, and "
+        "the test set has other people. Leaving one recording out leaves 25 of the same person "
+        f"in: the smallest span-rule is {rule[0]:.4f}, and the model it selects has a test error "
+        f"of {selected:.4f}. If all recordings of a person are left out together, the smallest "
+        f"estimate is {subjects[0]:.4f} and the model it selects has {by_subject:.4f}."
     )
     if len(errors) == 2:
         text += (
             f" The RMSE to the test error is {errors['span_rule']:.4f} for recordings and "
-            f"{errors[SUBJECTS]:.4f} for persons."
+            f"{errors[SUBJECTS]:.4f} for people."
         )
     if degenerate:
         text += (
             f" In {degenerate} of the models all weights are at the floor, so that no vector is "
-            "in-bound and the classes balance exactly. Whoever leaves then tips the balance "
-            "against himself: the leave-one-out error is 1, the test error 0.5, and that alone "
-            "makes much of the rule's RMSE."
+            "in-bound and the classes balance exactly. A row that leaves then tips the balance "
+            "against its own class: the leave-one-out error is 1, the test error 0.5, and that "
+            "alone accounts for much of the rule's RMSE."
         )
     text += (
-        " The paper does not say how features were scaled across the two parts; the table has "
-        "the readings that were tried."
+        " The paper does not say how features were scaled across training and test set; the table "
+        "shows the variants we tried."
     )
     return [text, _variants(rows, prediction, name, "as described", "parkinson")]

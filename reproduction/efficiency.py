@@ -1,4 +1,4 @@
-"""Experiment 5: seconds a model, of the span-rule and of folds."""
+"""Experiment 5: seconds per model, with the span-rule and with folds."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ __all__ = ["NAME", "SAMPLED", "TITLE", "summarise", "tables", "time_rows"]
 
 #: How far LibSVM's times can be trusted.
 SAMPLED = (
-    "LibSVM's folds are timed for so many candidates as the column sample says, on a regular "
-    "lattice of the grid; with few of them the mean may be far from that of the grid."
+    "LibSVM's folds are timed for as many candidates as the column 'sample' says, on a regular "
+    "lattice of the grid; with few of them, their mean may be far from that of the whole grid."
 )
 
 NAME = "efficiency"
-TITLE = "Experiment 5: time of a model"
+TITLE = "Experiment 5: time per model"
 
 
 def time_rows(results: CompleteProblems, *, ringnorm: bool) -> list[Row]:
-    """Mean seconds of a model, for every problem that was timed completely."""
+    """Mean seconds per model, for every problem that was timed completely."""
     store = results.store
     rows: list[Row] = []
     for key in store.problems("times"):
@@ -52,13 +52,13 @@ def time_rows(results: CompleteProblems, *, ringnorm: bool) -> list[Row]:
 
 
 def summarise(results: CompleteProblems) -> list[Row]:
-    """Times on the data sets, in the order of the paper."""
+    """Times on the data sets, in the paper's order."""
     rows = time_rows(results, ringnorm=False)
     return sorted(rows, key=lambda row: names().index(row["data_set"]))
 
 
 def tables(rows: Sequence[Row]) -> list[PageTable]:
-    """Our times, LibSVM's on the same machine, and the paper's on its own."""
+    """Our times, LibSVM's on the same machine, and the paper's on theirs."""
     cells = printed("seconds")
     lines = [
         [
@@ -73,7 +73,7 @@ def tables(rows: Sequence[Row]) -> list[PageTable]:
     columns = ["data set", "span-rule, training included", "spans of a trained model",
                "5-fold, ours", "5-fold, LibSVM", "sample", "LibSVM / span-rule",
                "paper, other hardware: span-rule", "paper: 5-fold"]  # fmt: skip
-    caption = f"Seconds a model, one thread. {SAMPLED}"
+    caption = f"Seconds per model, one thread. {SAMPLED}"
     return [PageTable(f"{NAME}_table", caption, columns, lines)]
 
 

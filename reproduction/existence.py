@@ -37,7 +37,7 @@ def summarise(results: CompleteProblems) -> list[Row]:
 
 
 def tables(rows: Sequence[Row]) -> list[PageTable]:
-    """Counts beside the paper's."""
+    """Counts next to the paper's."""
     cells = printed("existence")
     lines = []
     for data_set, own in by_data_set(row for row in rows if not row["variant"]).items():

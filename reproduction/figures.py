@@ -1,6 +1,6 @@
 """The paper's figures, drawn from the summaries: curves of Experiment 3, times of Experiment 6.
 
-Lines differ by dashes and marks as well as by colour, so that they can be told apart in grey.
+Lines differ in dashes and markers as well as in colour, so that they are distinct in greyscale.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["curves_figure", "save", "support_figure", "time_figure"]
 
 _BLUE, _ORANGE, _GREEN, _PURPLE = COLOURS[:4]
 
-#: For every estimate its label and its line.
+#: The label and line style of each estimate.
 _LINES: dict[str, dict[str, Any]] = {
     "test_error": {"label": "test error", "color": "black", "lw": 2.2},
     "span_rule": {"label": "span-rule", "color": _BLUE, "lw": 1.6},
@@ -35,7 +35,7 @@ _LINES: dict[str, dict[str, Any]] = {
                  "ls": (0, (6, 2, 1, 2))},
 }  # fmt: skip
 
-#: Symbol of a parameter in the paper, and whether its axis is logarithmic.
+#: Each parameter's symbol in the paper, and whether its axis is logarithmic.
 _AXES = {
     "positive": ("$C^+$", True),
     "negative": ("$C^-$", True),
@@ -49,7 +49,7 @@ def curves_figure(rows: Sequence[Row], data_set: str) -> Figure:
     """Estimates and test error over each parameter of one data set."""
     own = [row for row in rows if row["data_set"] == data_set]
     if not own:
-        raise UserError(f"There are no curves of {data_set}: run experiment 3 on it first.")
+        raise UserError(f"There are no curves for {data_set}: run experiment 3 on it first.")
     axes = [axis for axis in _AXES if any(row["axis"] == axis for row in own)]
     plt = require("matplotlib.pyplot", "plots")
     figure, panels = plt.subplots(
@@ -76,7 +76,7 @@ def _draw_curves(ax: Axes, rows: Sequence[Row], axis: str) -> None:
         heights = np.array([row[name] for row in rows], dtype=np.float64)
         ax.plot(places, heights, **line)
         lowest = int(np.argmin(heights))
-        # Squares of two sizes: minima often lie at the same place.
+        # Squares of two sizes: minima often coincide.
         size = 13 if name == "span_rule" else 8
         mark: dict[str, Any] = {"marker": "s", "ms": size, "mfc": "none", "mew": 2, "zorder": 4}
         if name == "test_error":
@@ -88,7 +88,7 @@ def _draw_curves(ax: Axes, rows: Sequence[Row], axis: str) -> None:
 
 
 def time_figure(rows: Sequence[Row]) -> Figure:
-    """Seconds a model over the number of rows, one panel for each number of features."""
+    """Seconds per model over the number of rows, one panel per number of features."""
     lines = {
         "libsvm": {"label": "5-fold, LibSVM", "color": _ORANGE, "marker": "s", "ls": "--"},
         "our_folds": {"label": "5-fold, ours", "color": _GREEN, "marker": "^", "ls": ":"},
@@ -96,16 +96,16 @@ def time_figure(rows: Sequence[Row]) -> Figure:
         "spans": {"label": "spans of a trained model", "color": "0.35", "marker": "D",
                   "ls": "-."},
     }  # fmt: skip
-    return _growth_figure(rows, lines, "seconds a model")
+    return _growth_figure(rows, lines, "seconds per model")
 
 
 def support_figure(rows: Sequence[Row]) -> Figure:
-    """Support vectors over the number of rows, one panel for each number of features."""
+    """Support vectors over the number of rows, one panel per number of features."""
     lines = {
         "n_support": {"label": "all support vectors", "color": _ORANGE, "marker": "s", "ls": "--"},
         "n_in_bound": {"label": "in-bound", "color": _BLUE, "marker": "o"},
     }
-    return _growth_figure(rows, lines, "mean number a model")
+    return _growth_figure(rows, lines, "mean number per model")
 
 
 def _growth_figure(rows: Sequence[Row], lines: dict[str, dict[str, Any]], what: str) -> Figure:
@@ -133,7 +133,7 @@ def _growth_figure(rows: Sequence[Row], lines: dict[str, dict[str, Any]], what: 
 
 
 def save(figure: Figure, folder: Path, name: str) -> None:
-    """Write a figure as PNG and as SVG, the same bytes for the same figure, and close it."""
+    """Write a figure as PNG and SVG, reproducibly to the byte, and close it."""
     plt = require("matplotlib.pyplot", "plots")
     with plt.rc_context({"svg.hashsalt": name, "svg.fonttype": "path"}):
         figure.savefig(folder / f"{name}.png", dpi=130, metadata={"Software": None})

@@ -1,4 +1,4 @@
-"""Experiment 6: from which size on the span-rule is faster than folds, on ringnorm data."""
+"""Experiment 6: the size from which the span-rule is faster than folds, on ringnorm data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TITLE = "Experiment 6: time and size"
 
 
 def summarise(results: CompleteProblems) -> list[Row]:
-    """Times and support vectors by number of rows and of features."""
+    """Times and support vectors by number of rows and features."""
     rows = []
     for row in time_rows(results, ringnorm=True):
         _, n, d = row.pop("data_set").split(":")
@@ -25,7 +25,7 @@ def summarise(results: CompleteProblems) -> list[Row]:
 
 
 def tables(rows: Sequence[Row]) -> list[PageTable]:
-    """Seconds a model, and their ratio."""
+    """Milliseconds per model, and their ratio."""
     lines = [
         [
             f"{row['d']}",
@@ -41,7 +41,7 @@ def tables(rows: Sequence[Row]) -> list[PageTable]:
     columns = ["d", "l", "span-rule, training included", "spans of a trained model",
                "5-fold, ours", "5-fold, LibSVM", "sample", "LibSVM / span-rule", "in-bound SVs",
                "all SVs"]  # fmt: skip
-    caption = f"Milliseconds a model on ringnorm data, one thread. {SAMPLED}"
+    caption = f"Milliseconds per model on ringnorm data, one thread. {SAMPLED}"
     return [PageTable(f"{NAME}_table", caption, columns, lines)]
 
 

@@ -17,10 +17,10 @@ TITLE = "Experiment 2: from scores to instance weights"
 
 
 def summarise(results: CompleteProblems) -> list[Row]:
-    """What each method selects, for every split."""
+    """The selection of each method, for every split."""
     return selection_rows(results, WITH_SCORES)
 
 
 def tables(rows: Sequence[Row]) -> list[PageTable]:
-    """Ties as in the paper, and by our default."""
+    """With ties as in the paper, and by our default."""
     return tables_of(rows, NAME)

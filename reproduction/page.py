@@ -1,4 +1,4 @@
-"""From a store to what is read: summaries as CSV, tables, figures, and the page about them all."""
+"""From a store to summaries in CSV files, tables, figures, and the page."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .page_tables import PageTable
 
 __all__ = ["FOLDER", "PAGE", "draw_curves", "read_summaries", "write_page", "write_summaries"]
 
-#: The page, and the folder beside it with all that it shows.
+#: The page, and the folder next to it with everything it shows.
 PAGE = "reproduction.md"
 FOLDER = "reproduction"
 
@@ -35,7 +35,7 @@ _SUMMARIES: dict[str, Callable[[CompleteProblems], list[Row]]] = {
     prediction.CURVES: prediction.curves,
 }
 
-#: Data sets whose curves the paper shows, and the one whose test rows are of other people.
+#: Data sets whose curves the paper shows, and the one whose test rows come from other people.
 _SHOWN = ("image", "adult", "bank_marketing", "parkinson_speech")
 
 _INTRODUCTION = """\
@@ -43,29 +43,28 @@ _INTRODUCTION = """\
 
 The six experiments of Sarafis, Diou and Delopoulos, *Span error bound for weighted SVM with
 applications in hyperparameter selection* ([arXiv 1809.06124](https://arxiv.org/abs/1809.06124)),
-on its 14 data sets. This page is made by `python -m reproduction` from the CSV files in the folder
-`reproduction` beside it. Columns headed "paper" are the numbers that it prints.
+on its 14 data sets. `python -m reproduction` writes this page from the CSV files in the folder
+`reproduction` next to it. Columns headed "paper" are the numbers printed in the paper.
 
-Kernel RBF with gamma = 1/d, features scaled to [0, 1], candidates as in the paper: 33 x 33 class
+RBF kernel with gamma = 1/d, features scaled to [0, 1], candidates as in the paper: 33 x 33 class
 weights, or 10 x 10 x 17 mappings of scores. Splice, adult, MNIST and Parkinson's speech have one
 split. The others were split several times (banana, image and waveform as published), and numbers
-are means with their standard errors over the splits, of which the paper shows one. Folds are
-random: where the split is fixed and the data set is small, 5-fold is the mean over several
-partitions.
+are means with standard errors over the splits; the paper shows a single split. Folds are random:
+if the split is fixed and the data set small, 5-fold is the mean over several partitions.
 
-A mark ≠ says that the paper's number is not ours: for one value, that it differs by more than one
-test instance; for a mean of several, that it is farther from it than two standard deviations of
-these. The span bound is compared with the diameter and with the radius of the ball, and has a mark
-if it agrees with neither.
+The mark ≠ means that the paper's number disagrees with ours: a single value differs by more than
+one test instance; a mean differs by more than two standard deviations of the values it is taken
+over. The span bound is computed with the diameter and with the radius of the ball, and is marked
+if neither agrees.
 """
 
 _QUICK = """
-**This is a quick run** on a coarse grid: the numbers are not to be compared with the paper's.
+**This is a quick run** on a coarse grid: do not compare its numbers with the paper's.
 """
 
 
 def write_summaries(results: CompleteProblems, folder: Path) -> None:
-    """Reduce the store to one small CSV file an experiment."""
+    """Reduce the store to one small CSV file per experiment."""
     notes = [*results.store.notes(), f"grid: {results.grid}"]
     for name, summarise in _SUMMARIES.items():
         rows = summarise(results)
@@ -74,7 +73,7 @@ def write_summaries(results: CompleteProblems, folder: Path) -> None:
 
 
 def read_summaries(folder: Path) -> tuple[dict[str, list[Row]], list[str]]:
-    """The summaries that are there, and what is noted in them."""
+    """The existing summaries, and the notes in them."""
     summaries: dict[str, list[Row]] = {}
     notes: dict[str, None] = {}
     for name in _SUMMARIES:
@@ -116,7 +115,7 @@ def write_page(folder: Path) -> Path:
 
 
 def _keep(table: PageTable, folder: Path) -> str:
-    """Write a table as CSV and Markdown files of its own; its Markdown."""
+    """Write a table to its own CSV and Markdown files, and return its Markdown."""
     write_text(folder / f"{table.name}.csv", table.csv)
     write_text(folder / f"{table.name}.md", table.markdown)
     return table.markdown
@@ -128,11 +127,12 @@ def _figures(name: str, summaries: Mapping[str, Sequence[Row]], folder: Path) ->
         shown = [s for s in _SHOWN if any(row["data_set"] == s for row in rows)]
         draw_curves(rows, shown, folder)
         text = [
-            "\nEstimates and test error over each parameter, the others being those of the least "
-            "test error. □ marks the least value of an estimate, ☆ the least test error.\n"
+            "\nEstimates and test error over each parameter, with the other parameters at the "
+            "smallest test error. □ marks the smallest value of an estimate, ☆ the smallest test "
+            "error.\n"
         ]
         return text * bool(shown) + [
-            f"\n![Curves of {s}]({FOLDER}/curves_{s}.png)\n" for s in shown
+            f"\n![Curves for {s}]({FOLDER}/curves_{s}.png)\n" for s in shown
         ]
     if name == growth.NAME:
         rows = summaries[name]
@@ -146,6 +146,6 @@ def _figures(name: str, summaries: Mapping[str, Sequence[Row]], folder: Path) ->
 
 
 def draw_curves(rows: Sequence[Row], data_sets: Sequence[str], folder: Path) -> None:
-    """Draw the curves of some data sets."""
+    """Draw the curves for some data sets."""
     for data_set in data_sets:
         figures.save(figures.curves_figure(rows, data_set), folder, f"curves_{data_set}")

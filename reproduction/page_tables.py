@@ -1,4 +1,4 @@
-"""Tables for the page, with the paper's numbers beside ours, and the numbers in them."""
+"""Tables for the page, with the paper's numbers next to ours, and how numbers are written."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ __all__ = ["PageTable", "by_data_set", "mean_and_error", "number", "title"]
 
 @dataclass(frozen=True)
 class PageTable:
-    """A table for readers.
+    """A table on the page.
 
     Attributes
     ----------
     name : str
-        Of its file.
+        The name of its file.
     caption : str
     columns : sequence of str
     rows : sequence of sequence of str
@@ -42,7 +42,7 @@ class PageTable:
 
     @property
     def csv(self) -> str:
-        """The table as CSV, without marks of Markdown."""
+        """The table as CSV, without Markdown markup."""
         rows = [[cell.replace("**", "") for cell in row] for row in self.rows]
         return csv_text([self.columns, *rows])
 
@@ -67,7 +67,7 @@ def title(data_set: str) -> str:
 
 
 def by_data_set(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
-    """Rows by data set, in the order in which these come."""
+    """Rows by data set, in order of first appearance."""
     result: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
         result.setdefault(row["data_set"], []).append(row)

@@ -21,12 +21,12 @@ NAME = "prediction"
 TITLE = "Experiment 3: prediction of the test error"
 CURVES = "curves"
 
-#: Methods whose values are errors, and the paper's names of them.
+#: Methods whose values are errors, and the paper's names for them.
 PREDICTORS = {"span_rule": "span-rule", "kfold": "5-fold", "xi_alpha": "ξα"}
 
 
 def summarise(results: CompleteProblems) -> list[Row]:
-    """Root mean square difference between estimate and test error over all candidates."""
+    """Root mean square difference between estimate and test error, over all candidates."""
     rows: list[Row] = []
     for key in results.complete():
         models = results.models(key)
@@ -50,9 +50,9 @@ def _estimates(
 
 
 def curves(results: CompleteProblems) -> list[Row]:
-    """Estimates along each parameter, the others being those of the least test error.
+    """Estimates along each parameter, with the others at the smallest test error.
 
-    Of the first split of each data set, and of its first partition into folds.
+    For the first split of each data set, and its first partition into folds.
     """
     rows: list[Row] = []
     for key in results.complete():
@@ -79,7 +79,7 @@ def curves(results: CompleteProblems) -> list[Row]:
 
 
 def tables(rows: Sequence[Row]) -> list[PageTable]:
-    """RMSE beside the paper's."""
+    """RMSE next to the paper's."""
     cells = printed("prediction")
     lines = []
     for data_set, own in by_data_set(row for row in rows if not row["variant"]).items():

@@ -1,6 +1,6 @@
-"""What is trained in the experiments: data sets, grids of candidates, and variations of both.
+"""What the experiments train: data sets, grids of candidates, and variants of both.
 
-The kernel is the paper's: RBF with gamma = 1/d on features that are scaled to [0, 1].
+The kernel is the paper's: RBF with gamma = 1/d on features scaled to [0, 1].
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ __all__ = [
     "problem",
 ]
 
-#: The data sets of Experiment 2; all others are those of Experiment 1.
+#: The data sets of Experiment 2; all others belong to Experiment 1.
 WITH_SCORES = ("parkinson_speech", "bank_marketing")
 
 Candidate = Mapping[str, float]
@@ -42,14 +42,14 @@ Candidate = Mapping[str, float]
 
 @dataclass(frozen=True, order=True)
 class Key:
-    """What a problem is found by.
+    """Identifies a problem.
 
     Attributes
     ----------
     data_set : str
     split : int
     variant : str
-        What is not as in the paper; empty if nothing is.
+        What differs from the paper; empty if nothing does.
     """
 
     data_set: str
@@ -64,7 +64,7 @@ def _combined(axes: Mapping[str, Sequence[float]]) -> list[dict[str, float]]:
 _CLASS_WEIGHTS = {"negative": PAPER_CLASS_WEIGHTS, "positive": PAPER_CLASS_WEIGHTS}
 _QUICK_STEPS = {"negative": 4, "positive": 4, "steepness": 3, "midpoint": 3, "ceiling": 4}
 
-#: For each grid the candidates with class weights and those with weights from scores.
+#: For each grid, the candidates with class weights and those with weights from scores.
 GRIDS = {
     "paper": (_combined(_CLASS_WEIGHTS), _combined(PAPER_SIGMOIDS)),
     "quick": tuple(
@@ -75,12 +75,12 @@ GRIDS = {
 
 
 def candidate_name(candidate: Candidate) -> str:
-    """A candidate as a short text that is the same in every run."""
+    """A candidate as a short text, the same in every run."""
     return " ".join(f"{name}={value!r}" for name, value in candidate.items())
 
 
 def _as_in_the_paper(name: str, split: int) -> DataSet:
-    # A plain sample of bank marketing cannot give the paper's figures; see differences.py.
+    # A plain sample of bank marketing cannot reproduce the paper's figures; see differences.py.
     return load(name, split, balanced=name == "bank_marketing").scaled()
 
 
@@ -107,7 +107,7 @@ def _test_rows_scaled_apart(name: str, split: int) -> DataSet:
     return replace(data.scaled(), X_test=apart)
 
 
-#: What else the data could be; the name of a variant that begins with "tolerance" ends in it.
+#: Variants of the data. Those named "tolerance ..." are not listed: the value is in the name.
 _VARIANTS = {
     "": _as_in_the_paper,
     "plain sample": _plain_sample,
@@ -116,7 +116,7 @@ _VARIANTS = {
     "test rows scaled apart": _test_rows_scaled_apart,
 }
 
-#: The question of each variant is asked of these data sets.
+#: The variants that are run for each data set.
 VARIATIONS = {
     "bank_marketing": ("plain sample",),
     "parkinson_speech": ("scaled by all rows", "test rows scaled apart"),
@@ -144,7 +144,7 @@ def _ringnorm(n: int, d: int, split: int) -> DataSet:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A split of a data set with the candidates that are trained on it.
+    """A split of a data set, with the candidates to train on it.
 
     Attributes
     ----------
@@ -154,7 +154,7 @@ class Problem:
     candidates : sequence of dict
         Parameters of the weighting.
     tol : float
-        How well the KKT conditions are met; LibSVM's default.
+        Tolerance of the KKT conditions; LibSVM's default.
     """
 
     key: Key
@@ -164,7 +164,7 @@ class Problem:
 
     @property
     def weighting(self) -> Weighting:
-        """The family of weightings that the candidates are members of."""
+        """The family of weightings that the candidates belong to."""
         return SigmoidWeighting() if "ceiling" in self.candidates[0] else ClassWeighting()
 
     def weights(self, candidate: Candidate) -> Array:
@@ -179,13 +179,13 @@ class Problem:
 
 
 def n_training_rows(key: Key) -> int:
-    """How many training rows a problem has, without loading it."""
+    """Number of training rows of a problem, without loading it."""
     name, *sizes = key.data_set.split(":")
     return int(sizes[0]) if sizes else describe(name).n_train
 
 
 def problem(key: Key, grid: str) -> Problem:
-    """The problem of that key with the candidates of a grid."""
+    """The problem with this key, with the candidates of a grid."""
     name, *sizes = key.data_set.split(":")
     tight = key.variant.startswith("tolerance ")
     if sizes:

@@ -1,4 +1,4 @@
-"""Which code on which machine gave a result."""
+"""Which code produced a result, and on which machine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PACKAGES = ("spansvm", "numpy", "scipy", "scikit-learn", "numba")
 
 @cache
 def versions() -> str:
-    """Processor, Python, packages, and the commit where the code is in a repository."""
+    """Processor, Python, packages, and the commit if the code is in a repository."""
     names = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
     commit = _commit()
     return (
@@ -36,7 +36,7 @@ def _processor() -> str:
 
 def _commit() -> str:
     try:
-        # Not that of another repository in which this package happens to be installed.
+        # Not the commit of another repository in which this package happens to be installed.
         for command in (["ls-files", "--error-unmatch", __file__],
                         ["describe", "--always", "--dirty"]):  # fmt: skip
             result = subprocess.run(

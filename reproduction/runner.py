@@ -1,7 +1,7 @@
-"""The shared runner of the experiments: what is to be computed, in which order, how far it is.
+"""The runner of the experiments: what to compute, in which order, and progress.
 
 Experiments 1 to 4 read the same trials, so these are computed once; 5 and 6 are timed afterwards,
-in one thread.  What the store has is not computed again.
+in one thread.  What is in the store is not computed again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .trials import SUBJECTS, Trial, five_fold, n_folds, run_trial
 
 __all__ = ["CHECKS", "EXPERIMENTS", "QUICK_SETS", "Plan", "make_plan", "run"]
 
-#: Beside the six experiments: variations that say why a figure is not the paper's.
+#: In addition to the six experiments: variants that explain why figures differ from the paper's.
 CHECKS = "checks"
 
 EXPERIMENTS = ("1", "2", "3", "4", "5", "6", CHECKS)
@@ -31,8 +31,8 @@ EXPERIMENTS = ("1", "2", "3", "4", "5", "6", CHECKS)
 #: Data sets of the quick run.
 QUICK_SETS = ("breast_cancer", "waveform", "banana", "splice", "parkinson_speech")
 
-#: Sets with a fixed split have no other randomness than the folds: these are drawn several times,
-#: if there are not more training rows than this.
+#: In sets with a fixed split only the folds are random: they are drawn several times if there are
+#: at most this many training rows.
 _FEW_ROWS = 2000
 
 _RINGNORM_SIZES = {
@@ -43,7 +43,7 @@ _RINGNORM_SIZES = {
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be computed.
+    """What to compute.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Plan:
         ``"paper"`` or ``"quick"``.
     trials : list of Trial
     confirmed : list of Key
-        Problems of which close candidates are trained by LibSVM too.
+        Problems whose close candidates are also trained by LibSVM.
     timed : list of Key
     """
 
@@ -92,7 +92,7 @@ def _n_splits(name: str, splits: int) -> int:
 
 
 def _trials(name: str, splits: int, *, folds: bool) -> Iterator[Trial]:
-    """All rows and all folds of every split of a data set."""
+    """The trials on all rows and on all folds, for every split of a data set."""
     description = describe(name)
     fixed = description.split_kind == "fixed"
     for split in range(_n_splits(name, splits)):
@@ -110,7 +110,7 @@ def _trials(name: str, splits: int, *, folds: bool) -> Iterator[Trial]:
 
 
 def run(plan: Plan, store: Store, *, jobs: int = 1, console: Console | None = None) -> None:
-    """Compute what a plan asks for and the store lacks.
+    """Compute everything in a plan that the store lacks.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def run(plan: Plan, store: Store, *, jobs: int = 1, console: Console | None = No
     jobs : int, default=1
         Threads for the trials; times are always measured in one.
     console : Console, optional
-        Where progress is shown; nowhere, if not given.
+        Where progress is shown; by default nowhere.
     """
     progress = _progress(console)
     with progress:

@@ -1,7 +1,7 @@
 """Selected models: what Experiments 1 and 2 share.
 
-A method selects the candidate with the least estimate.  Among equals the paper reports the worst
-test error; the library's default takes the one with the best surroundings on the grid.
+A method selects the candidate with the smallest estimate.  Among ties the paper reports the worst
+test error; the library's default takes the candidate with the best surroundings on the grid.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from .trials import SUBJECTS
 
 __all__ = ["MINIMUM", "agrees", "selection_rows", "tables_of", "values_of"]
 
-#: The best that could be selected.
+#: The best possible selection.
 MINIMUM = "min_error"
 
-#: Half of the last digit of the paper's cells.
+#: Half a unit in the last digit of the paper's cells.
 _DIGITS = 0.5e-4 + 1e-9
 
-#: Columns of the table: method, its heading, the paper's column beside it.
+#: Columns of the table: method, its heading, the paper's column next to it.
 _BESIDE_THE_PAPER = (
     (("span_rule", "span-rule"), "span_rule"),
     (("span_bound", "span bound, D"), None),
@@ -44,7 +44,7 @@ _BESIDE_THE_PAPER = (
 
 
 def selection_rows(results: CompleteProblems, data_sets: Iterable[str]) -> list[Row]:
-    """For every complete problem and method the test errors of what it selects."""
+    """Test errors of the selected models, for every complete problem and method."""
     wanted = set(data_sets)
     rows: list[Row] = []
     for key in results.complete():
@@ -86,9 +86,9 @@ def _of_problem(results: CompleteProblems, key: Key) -> list[Row]:
 
 
 def _estimate_at_cell(data_set: str, method: str, estimate: Array, error: Array) -> float | str:
-    """The least estimate of a model whose test error is the paper's cell, of a fixed split.
+    """The smallest estimate of a model whose test error is the paper's cell; fixed splits only.
 
-    If it is far above the least estimate of all, the cell is not that of a selected model.
+    If it is far above the smallest estimate of all, the cell is not that of a selected model.
     """
     cell = printed("selection").get(data_set, {}).get(method)
     if cell is None or describe(data_set).split_kind != "fixed":
@@ -100,7 +100,7 @@ def _estimate_at_cell(data_set: str, method: str, estimate: Array, error: Array)
 def _choose(
     estimate: Array, hinge: Array, error: Array, candidates: Sequence[Candidate]
 ) -> dict[str, Any]:
-    """Test errors of the tied models, and of the one that the library takes."""
+    """Test errors of the tied models, and of the one that the library selects."""
     tied = error[estimate <= estimate.min() + EQUAL_SCORES]
     chosen = error[select(-estimate, hinge, candidates, "plateau")]
     return {
@@ -113,7 +113,7 @@ def _choose(
 
 
 def _of_libsvm(results: CompleteProblems, key: Key) -> list[Row]:
-    """The same for the candidates that LibSVM trained; they are no grid to have surroundings on."""
+    """The same for the candidates trained by LibSVM; they form no grid, so have no surroundings."""
     columns = ["span_rule", "xi_alpha", "test_error"]
     table = np.array(results.store.rows("models", columns, key), dtype=np.float64)
     rows: list[Row] = []
@@ -130,7 +130,7 @@ def _of_libsvm(results: CompleteProblems, key: Key) -> list[Row]:
 
 def values_of(rows: Iterable[Row], data_set: str, method: str, column: str = "worst",
               variant: str = "") -> list[Any]:  # fmt: skip
-    """The errors of one method over the splits, or over the partitions into folds."""
+    """The errors of one method, over splits or over partitions into folds."""
     return [
         row[column]
         for row in rows
@@ -139,10 +139,10 @@ def values_of(rows: Iterable[Row], data_set: str, method: str, column: str = "wo
 
 
 def agrees(data_set: str, values: Sequence[float], cell: float) -> bool:
-    """Whether a cell of the paper is what we find; not, if there is nothing.
+    """Whether a cell of the paper agrees with our values; False if there are none.
 
-    For one value, that of a fixed split: to within one test instance.  For several: within two
-    standard deviations of them, as the paper's is one more of their kind.
+    For one value, from a fixed split: to within one test instance.  For several: within two of
+    their standard deviations, since the paper's value is one more of the same kind.
     """
     if not values:
         return False
@@ -153,9 +153,9 @@ def agrees(data_set: str, values: Sequence[float], cell: float) -> bool:
 
 
 def paper_table(rows: Sequence[Row], name: str, caption: str) -> PageTable:
-    """Worst test errors among the tied models, as in the paper, beside its cells.
+    """Worst test errors among the tied models, as in the paper, next to its cells.
 
-    The best method is bold; what does not agree has a mark.
+    The best method is bold; disagreements are marked.
     """
     columns = ["data set"]
     for (_, heading), cell in _BESIDE_THE_PAPER:
@@ -196,12 +196,12 @@ def tables_of(rows: Sequence[Row], name: str) -> list[PageTable]:
             "Test error of the selected model; ties as in the paper (the worst of the tied "
             "models).",
         ),
-        default_table(rows, f"{name}_default", "The same by the library's default for ties."),
+        default_table(rows, f"{name}_default", "The same with the library's default tie rule."),
     ]
 
 
 def default_table(rows: Sequence[Row], name: str, caption: str) -> PageTable:
-    """Test errors by the library's own rule for ties, with further methods."""
+    """Test errors with the library's own tie rule, for more methods."""
     methods = {
         "span_rule": "span-rule",
         "kfold": "5-fold",

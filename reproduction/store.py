@@ -1,7 +1,7 @@
-"""The append-only store of an evaluation: one row a model, one a fold, one a measured time.
+"""The append-only store of an evaluation: one row per model, per fold and per measured time.
 
-SQLite, a row committed as soon as it is known: a run that is killed loses the candidate in hand.
-Rows are never changed; what is there is not computed again.
+SQLite; every row is committed as soon as it is known, so a killed run loses only the candidate it
+was working on.  Rows are never changed, and existing ones are not computed again.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from .problems import Key
 
 __all__ = ["ESTIMATES", "Store", "StoreError"]
 
-#: Estimates that one trained model gives, as columns of the table of models; the span bound also
-#: with the radius in place of the diameter.
+#: Estimates from one trained model, as columns of the table of models; the span bound also with
+#: the radius in place of the diameter.
 ESTIMATES = tuple(
     column
     for name in CRITERIA
@@ -29,7 +29,7 @@ ESTIMATES = tuple(
 
 _KEY = ("data_set", "split", "variant")
 
-#: Columns of each table, the first ones being what a row is found by.
+#: Columns of each table: those that identify a row, and the others.
 _TABLES = {
     "models": (
         (*_KEY, "candidate"),
@@ -62,12 +62,12 @@ class Store:
     Parameters
     ----------
     path : Path
-        The file; made if it is not there, with its folder.
+        The file; created if missing, with its folder.
     grid : str
-        Which candidates its rows are about, ``"paper"`` or ``"quick"``: a warm start depends on
-        the candidate before it, so rows of two grids are not mixed.
+        The grid of its candidates, ``"paper"`` or ``"quick"``: a warm start depends on the
+        previous candidate, so rows of two grids are not mixed.
     note : str, optional
-        How rows that are added came about: kept with the first of them.
+        How the added rows were produced; stored with the first of them.
     """
 
     def __init__(self, path: Path, grid: str, note: str = "") -> None:
@@ -79,15 +79,15 @@ class Store:
         except sqlite3.OperationalError as error:
             self._connection.close()
             raise StoreError(
-                f"{path} cannot be used now: {error}. Is another run at work on it, is it "
-                "read-only, is the disk full?"
+                f"{path} cannot be used now: {error}. Is another run using it, is it read-only, "
+                "is the disk full?"
             ) from None
         except sqlite3.DatabaseError as error:
             self._connection.close()
             raise StoreError(f"{path} is not a store of results ({error}). Move it away.") from None
 
     def _prepare(self, grid: str) -> None:
-        # A commit reaches the operating system, which a killed process does not take with it.
+        # A commit reaches the operating system, so it survives when the process is killed.
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.execute("PRAGMA synchronous = NORMAL")
         self._connection.execute("CREATE TABLE IF NOT EXISTS about (name PRIMARY KEY, value)")
@@ -117,7 +117,7 @@ class Store:
         self._connection.close()
 
     def add(self, table: str, key: Key, row: Mapping[str, Any]) -> None:
-        """Append a row; one that is there already stays as it is."""
+        """Append a row; an existing one stays as it is."""
         if self._note:
             query = "INSERT OR IGNORE INTO about VALUES (?, 'run')"
             self._connection.execute(query, (self._note,))
@@ -134,7 +134,7 @@ class Store:
     def rows(
         self, table: str, columns: Sequence[str], key: Key | None = None, **equal: Any
     ) -> list[tuple[Any, ...]]:
-        """Some columns of the rows in which others have the given values."""
+        """Some columns of the rows in which other columns have the given values."""
         if key is not None:
             equal |= {"data_set": key.data_set, "split": key.split, "variant": key.variant}
         where = " AND ".join(f"{name} = ?" for name in equal) or "1"
@@ -142,7 +142,7 @@ class Store:
         return list(self._connection.execute(query, list(equal.values())))
 
     def problems(self, table: str) -> list[Key]:
-        """The problems that a table has rows of."""
+        """The problems that have rows in a table."""
         query = f"SELECT DISTINCT {', '.join(_KEY)} FROM {table}"
         return sorted(Key(*row) for row in self._connection.execute(query))
 
@@ -151,6 +151,6 @@ class Store:
         return {row[0] for row in self.rows(table, ["candidate"], key, **equal)}
 
     def notes(self) -> list[str]:
-        """How the rows came about, in order."""
+        """How the rows were produced, in order."""
         query = "SELECT name FROM about WHERE value = 'run' ORDER BY rowid"
         return [row[0] for row in self._connection.execute(query)]

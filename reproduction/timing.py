@@ -1,8 +1,7 @@
-"""Experiments 5 and 6, measured: seconds of whole searches, of one model, of LibSVM's folds.
+"""The measurements of Experiments 5 and 6: times of whole searches, one model, LibSVM's folds.
 
-Everything runs in one thread, one after the other.  LibSVM's folds are too slow for whole grids:
-they are timed for a regular sample of the candidates, and the mean of the sample stands for that
-of the grid.
+Everything runs sequentially in one thread.  LibSVM's folds are too slow for whole grids: they are
+timed for a regular sample of the candidates, whose mean is used for the grid.
 """
 
 from __future__ import annotations
@@ -28,20 +27,20 @@ from .store import Store
 
 __all__ = ["FOLDS_BY_LIBSVM", "OUR_FOLDS", "SEARCH", "SPANS", "TRAINING", "measure", "works"]
 
-#: Names of what is timed; those of LibSVM's folds and of single models go on with a candidate.
+#: Names of what is timed; for LibSVM's folds and single models, a candidate follows the name.
 SEARCH = "SpanSearch"
 OUR_FOLDS = "SpanSearch 5-fold"
 TRAINING = "training"
 SPANS = "spans"
 FOLDS_BY_LIBSVM = "LibSVM 5-fold"
 
-#: Up to so many training rows 16, 4, and beyond 2 candidates are sampled; our own folds are timed
-#: up to the second number.
+#: 16 candidates are sampled up to the first number of training rows, 4 up to the second, and 2
+#: beyond that; our own folds are timed up to the second.
 _SMALL, _MEDIUM = 2000, 5000
 
 
 def works(candidates: Sequence[Candidate], n_rows: int) -> dict[str, tuple[str, Candidate]]:
-    """What is timed for a problem: names, and for each of which kind and candidate it is."""
+    """What is timed for a problem: the kind and the candidate of each, by name."""
     result: dict[str, tuple[str, Candidate]] = {SEARCH: (SEARCH, {})}
     if n_rows <= _MEDIUM:
         result[OUR_FOLDS] = (OUR_FOLDS, {})
@@ -70,7 +69,7 @@ def sample(candidates: Sequence[Candidate], n_rows: int) -> list[Candidate]:
 
 
 def measure(store: Store, problem: Problem) -> Iterator[str]:
-    """Time what the store lacks and put it there; yield the kind of each as it begins."""
+    """Time what the store lacks and store it; yield the kind of each as it begins."""
     known = {row[0] for row in store.rows("times", ["method"], problem.key)}
     todo = works(problem.candidates, problem.data.y_train.size)
     todo = {name: work for name, work in todo.items() if name not in known}
@@ -89,7 +88,7 @@ def measure(store: Store, problem: Problem) -> Iterator[str]:
             elif gram is not None and kind in (TRAINING, SPANS):
                 row = _model(problem, candidate, gram, kind)
             else:
-                gram = None  # LibSVM has the memory to itself
+                gram = None  # frees the memory for LibSVM
                 row = _libsvm_folds(problem, candidate)
             empty = {"models": 1, "n_in_bound": None, "n_support": None}
             store.add("times", problem.key, {**empty, **row, "method": name,
@@ -97,7 +96,7 @@ def measure(store: Store, problem: Problem) -> Iterator[str]:
 
 
 def _warm_up(problem: Problem) -> None:
-    """Have everything compiled that is timed, on a part of the rows."""
+    """Compile everything that is timed, by running it on some of the rows."""
     _search(problem, "span_rule", rows=80, candidates=40)
     _search(problem, "kfold", rows=80, candidates=40)
 
@@ -130,7 +129,7 @@ def _search(
 
 
 def _model(problem: Problem, candidate: Candidate, gram: Gram, kind: str) -> dict[str, Any]:
-    """Seconds of one training from nothing on a Gram matrix, or of the spans of the model."""
+    """Seconds of one training from scratch on a Gram matrix, or of the spans of the model."""
     C = problem.weights(candidate)
     started = time.perf_counter()
     solution = solve_dual(gram, problem.data.y_train, C, tol=problem.tol)

@@ -1,8 +1,8 @@
-"""Candidates trained and evaluated, on all training rows of a problem or on those of a fold.
+"""Training and evaluation of candidates, on all training rows of a problem or on those of a fold.
 
-Chains of candidates start from their neighbours.  A chain that was begun in an earlier run is
-trained again from its first candidate, so that every result is the same as without the
-interruption; what is known is not evaluated again.
+The candidates of a chain start from their neighbours.  A chain begun in an earlier run is trained
+again from its first candidate, so that every result is the same as without the interruption;
+known candidates are not evaluated again.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Trial:
     ----------
     key : Key
     scheme : str
-        How rows are left out: empty for not at all, :func:`five_fold` or :data:`SUBJECTS`.
+        How rows are left out: :func:`five_fold` or :data:`SUBJECTS`; empty if none are.
     fold : int
     """
 
@@ -53,22 +53,22 @@ class Trial:
 
     @property
     def table(self) -> str:
-        """The table of the store that its rows belong to."""
+        """The store's table that its rows belong to."""
         return "folds" if self.scheme else "models"
 
     @property
     def columns(self) -> dict[str, Any]:
-        """Columns of that table that all its rows share."""
+        """Columns of that table that are equal in all its rows."""
         return {"scheme": self.scheme, "fold": self.fold} if self.scheme else {}
 
 
 def five_fold(partition: int) -> str:
-    """The scheme of 5-fold cross-validation by one random partition."""
+    """The scheme of 5-fold cross-validation with one random partition."""
     return f"5-fold {partition}"
 
 
 def n_folds(scheme: str) -> int:
-    """How many folds a scheme has; the subjects are those of Parkinson's speech."""
+    """Number of folds of a scheme; the subjects are those of Parkinson's speech."""
     return 20 if scheme == SUBJECTS else 5
 
 
@@ -84,7 +84,7 @@ def _fold_rows(problem: Problem, scheme: str, fold: int) -> tuple[np.ndarray, np
 
 
 class _Rows:
-    """Rows to train on and rows to test on, and what a solution gives on them."""
+    """Training rows and test rows, and the results of a solution on them."""
 
     def __init__(self, problem: Problem, trial: Trial) -> None:
         data = problem.data
@@ -108,7 +108,7 @@ class _Rows:
     def row_of(self, solution: DualSolution, seconds: float) -> dict[str, Any]:
         """A row of the store."""
         margin = self.y_test * self.test_decision(solution)
-        # A decision value of 0 is the class -1.
+        # A decision value of 0 predicts the class -1.
         wrong = int(np.where(self.y_test > 0, margin <= 0, margin < 0).sum())
         if self.trial.scheme:
             hinge = float(np.maximum(0.0, 1.0 - margin).sum())
@@ -118,7 +118,7 @@ class _Rows:
 
 
 def estimates_of(gram: Gram, solution: DualSolution) -> dict[str, Any]:
-    """All estimates of a model, and its counts of support vectors."""
+    """All estimates for a model, and its numbers of support vectors."""
     model = SolvedModel(gram, solution)
     started = time.perf_counter()
     left_out = model.spans
@@ -137,7 +137,7 @@ def estimates_of(gram: Gram, solution: DualSolution) -> dict[str, Any]:
 
 
 def run_trial(store: Store, trial: Trial, problem: Problem, jobs: int) -> Iterator[int]:
-    """Compute what the store lacks and put it there; yield how many candidates are done.
+    """Compute what the store lacks and store it; yield how many candidates are done.
 
     Chains run in `jobs` threads; every row is stored as soon as it is known.
     """
@@ -189,7 +189,7 @@ def _follow(
     known: set[str],
     stop: Event,
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Train the candidates of a chain up to the last unknown one, and evaluate those."""
+    """Train the candidates of a chain up to the last unknown one; evaluate the unknown ones."""
     last = max(k for k, index in enumerate(chain) if names[index] not in known)
     path = Path(rows.gram, rows.y)
     for index in chain[: last + 1]:

@@ -71,7 +71,7 @@ def test_the_crossover_is_the_last_size_at_which_folds_are_faster():
 
 def test_without_a_crossover_it_says_so_and_few_sizes_give_no_exponent():
     (text,) = answers({"growth": [growing(128, 1.0, 3.0)]})
-    assert "there is no crossover any more" in text
+    assert "there is no longer a crossover" in text
     assert "grows as" not in text
     assert growth.tables([growing(128, 1.0, 3.0)])[0].rows[0][4] == ""
 
@@ -122,7 +122,7 @@ def test_the_reading_of_the_span_bound_is_told_by_the_cells():
              for m in ("span_rule", "xi_alpha", "min_error")]  # fmt: skip
     text = next(p for p in differences({"class_weights": rows}) if "which D?" in str(p))
     assert "Only with the diameter: MNIST 2 vs 9. Only with the radius: splice." in text
-    assert "neither reading holds throughout" in text
+    assert "neither reading fits all cells" in text
 
 
 def test_a_page_of_nothing_is_refused(tmp_path):
@@ -135,5 +135,5 @@ def test_a_cell_out_of_reach_is_told_from_one_of_tolerance():
             selected("splice", "xi_alpha", 0.3, at_cell=0.25),
             selected("splice", "min_error", 0.1016)]  # fmt: skip
     text = next(p for p in differences({"class_weights": rows}) if "Cells that none" in str(p))
-    assert "span-rule: every model with a test error of 0.1080 has an estimate of 101" in text
-    assert "has an estimate of 250 of 1000 rows or more, and the least estimate is 100" in text
+    assert "every model with a test error of 0.1080 has an estimate of at least 101 of" in text
+    assert "an estimate of at least 250 of 1000 rows, and the smallest estimate is 100" in text

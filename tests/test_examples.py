@@ -64,7 +64,7 @@ def test_the_selected_class_weight_finds_more_of_the_rare_class(tmp_path):
     assert abs(predicted - selected) < 0.05
     assert_told(
         "01_imbalanced_classes.py",
-        f"weights {equal_found:.3f} of the positives",
+        f"Equal weights find {equal_found:.3f} of the positives",
         f"the selected weight {found:.3f}",
     )
 
@@ -74,7 +74,7 @@ def test_weights_from_scores_beat_equal_weights(tmp_path):
     (equal,) = numbers(r"equal weights .*true labels ([\d.]+)", text)
     (weighted,) = numbers(r"weights from scores .*true labels ([\d.]+)", text)
     assert weighted < equal / 2
-    right, wrong = numbers(r"right label weighs ([\d.]+) in the mean, a wrong one (\d\.\d+)", text)
+    right, wrong = numbers(r"of a right label ([\d.]+), of a wrong one (\d\.\d+)", text)
     assert wrong < right / 2
     assert_told(
         "02_expert_scores.py",
@@ -108,7 +108,7 @@ def test_the_search_that_replaces_gridsearchcv_agrees_with_it(tmp_path):
     assert correlation > 0.95
     assert_told(
         "04_replacing_gridsearchcv.py",
-        f"correlate with {correlation:.3f}",
+        f"a correlation of {correlation:.3f}",
         f"{folds:.3f} (folds) and {span:.3f} (span)",
     )
 

@@ -63,14 +63,14 @@ def test_a_name_that_is_none_is_met_with_the_closest():
 def test_an_experiment_that_is_none_is_refused(wrong, tmp_path):
     result = reproduce(wrong, "--out", tmp_path)
     assert result.exit_code == 2
-    assert f"'{wrong}' is no experiment" in result.output
+    assert f"'{wrong}' is not an experiment" in result.output
 
 
 def test_an_error_is_a_sentence_and_not_a_traceback(tmp_path):
     command = [sys.executable, "-m", "reproduction", "7", "--out", str(tmp_path)]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert result.returncode == 2
-    assert "'7' is no experiment" in result.stderr
+    assert "'7' is not an experiment" in result.stderr
     assert "see 'python -m reproduction --help'." in result.stderr
     assert "Traceback" not in result.stderr
 

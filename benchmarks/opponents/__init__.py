@@ -1,8 +1,8 @@
-"""Other people's software, each in an environment of its own that the benchmark creates.
+"""Other tools, each in its own environment that the benchmark creates.
 
-An adapter is a script that is run there: it reads a problem (``problem.npz``: X, y, gamma, and the
-weights of the two classes for some candidates), evaluates each candidate by 5 folds on one thread,
-and prints the seconds that each took as JSON.
+An adapter is a script that runs there: it reads a problem (``problem.npz``: X, y, gamma, and the
+weights of the two classes for some candidates), evaluates each candidate with 5 folds on one
+thread, and prints the seconds per candidate as JSON.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ class Opponent:
     Attributes
     ----------
     name : str
-        Also that of its adapter.
+        Its name, and that of its adapter.
     packages : tuple of tuple of str
-        What pip installs, call by call.
+        Arguments of each call of ``pip install``.
     pythons : tuple of str
-        Interpreters it works with, the first that is found is taken; empty for this one.
+        Interpreters it works with; the first one found is used.  Empty for the current one.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Opponent:
     pythons: tuple[str, ...] = ()
 
     def python(self) -> Path | None:
-        """The interpreter of its environment, which is created if it is not there; None without."""
+        """The interpreter of its environment, created if missing; None if that fails."""
         folder = ENVIRONMENTS / self.name
         python = folder / "bin" / "python"
         if (folder / "ready").exists():
@@ -64,7 +64,7 @@ class Opponent:
         return python
 
     def seconds(self, problem: Problem, candidates: np.ndarray) -> list[float] | None:
-        """Time of 5 folds for each candidate (rows: weight of the negative, of the positive)."""
+        """Time of 5 folds per candidate (rows: weight of the negative class, of the positive)."""
         python = self.python()
         if python is None:
             return None
@@ -88,7 +88,7 @@ def _find(names: tuple[str, ...]) -> str | None:
     for name in names:
         installed = Path.home().glob(f".pyenv/versions/{name.removeprefix('python')}*/bin/python")
         for python in [shutil.which(name), *map(str, sorted(installed))]:
-            # pyenv puts names on the path that do not run.
+            # pyenv puts commands on the path that do not run.
             if python and subprocess.run([python, "-c", ""], capture_output=True).returncode == 0:
                 return python
     return None

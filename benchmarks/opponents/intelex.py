@@ -1,4 +1,4 @@
-"""GridSearchCV of scikit-learn-intelex's SVC."""
+"""GridSearchCV with scikit-learn-intelex's SVC."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""GridSearchCV of scikit-learn's SVC, which is LibSVM."""
+"""GridSearchCV with scikit-learn's SVC, that is, LibSVM."""
 
 import json
 import sys

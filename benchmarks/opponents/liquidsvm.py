@@ -1,6 +1,6 @@
-"""One point of liquidSVM's own grid (10 gammas x 10 lambdas), by 5 folds.
+"""One point of liquidSVM's own grid (10 gammas x 10 lambdas), with 5 folds.
 
-It has no class weights in its search: a point is a point, and all take the same time on average.
+Its search has no class weights, so every candidate is given the mean time of a grid point.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Five folds of ThunderSVM's SVC on the processor."""
+"""Five folds with ThunderSVM's SVC on the CPU."""
 
 import json
 import sys

@@ -15,7 +15,7 @@ HERE = Path(__file__).parent
 
 
 def main() -> None:
-    """The search of the README over class weights, and the margins of the selected model."""
+    """Draw the README's search over class weights, and the margins of the selected model."""
     mpl.use("Agg")
     X, y = load_breast_cancer(return_X_y=True)
     weights = 2.0 ** np.arange(-6, 10.5, 0.5)

@@ -1,4 +1,4 @@
-"""The numbers that the paper prints, by table and data set."""
+"""The numbers printed in the paper, by table and data set."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def printed(table: str) -> dict[str, dict[str, float]]:
     Returns
     -------
     dict of dict
-        From data sets to columns to numbers.
+        Numbers by data set and column.
     """
     rows, _ = read_rows(Path(__file__).with_name(f"{table}.csv"))
     return {row.pop("data_set"): row for row in rows}
