@@ -31,7 +31,6 @@ from .span import (
     span_exists,
     with_factor,
 )
-from .values import LeftOutValues, left_out_values
 
 __all__ = [
     "CRITERIA",
@@ -82,11 +81,6 @@ class SolvedModel:
         """Reuse the spans of another model on the same Gram matrix if they are the same."""
         if "spans" in vars(before):
             self._before = before.solution, before.spans
-
-    @cached_property
-    def values(self) -> LeftOutValues:
-        """Leave-one-out values for ranking and calibration; followed where the span is doubtful."""
-        return left_out_values(self.gram, self.solution, self.spans)
 
     @cached_property
     def _with_factor(self) -> DualSolution:
