@@ -23,7 +23,7 @@ from pathlib import Path
 from queue import Queue
 
 ROOT = Path(__file__).resolve().parents[1]
-RESULTS = ROOT / "benchmarks" / "results" / "mutations.csv"
+RESULTS = Path(__file__).with_suffix(".csv")
 COLUMNS = ("module", "old", "new", "wrong", "status", "noticed_by", "seconds")
 
 #: Seconds after which tests that a mutation sends round in circles are ended.
