@@ -842,7 +842,7 @@ def test_a_scorer_must_predict_the_rows_that_it_is_given():
         return (estimator.predict(X[::2]) == y[::2]).mean()
 
     X, y = small()
-    with pytest.raises(ValueError, match="must predict the rows that they are given"):
+    with pytest.raises(ValueError, match="must predict exactly the rows it is given"):
         SpanSearch(SVC(), {"C": [1]}, scoring=half).fit(X, y)
 
 
