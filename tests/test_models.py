@@ -118,7 +118,7 @@ def test_models_that_libsvm_cannot_hold_have_a_reason(tmp_path) -> None:
     assert libsvm_reason(SpanSVC().fit(X, y)) is None
     cases = [
         (SpanSVC(kernel=lambda A, B: A @ B.T).fit(X, y), "user-defined"),
-        (SpanSVC(kernel="precomputed").fit(X @ X.T, y), "needs the rows"),
+        (SpanSVC(kernel="precomputed").fit(X @ X.T, y), "needs rows"),
         (SpanSVC(break_ties=True).fit(X, y), "break ties"),
         (make_pipeline(MinMaxScaler(), LogisticRegression()).fit(X, y), "LogisticRegression"),
     ]
