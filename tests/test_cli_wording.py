@@ -240,10 +240,17 @@ def test_without_a_terminal_progress_is_a_line_from_time_to_time(monkeypatch, ca
     now = [0.0]
     monkeypatch.setattr("spansvm.search.progress.time.monotonic", lambda: now[0])
     with SearchProgress(100, shown=True) as progress:
-        for _ in range(50):
+        for candidate in range(50):
             now[0] += 1.0
-            progress.advance(0.5)
+            progress.advance(candidate, 0.5)
     assert capsys.readouterr().err.splitlines() == [
         "30/100 candidates, best 0.5000, about 70 s left",
         "50/100 candidates, best 0.5000, about 50 s left",
     ]
+
+
+def test_the_best_score_over_folds_is_that_of_a_candidate_not_of_a_fold(capsys):
+    with SearchProgress(2, 2, shown=True) as progress:
+        for candidate, score in ((0, 0.9), (1, 0.8), (0, 0.5), (1, 0.7)):
+            progress.advance(candidate, score)
+    assert capsys.readouterr().err.splitlines() == ["4/4 fits, best 0.7500"]

@@ -50,9 +50,9 @@ _TABLE = (
            is_bound=True),
     Method("opper_winther", "Opper-Winther", "span-rule without intercept"),
     Method("radius_margin", "radius-margin", "bound without intercept and slack", is_bound=True),
-    Method("loo", "exact leave-one-out", "every row left out in turn", predicts=True,
+    Method("loo", "exact leave-one-out", "each row left out in turn", predicts=True,
            from_one_model=False),
-    Method("kfold", "K-fold cross-validation", "the folds of cv", predicts=True,
+    Method("kfold", "K-fold cross-validation", "folds given by cv", predicts=True,
            from_one_model=False),
 )  # fmt: skip
 

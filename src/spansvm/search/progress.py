@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections import defaultdict
 from types import TracebackType
 
 import numpy as np
@@ -27,15 +28,17 @@ class SearchProgress:
 
     Parameters
     ----------
-    total : int
-        Number of candidates.
+    n_candidates, n_splits : int
+        How many candidates there are, and how many fits each has; its score is their mean.
     shown : bool
         Whether to show anything.
     """
 
-    def __init__(self, total: int, *, shown: bool) -> None:
+    def __init__(self, n_candidates: int, n_splits: int = 1, *, shown: bool) -> None:
+        self._n_splits, self._scores = n_splits, defaultdict[int, list[float]](list)
+        self._unit = "candidates" if n_splits == 1 else "fits"
         self._best, self._shown = -np.inf, shown
-        self._total, self._done = total, 0
+        self._total, self._done = n_candidates * n_splits, 0
         self._started = self._told = time.monotonic()
         console = Console(stderr=True)
         self._as_bar = shown and (console.is_terminal or console.is_jupyter)
@@ -47,7 +50,7 @@ class SearchProgress:
             console=console,
             shown=self._as_bar,
         )
-        self._task = self._bar.add_task("candidates", total=total, best="-")
+        self._task = self._bar.add_task(self._unit, total=self._total, best="-")
 
     def __enter__(self) -> SearchProgress:
         self._bar.start()
@@ -63,12 +66,15 @@ class SearchProgress:
         if self._shown and not self._as_bar:
             self._tell()
 
-    def advance(self, score: float) -> None:
-        """Record one more candidate, with its score (NaN if it failed)."""
+    def advance(self, candidate: int, score: float) -> None:
+        """Record one more fit of a candidate, with its score (NaN if it failed)."""
         if not self._shown:
             return
-        if score > self._best:
-            self._best = score
+        scores = self._scores[candidate]
+        scores.append(score)
+        mean = sum(scores) / self._n_splits
+        if len(scores) == self._n_splits and mean > self._best:
+            self._best = mean
         self._done += 1
         if self._as_bar:
             self._bar.update(self._task, advance=1, best=self._best_in_words)
@@ -81,7 +87,7 @@ class SearchProgress:
 
     def _tell(self) -> None:
         self._told = time.monotonic()
-        text = f"{self._done}/{self._total} candidates, best {self._best_in_words}"
+        text = f"{self._done}/{self._total} {self._unit}, best {self._best_in_words}"
         if 0 < self._done < self._total:
             left = (self._told - self._started) * (self._total - self._done) / self._done
             text += (

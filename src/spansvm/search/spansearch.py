@@ -225,14 +225,15 @@ class SpanSearch(SelectedModel):
         candidates = list_candidates(self.param_grid)
         work, refit_params = self._sort_out(X, labels, sample_weight, scores, groups, params)
         outcomes: list[dict[int, Outcome]] = [{} for _ in candidates]
-        total = len(candidates) * len(work.splits)
         try:
-            with SearchProgress(total, shown=self.verbose > 0) as progress:
+            with SearchProgress(
+                len(candidates), len(work.splits), shown=self.verbose > 0
+            ) as progress:
                 for index, split, outcome in run(work, X, labels, candidates, self.n_jobs):
                     outcomes[index][split] = outcome
                     if self.error_score == "raise" and outcome.exception is not None:
                         raise outcome.exception
-                    progress.advance(_headline(outcome))
+                    progress.advance(index, _headline(outcome))
         except KeyboardInterrupt:
             self._keep(candidates, outcomes, work)
             raise
