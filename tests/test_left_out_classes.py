@@ -20,8 +20,8 @@ def held(values, indices, n_classes, used=None, **options) -> LeftOutClasses:
     values = np.asarray(values, dtype=float)
     sigmoids = PairSigmoids([Sigmoid(1.0, 0.0)] * values.shape[1], n_classes)
     used = np.ones(len(indices), dtype=bool) if used is None else np.asarray(used)
-    stored = StoredValues(values, values, values, sigmoids)
-    return LeftOutClasses(stored, np.asarray(indices), n_classes, used, **options)
+    stored = StoredValues(values, values, values)
+    return LeftOutClasses(stored, np.asarray(indices), n_classes, used, sigmoids, **options)
 
 
 def test_a_value_of_exactly_0_is_an_error_of_either_class_when_left_out():

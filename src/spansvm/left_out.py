@@ -10,9 +10,9 @@ report and the figures share.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Protocol
 
 import numpy as np
@@ -21,10 +21,18 @@ from ._typing import Array, Mask
 from .calibration import PairSigmoids, fit_sigmoid, limit_outliers
 from .machines import TrainedMachines
 from .pairs import class_pairs, errors, labels
+from .span import Spans
 from .values import LeftOutValues, exact_values, left_out_values
 
-__all__ = ["LeftOutClasses", "SpanValues", "StoredValues", "exact_left_out", "span_left_out",
-           "tested"]  # fmt: skip
+__all__ = [
+    "LeftOutClasses",
+    "SpanValues",
+    "StoredValues",
+    "calibrate",
+    "exact_left_out",
+    "span_left_out",
+    "tested",
+]
 
 
 class Values(Protocol):
@@ -38,8 +46,6 @@ class Values(Protocol):
         For use as decision values.
     comparable : ndarray of shape (n, n_pairs)
         For ranking and for probabilities.
-    calibration : PairSigmoids
-        Maps comparable values to probabilities.
     """
 
     @property
@@ -48,8 +54,6 @@ class Values(Protocol):
     def decision(self) -> Array: ...
     @property
     def comparable(self) -> Array: ...
-    @property
-    def calibration(self) -> PairSigmoids: ...
 
 
 class SpanValues:
@@ -59,16 +63,17 @@ class SpanValues:
         self._machines = machines
 
     @cached_property
+    def _spans(self) -> list[Spans]:
+        return [model.spans for model in self._machines.models()]
+
+    @cached_property
     def counted(self) -> Array:
         """As the span-rule counts (Corollary 1)."""
         with self._machines.holding_grams():
-            models = self._machines.models()
-            self._spans = [model.spans for model in models]
             return self._machines.of_all_rows([spans.decision for spans in self._spans])
 
     @cached_property
     def _values(self) -> list[LeftOutValues]:
-        self.counted  # noqa: B018 - sets the spans
         return [
             left_out_values(model.gram, model.solution, spans)
             for model, spans in zip(self._machines.models(), self._spans, strict=True)
@@ -95,23 +100,6 @@ class SpanValues:
         with self._machines.holding_grams():
             return self._machines.of_all_rows([pair.comparable for pair in self._values])
 
-    @cached_property
-    def calibration(self) -> PairSigmoids:
-        """Sigmoids from the value of each pair to the probability of its second class.
-
-        With k classes, k - 1 pairs contribute to the probability of each class, and their priors
-        add up; a pseudo-count of 1 / (2 (k - 1)) gave a smaller log loss than Platt's 1.
-        """
-        machines, sigmoids = self._machines, []
-        prior = 0.5 / (machines.n_classes - 1)
-        for column, ((_, second), rows) in enumerate(machines.pairs):
-            used = rows & (machines.bounds > 0)
-            positive = machines.indices[used] == second
-            plain = machines.solutions[column].decision[used[rows]]
-            values = limit_outliers(self.comparable[used, column], plain, positive)
-            sigmoids.append(fit_sigmoid(values, positive, prior))
-        return PairSigmoids(sigmoids, machines.n_classes)
-
 
 @dataclass(frozen=True, eq=False)
 class StoredValues:
@@ -120,21 +108,23 @@ class StoredValues:
     counted: Array
     decision: Array
     comparable: Array
-    calibration: PairSigmoids
 
 
-@dataclass(frozen=True, eq=False)
-class _CalibratedBySpan:
-    """Values from elsewhere; probabilities are calibrated on the predictions of the span."""
+def calibrate(machines: TrainedMachines, values: Values) -> PairSigmoids:
+    """Sigmoids from the value of each pair to the probability of its second class.
 
-    counted: Array
-    decision: Array
-    comparable: Array
-    span: SpanValues
-
-    @property
-    def calibration(self) -> PairSigmoids:
-        return self.span.calibration
+    They are fitted on the comparable values of the left-out training rows.  With k classes, k - 1
+    pairs contribute to the probability of each class, and their priors add up; a pseudo-count of
+    1 / (2 (k - 1)) gave a smaller log loss than Platt's 1.
+    """
+    sigmoids, prior = [], 0.5 / (machines.n_classes - 1)
+    for column, ((_, second), rows) in enumerate(machines.pairs):
+        used = rows & (machines.bounds > 0)
+        positive = machines.indices[used] == second
+        plain = machines.solutions[column].decision[used[rows]]
+        own = limit_outliers(values.comparable[used, column], plain, positive)
+        sigmoids.append(fit_sigmoid(own, positive, prior))
+    return PairSigmoids(sigmoids, machines.n_classes)
 
 
 class LeftOutClasses:
@@ -148,6 +138,8 @@ class LeftOutClasses:
     n_classes : int
     used : ndarray of bool of shape (n,)
         Which rows count.
+    calibrated : PairSigmoids, or callable without arguments that returns them
+        From comparable values to probabilities.
     zero_is_lost : bool, default=True
         Whether, with two classes, a value of exactly 0 is an error for either class, as in the
         span-rule; if not, rows are counted as they are predicted.
@@ -159,10 +151,12 @@ class LeftOutClasses:
         indices: np.ndarray,
         n_classes: int,
         used: Mask,
+        calibrated: PairSigmoids | Callable[[], PairSigmoids],
         zero_is_lost: bool = True,
     ) -> None:
         self.values, self.indices, self.n_classes = values, indices, n_classes
         self.used, self.zero_is_lost = used, zero_is_lost
+        self._calibrated = calibrated
 
     def labels(self, classes: np.ndarray, break_ties: bool = False) -> np.ndarray:
         """The predicted classes."""
@@ -203,16 +197,24 @@ class LeftOutClasses:
             rows = (self.indices == first) | (self.indices == second)
             yield rows, np.where(self.indices == second, column, -column)
 
+    @cached_property
+    def calibration(self) -> PairSigmoids:
+        """From comparable values, and from decision values for new rows, to probabilities."""
+        known = self._calibrated
+        return known if isinstance(known, PairSigmoids) else known()
+
     @property
     def probabilities(self) -> Array:
         """Calibrated class probabilities."""
-        return self.values.calibration(self.values.comparable)
+        return self.calibration(self.values.comparable)
 
     def stored(self) -> LeftOutClasses:
         """The same with everything computed."""
-        own = self.values
-        values = StoredValues(own.counted, own.decision, own.comparable, own.calibration)
-        return LeftOutClasses(values, self.indices, self.n_classes, self.used, self.zero_is_lost)
+        values = self.values
+        return LeftOutClasses(
+            StoredValues(values.counted, values.decision, values.comparable),
+            self.indices, self.n_classes, self.used, self.calibration, self.zero_is_lost,
+        )  # fmt: skip
 
 
 def span_left_out(machines: TrainedMachines, used: Mask | None = None) -> LeftOutClasses:
@@ -221,20 +223,28 @@ def span_left_out(machines: TrainedMachines, used: Mask | None = None) -> LeftOu
     The rows that count are those of positive weight, unless `used` is given.
     """
     used = machines.bounds > 0 if used is None else used
-    return LeftOutClasses(SpanValues(machines), machines.indices, machines.n_classes, used)
+    values = SpanValues(machines)
+    return LeftOutClasses(
+        values, machines.indices, machines.n_classes, used, partial(calibrate, machines, values)
+    )
 
 
 def exact_left_out(machines: TrainedMachines, used: Mask) -> LeftOutClasses:
-    """The same, with every removal followed exactly."""
+    """The same, with every removal followed exactly; probabilities are calibrated by the span."""
     pairs = [exact_values(model.gram, model.solution) for model in machines.models()]
     decision = machines.of_all_rows([pair.decision for pair in pairs])
     comparable = machines.of_all_rows([pair.comparable for pair in pairs])
-    values = _CalibratedBySpan(decision, decision, comparable, SpanValues(machines))
-    return LeftOutClasses(values, machines.indices, machines.n_classes, used)
+    values = StoredValues(decision, decision, comparable)
+    return LeftOutClasses(values, machines.indices, machines.n_classes, used, _by_span(machines))
 
 
 def tested(machines: TrainedMachines, values: Array, indices: np.ndarray) -> LeftOutClasses:
-    """Test rows: their values come from one model, so they are comparable as they are."""
-    every = np.ones(indices.size, dtype=np.bool_)
-    held = _CalibratedBySpan(values, values, values, SpanValues(machines))
-    return LeftOutClasses(held, indices, machines.n_classes, every, zero_is_lost=False)
+    """The test rows of a fold: one model gives all values, so they are comparable as they are."""
+    return LeftOutClasses(
+        StoredValues(values, values, values), indices, machines.n_classes,
+        np.ones(indices.size, dtype=np.bool_), _by_span(machines), zero_is_lost=False,
+    )  # fmt: skip
+
+
+def _by_span(machines: TrainedMachines) -> Callable[[], PairSigmoids]:
+    return partial(calibrate, machines, SpanValues(machines))

@@ -287,7 +287,7 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
             Columns in the order of ``classes_``.
         """
         values = self._pair_values(X)
-        return self.left_out_.values.calibration(values)
+        return self.left_out_.calibration(values)
 
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithm of :meth:`predict_proba`."""

@@ -20,7 +20,7 @@ from sklearn.svm import SVC
 from .._typing import Array
 from ..as_svc import keeps_vectors, put_solution
 from ..kernels import Kernel, dense
-from ..left_out import SpanValues
+from ..left_out import SpanValues, calibrate
 from ..machines import TrainedMachines
 from ..pairs import class_pairs
 from ..svc import SpanSVC
@@ -111,7 +111,7 @@ def _check(svc: SVC, X: Any, y: np.ndarray, weight: Any, budget: Any) -> None:
         why = "with zero weights, SVC uses the wrong kernel values"
         remedy = "Use SpanSVC, or drop the rows with zero weight."
     if _violation(judged, machines.support, y, bounds, rows, ours) <= largest:
-        put_solution(svc, machines, lambda: SpanValues(machines).calibration)
+        put_solution(svc, machines, lambda: calibrate(machines, SpanValues(machines)))
         svc.fit_status_ = 0
         svc.n_iter_ = svc._num_iter = np.array(
             [solution.iterations for solution in machines.solutions], dtype=np.int32
