@@ -417,7 +417,7 @@ class Workshop:
     def _sources_hash(self) -> str:
         code = (
             "import sys, pathlib; from spansvm import _compile as c;"
-            "print(c._sources_hash(pathlib.Path(c.__file__).parent), c.__file__)"
+            "print(c.sources_hash(pathlib.Path(c.__file__).parent), c.__file__)"
         )
         answer = subprocess.run(
             [sys.executable, "-c", code], env=self.environment, capture_output=True, text=True,

@@ -232,3 +232,16 @@ def test_the_twin_that_takes_over_all_holds_the_intercept():
         model = solve_dual(gram, y, np.where(np.arange(3) == p, 0.0, C), tol=1e-10)
         assert model.decision[p] == pytest.approx(1.0)
         assert exact_loo_decision(gram, solution)[p] == pytest.approx(model.decision[p], abs=1e-8)
+
+
+@pytest.mark.parametrize("seed", [7, 8, 9])
+def test_values_that_are_0_up_to_rounding_are_0_in_any_order_of_the_rows(seed):
+    rng = np.random.default_rng(seed)
+    Z = np.round(rng.normal(size=(40, 2)))
+    y = np.where(Z[:, 0] + rng.normal(size=40) > 0, 1, -1)
+    order = rng.permutation(40)
+    for kernel in ("linear", "rbf"):
+        svc = SVC(kernel=kernel, C=0.5)
+        values, permuted = exact_loo(svc, Z, y), exact_loo(svc, Z[order], y[order])
+        np.testing.assert_allclose(values[order], permuted, atol=1e-7)
+        np.testing.assert_array_equal(np.sign(values[order]), np.sign(permuted))

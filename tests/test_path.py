@@ -91,6 +91,18 @@ def test_following_a_chain_gives_models_with_the_spans_of_their_own():
         assert span_rule(model) == span_rule(alone)
 
 
+def test_every_step_of_a_chain_is_checked_as_the_first_is():
+    gram, y = _problem()
+    one = np.ones(y.size)
+    lists = [model.solution.alpha for model in follow(gram.values, y.astype(int), [1.0, 2.0])]
+    arrays = [model.solution.alpha for model in follow(gram, y, [one, 2.0 * one])]
+    np.testing.assert_array_equal(lists, arrays)
+    for wrong in (-one, np.where(y > 0, 1.0, 0.0), one[:-1], np.full(y.size, np.nan)):
+        for weights in ([wrong], [one, wrong]):
+            with pytest.raises(ValueError, match="C |classes"):
+                list(follow(gram, y, weights))
+
+
 def test_no_model_starts_from_one_that_has_not_converged():
     gram, y = _problem()
     path = Path(gram, y)

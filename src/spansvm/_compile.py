@@ -17,14 +17,14 @@ from typing import Any
 
 import numba
 
-__all__ = ["njit"]
+__all__ = ["njit", "sources_hash"]
 
 #: Marks of a source with compiled functions, or with tuples that are passed to them.
 _MARKS = (b"from ._compile import njit", b"(NamedTuple)")
 
 
 @cache
-def _sources_hash(folder: Path) -> str:
+def sources_hash(folder: Path) -> str:
     """A hash of all modules in a folder that take part in compiled code."""
     digest = hashlib.sha256()
     for path in sorted(folder.glob("*.py")):
@@ -56,7 +56,7 @@ def _rename(dispatcher: Any, folder: Path) -> None:
         known = dispatcher._cache
         own = type(known._cache_file)(
             cache_path=known._cache_path,
-            filename_base=f"{known._impl.filename_base}-{_sources_hash(folder)}",
+            filename_base=f"{known._impl.filename_base}-{sources_hash(folder)}",
             source_stamp=known._cache_file._source_stamp,
         )
     except (AttributeError, TypeError, OSError):

@@ -25,6 +25,8 @@ __all__ = [
     "n_rows",
 ]
 
+_LARGEST = float(np.finfo(np.float64).max)
+
 #: Whether a value is allowed, and what would be.
 Constraint = tuple[Callable[[Any], bool], str]
 
@@ -39,7 +41,7 @@ def check_parameters(estimator: Any, constraints: Mapping[str, Constraint]) -> N
 
 def is_positive(value: Any) -> bool:
     """Whether a value is a finite positive number."""
-    return isinstance(value, Real) and not is_bool(value) and 0 < float(value) < np.inf
+    return isinstance(value, Real) and not is_bool(value) and bool(0 < value <= _LARGEST)  # type: ignore[operator]
 
 
 def is_bool(value: Any) -> bool:

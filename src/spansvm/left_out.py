@@ -170,7 +170,7 @@ class LeftOutClasses:
 
     def error(self, break_ties: bool = False, weight: Array | None = None) -> float:
         """Share of misclassified rows among those that count, weighted if `weight` is given."""
-        weight = None if weight is None else weight[self.used]
+        weight = None if weight is None else np.asarray(weight)[self.used]
         return float(np.average(self.wrong(break_ties)[self.used], weights=weight))
 
     @property

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+import numpy.typing as npt
+
 from ._typing import Array
+from ._validation import check_both_classes, check_labels, check_weights
 from .criteria import SolvedModel
 from .dual import DualSolution, box, from_qp, solve_dual
-from .gram import Gram
+from .gram import Gram, as_gram
 from .qp import default_max_iter
 
 __all__ = ["Path", "follow", "solve_from"]
@@ -29,11 +32,13 @@ class Path:
         Labels, -1.0 or +1.0.
     """
 
-    def __init__(self, gram: Gram, y: Array) -> None:
-        self.gram, self.y = gram, y
+    def __init__(self, gram: Gram | npt.ArrayLike, y: npt.ArrayLike) -> None:
+        self.gram, self.y = as_gram(gram), check_labels(y)
         self._before: SolvedModel | None = None
 
-    def step(self, C: Array, *, tol: float = 1e-3, max_iter: int | None = None) -> SolvedModel:
+    def step(
+        self, C: npt.ArrayLike, *, tol: float = 1e-3, max_iter: int | None = None
+    ) -> SolvedModel:
         """The model with the weights `C`, started from the previous one if that converged.
 
         It reuses the spans of the previous model if they are the same.
@@ -42,6 +47,8 @@ class Path:
         if before is None:
             solution = solve_dual(self.gram, self.y, C, tol=tol, max_iter=max_iter)
         else:
+            C = check_weights(C, self.y.size, name="C")
+            check_both_classes(self.y, C)
             solution = solve_from(self.gram, before.solution, C, tol=tol, max_iter=max_iter)
         model = SolvedModel(self.gram, solution)
         if before is not None:
@@ -51,17 +58,21 @@ class Path:
 
 
 def follow(
-    gram: Gram, y: Array, weights: Iterable[Array], *, tol: float = 1e-3
+    gram: Gram | npt.ArrayLike,
+    y: npt.ArrayLike,
+    weights: Iterable[npt.ArrayLike],
+    *,
+    tol: float = 1e-3,
 ) -> Iterator[SolvedModel]:
     """The models, with their leave-one-out values, along a chain of weight vectors.
 
     Parameters
     ----------
-    gram : Gram
-    y : ndarray of shape (l,)
-        Labels, -1.0 or +1.0.
-    weights : iterable of ndarray of shape (l,)
-        ``C_i`` of every instance; consecutive vectors should be similar.
+    gram : Gram or array-like of shape (l, l)
+    y : array-like of shape (l,)
+        Labels, -1 or +1.
+    weights : iterable of array-like of shape (l,), or of numbers
+        ``C_i`` of every instance, or one for all; consecutive ones should be similar.
     tol : float, default=1e-3
         Largest violation of the KKT conditions.
     """

@@ -39,10 +39,17 @@ _CONSTRAINTS: dict[str, Constraint] = {
     "C": (is_positive, "a positive number"),
     "tol": (is_positive, "a positive number"),
     "max_iter": (_is_iteration_limit, "-1 or at least 1"),
-    "decision_function_shape": (lambda value: value in ("ovr", "ovo"), "'ovr' or 'ovo'"),
+    "decision_function_shape": (
+        lambda value: isinstance(value, str) and value in ("ovr", "ovo"),
+        "'ovr' or 'ovo'",
+    ),
     "break_ties": (is_bool, "True or False"),
     "class_weight": (
-        lambda value: value is None or isinstance(value, dict) or value == "balanced",
+        lambda value: (
+            value is None
+            or isinstance(value, dict)
+            or (isinstance(value, str) and value == "balanced")
+        ),
         "a dict, 'balanced' or None",
     ),
 }
@@ -391,7 +398,8 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         result = copy(self)
-        result.left_out_ = self.left_out_.stored()
+        with self.machines_.holding_grams():
+            result.left_out_ = self.left_out_.stored()
         if isinstance(self.machines_, TrainedMachines):
             result.machines_ = self.machines_.without_rows()
         return result

@@ -59,6 +59,9 @@ _NEXT = 20
 #: Accuracy of decision values, as a multiple of the rounding level and of the KKT gap.
 _ABOVE_ROUNDING, _ABOVE_GAP = 100.0, 10.0
 
+#: Exact values below this fraction of the largest are 0.
+_ZERO = 1e-10
+
 #: Exact models that violate the KKT conditions by more than this are reported.
 _LOOSE = 1e-5
 
@@ -147,6 +150,9 @@ def exact_values(gram: Gram, solution: DualSolution) -> LeftOutValues:
             stacklevel=4,
         )
     accuracy = max(accuracy_of(gram, solution), _ABOVE_GAP * removals.error)
+    # A value of exactly 0 is an error: rounding must not decide which side it is on.
+    size = np.abs(decision)
+    decision[size <= _ZERO * size.max()] = 0.0
     return LeftOutValues(decision, _comparable(solution, decision - shift, accuracy), rows.size)
 
 

@@ -103,8 +103,8 @@ def choose_scorers(
 def _choose_scorer(scoring: str, method: str, table: Table, terminal: Terminal) -> Any:
     if not predicts(method):
         raise UserError(
-            f"--method {method} is a bound on the error and cannot be scored by {scoring}; leave "
-            "--scoring out, or use --method span_rule."
+            f"--method {method} gives one number and no predictions that {scoring} could score; "
+            "leave --scoring out, or use --method span_rule."
         )
     if scoring not in get_scorer_names():
         raise UserError(

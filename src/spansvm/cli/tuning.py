@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import ParameterGrid
 
+from .._compile import sources_hash
 from ..errors import UserError, listed, require
 from ..output import OutputFolder
 from ..report import Report
@@ -147,7 +148,7 @@ def _will_compile() -> bool:
     package = Path(__file__).parent.parent
     if os.environ.get("NUMBA_CACHE_DIR") or not os.access(package, os.W_OK):
         return False
-    return not any(package.glob("__pycache__/*.nbi"))
+    return not any(package.glob(f"__pycache__/*-{sources_hash(package)}*.nbi"))
 
 
 def _report(
