@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import expit, xlogy
 
-from spansvm.calibration import fit_sigmoid, limit_outliers
+from spansvm.calibration import PairSigmoids, Sigmoid, fit_sigmoid, limit_outliers
 
 
 def values_and_labels(seed=0, n=60):
@@ -55,3 +55,8 @@ def test_a_margin_far_below_all_others_does_not_flatten_the_sigmoid():
     assert -20.0 < limited[first] < values[positive].min()
     # Where the model says the same of all, a limit by the label would pass the label on.
     np.testing.assert_array_equal(limit_outliers(astray, 0.01 * plain, positive), astray)
+
+
+def test_probabilities_are_kept_from_0_and_1_as_far_as_in_libsvm():
+    certain = PairSigmoids([Sigmoid(1000.0, 0.0)], 2)(np.array([[-1.0], [1.0]]))
+    np.testing.assert_allclose(certain[:, 1], [1e-7, 1.0 - 1e-7], rtol=1e-6)

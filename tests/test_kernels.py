@@ -116,3 +116,16 @@ def test_the_diagonal_is_that_of_the_gram_matrix(name):
 def test_a_precomputed_kernel_has_no_diagonal_of_rows():
     with pytest.raises(ValueError, match="not a function of rows"):
         Kernel("precomputed").diagonal(X)
+
+
+def test_a_polynomial_with_a_negative_offset_is_not_semidefinite():
+    X = np.eye(3)
+    assert Kernel("poly", gamma=1.0, degree=3, coef0=0.0).definite
+    negative = Kernel("poly", gamma=1.0, degree=3, coef0=-1.0)
+    assert np.linalg.eigvalsh(negative(X)).min() < 0
+    assert not negative.definite
+
+
+def test_a_point_is_at_no_distance_from_itself():
+    X = np.random.default_rng(0).normal(size=(50, 7)) + 1e6  # squared norms cancel
+    np.testing.assert_array_equal(np.diagonal(Kernel("rbf", gamma=10.0)(X)), 1.0)

@@ -13,7 +13,7 @@ from spansvm import exact_loo
 from spansvm.dual import solve_dual
 from spansvm.following import follow, retrain
 from spansvm.gram import Gram
-from spansvm.kernels import resolve_kernel
+from spansvm.kernels import Kernel, resolve_kernel
 from spansvm.lazy import gram_of
 from spansvm.loo import exact_loo_decision
 from spansvm.span import find_spans
@@ -245,3 +245,15 @@ def test_values_that_are_0_up_to_rounding_are_0_in_any_order_of_the_rows(seed):
         values, permuted = exact_loo(svc, Z, y), exact_loo(svc, Z[order], y[order])
         np.testing.assert_allclose(values[order], permuted, atol=1e-7)
         np.testing.assert_array_equal(np.sign(values[order]), np.sign(permuted))
+
+
+@pytest.mark.parametrize("C", [0.02, 0.1])
+def test_removals_are_followed_where_every_vector_is_bounded(C):
+    rng = np.random.default_rng(0)
+    y = np.repeat([-1.0, 1.0], 20)
+    gram = Gram(Kernel("rbf", gamma=0.3)(rng.normal(size=(40, 3)) + 0.5 * y[:, None]))
+    solution = solve_dual(gram, y, np.full(40, C), tol=1e-8)
+    assert solution.bounded.all()
+    followed = follow(gram, solution, np.arange(40)).decision  # NaN where that was given up
+    retrained, _, _ = retrain(gram, solution, np.arange(40))
+    np.testing.assert_allclose(followed, retrained, atol=1e-8)

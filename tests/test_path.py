@@ -99,7 +99,7 @@ def test_every_step_of_a_chain_is_checked_as_the_first_is():
     np.testing.assert_array_equal(lists, arrays)
     for wrong in (-one, np.where(y > 0, 1.0, 0.0), one[:-1], np.full(y.size, np.nan)):
         for weights in ([wrong], [one, wrong]):
-            with pytest.raises(ValueError, match="C |classes"):
+            with pytest.raises(ValueError, match=r"C |classes"):
                 list(follow(gram, y, weights))
 
 
