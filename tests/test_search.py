@@ -1019,3 +1019,12 @@ def test_a_discarded_row_on_the_boundary_is_an_error_of_a_bound(label):
     assert model.fit(X, y, scores=scores).decision_function(X)[4] == 0.0
     search = SpanSearch(model, {"C": [10.0]}, method="sv_count").fit(X, y, scores=scores)
     assert search.best_score_ == pytest.approx(1 - 3 / 5)  # two support vectors, and the row
+
+
+def test_exact_leave_one_out_is_exact_however_loose_the_tolerance_and_small_the_budget():
+    X, y = small()
+    grid, options = {"C": [0.3, 3.0]}, {"method": "loo", "refit": False}
+    expected = SpanSearch(SVC(gamma=0.3), grid, **options).fit(X, y)
+    loose = SpanSearch(SVC(gamma=0.3, tol=0.1), grid, gram_budget=1.0, **options).fit(X, y)
+    for name in ("loo_hinge", "mean_test_score"):
+        np.testing.assert_allclose(loose.cv_results_[name], expected.cv_results_[name], atol=1e-6)
