@@ -17,6 +17,7 @@ from spansvm.kernels import resolve_kernel
 from spansvm.lazy import LazyGram, gram_of
 from spansvm.memory import parse_budget
 from spansvm.path import solve_from
+from spansvm.span import removals
 from spansvm.values import left_out_values
 
 TIGHT = 1e-6
@@ -278,6 +279,8 @@ def test_parts_that_are_computed_at_a_time_leave_nothing_out(monkeypatch):
         found = SolvedModel(lazy, solution)
         np.testing.assert_allclose(found.spans.decision, expected.spans.decision, atol=1e-7)
         np.testing.assert_array_equal(found.trusted, trusted)
+        removed = [removal.row for removal in removals(lazy, solution, 1e-6)]
+        np.testing.assert_array_equal(np.sort(removed), np.flatnonzero(solution.support))
     parts = left_out_values(whole, solution)
     monkeypatch.undo()
     at_once = left_out_values(whole, solution)

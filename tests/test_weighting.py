@@ -10,7 +10,7 @@ from spansvm import ClassWeighting, SigmoidWeighting, SpanSVC
 from spansvm.calibration import fit_sigmoid
 from spansvm.pairs import couple, one_vs_rest, votes
 from spansvm.scores import centre_closeness, local_density, neighbour_agreement
-from spansvm.weighting import PAPER_CLASS_WEIGHTS, PAPER_SIGMOIDS
+from spansvm.weighting import PAPER_CLASS_WEIGHTS, PAPER_SIGMOIDS, check_scores
 
 
 def test_class_weights_are_the_bounds_of_the_classes():
@@ -122,3 +122,11 @@ def test_the_values_that_are_tried_are_those_of_the_paper():
     np.testing.assert_allclose(np.diff(np.log2(PAPER_CLASS_WEIGHTS)), 0.5)
     assert len(ParameterGrid(PAPER_SIGMOIDS)) == 1700
     SigmoidWeighting().set_params(**ParameterGrid(PAPER_SIGMOIDS)[0])
+
+
+@pytest.mark.parametrize("wrong", [-0.01, 1.01])
+def test_scores_just_outside_their_range_are_refused(wrong):
+    scores = np.array([0.0, 0.5, 1.0, wrong])
+    with pytest.raises(ValueError, match="scores must be between 0 and 1; they range from"):
+        check_scores(scores, 4)
+    np.testing.assert_array_equal(check_scores(scores[:3], 3), scores[:3])
