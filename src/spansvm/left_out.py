@@ -170,8 +170,10 @@ class LeftOutClasses:
 
     def error(self, break_ties: bool = False, weight: Array | None = None) -> float:
         """Share of misclassified rows among those that count, weighted if `weight` is given."""
-        weight = None if weight is None else np.asarray(weight)[self.used]
-        return float(np.average(self.wrong(break_ties)[self.used], weights=weight))
+        wrong = self.wrong(break_ties)[self.used]
+        if weight is None:
+            return float(wrong.mean())
+        return float(np.average(wrong, weights=np.asarray(weight)[self.used]))
 
     @property
     def hinge(self) -> float:
