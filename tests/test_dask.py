@@ -63,7 +63,7 @@ def test_a_search_survives_a_worker_that_is_killed(client, problem):
     class KillOnce:
         """Stands for the progress bar: after some candidates a worker is killed."""
 
-        def __init__(self, total, shown):
+        def __init__(self, n_candidates, n_splits, *, shown):
             self.done = 0
 
         def __enter__(self):
@@ -72,7 +72,7 @@ def test_a_search_survives_a_worker_that_is_killed(client, problem):
         def __exit__(self, *exception):
             return None
 
-        def advance(self, score):
+        def advance(self, candidate, score):
             self.done += 1
             if self.done == 100:
                 os.kill(next(iter(before.values())), signal.SIGKILL)

@@ -211,7 +211,7 @@ def _fetch(file: PublishedFile) -> Path:
     path = (cache_folder() or Path()) / file.packed_path  # with pooch there is a cache
     # Under another name, as pooch does not replace a file without a checksum; its checksum would
     # be of the bytes sent, while ours is of the content.
-    new = f"{path.name}.new"
+    new = f"{path.name}.{os.getpid()}.new"
     cache = pooch.create(
         path.parent,
         base_url="",
