@@ -10,20 +10,10 @@ from spansvm._typing import Array
 from spansvm.datasets import names
 
 from .problems import GRIDS, WITH_SCORES, Candidate, Key, candidate_name
-from .store import ESTIMATES, Store
+from .store import MODEL_COLUMNS, Store
 from .trials import n_folds
 
-__all__ = ["MODEL_COLUMNS", "CompleteProblems"]
-
-MODEL_COLUMNS = (
-    *ESTIMATES,
-    "hinge",
-    "test_error",
-    "n_in_bound",
-    "n_support",
-    "n_empty",
-    "n_empty_bounded",
-)
+__all__ = ["CompleteProblems"]
 
 
 class CompleteProblems:

@@ -17,7 +17,7 @@ from spansvm.errors import UserError
 
 from .problems import Key
 
-__all__ = ["ESTIMATES", "Store", "StoreError"]
+__all__ = ["ESTIMATES", "MODEL_COLUMNS", "Store", "StoreError"]
 
 #: Estimates from one trained model, as columns of the table of models; the span bound also with
 #: the radius in place of the diameter.
@@ -27,23 +27,24 @@ ESTIMATES = tuple(
     for column in ((name, "span_bound_radius") if name == "span_bound" else (name,))
 )
 
+#: What is known of a model, but for the time it took.
+MODEL_COLUMNS = (
+    *ESTIMATES,
+    "hinge",
+    "test_error",
+    "n_in_bound",
+    "n_support",
+    "n_empty",
+    "n_empty_bounded",
+)
+
 _KEY = ("data_set", "split", "variant")
 
 #: Columns of each table: those that identify a row, and the others.
 _TABLES = {
     "models": (
         (*_KEY, "candidate"),
-        (
-            *ESTIMATES,
-            "hinge",
-            "test_error",
-            "n_in_bound",
-            "n_support",
-            "n_empty",
-            "n_empty_bounded",
-            "train_seconds",
-            "span_seconds",
-        ),
+        (*MODEL_COLUMNS, "train_seconds", "span_seconds"),
     ),
     "folds": ((*_KEY, "scheme", "fold", "candidate"), ("wrong", "tested", "hinge")),
     "times": ((*_KEY, "method"), ("seconds", "models", "n_in_bound", "n_support", "versions")),
