@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["METHODS", "Method", "predicts"]
+__all__ = ["METHODS", "SELECTING", "Method", "predicts"]
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,9 @@ class Method:
     from_one_model : bool
         Whether it is a criterion, a function of one trained model; if not, rows are actually left
         out.
+    selects : bool
+        Whether a search may select by it.  Not by estimates that ignore the slack or the
+        intercept: on noise they may prefer a constant model and promise no error.
     """
 
     name: str
@@ -38,6 +41,7 @@ class Method:
     is_bound: bool = False
     predicts: bool = False
     from_one_model: bool = True
+    selects: bool = True
 
 
 _TABLE = (
@@ -47,9 +51,10 @@ _TABLE = (
     Method("xi_alpha", "xi-alpha bound", "upper bound, if no Lambda_p is empty", is_bound=True),
     Method("sv_count", "support vectors", "upper bound: share of support vectors", is_bound=True),
     Method("jaakkola_haussler", "Jaakkola-Haussler", "bound without intercept and slack",
-           is_bound=True),
-    Method("opper_winther", "Opper-Winther", "span-rule without intercept"),
-    Method("radius_margin", "radius-margin", "bound without intercept and slack", is_bound=True),
+           is_bound=True, selects=False),
+    Method("opper_winther", "Opper-Winther", "span-rule without intercept", selects=False),
+    Method("radius_margin", "radius-margin", "bound without intercept and slack",
+           is_bound=True, selects=False),
     Method("loo", "exact leave-one-out", "each row left out in turn", predicts=True,
            from_one_model=False),
     Method("kfold", "K-fold cross-validation", "folds given by cv", predicts=True,
@@ -58,6 +63,9 @@ _TABLE = (
 
 #: All methods by name, in display order.
 METHODS: dict[str, Method] = {method.name: method for method in _TABLE}
+
+#: The names of those that a search may select by.
+SELECTING = tuple(name for name, method in METHODS.items() if method.selects)
 
 
 def predicts(name: str) -> bool:

@@ -11,7 +11,7 @@ from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.model_selection import GroupKFold, LeaveOneGroupOut, StratifiedKFold
 
 from ..errors import UserError, closest_name
-from ..methods import METHODS, predicts
+from ..methods import SELECTING, predicts
 from ..tables import Table
 from .terminal import Terminal
 
@@ -33,10 +33,10 @@ def choose_method(method: str | None, table: Table, terminal: Terminal) -> str:
             "single rows would be too optimistic."
         )
         return "kfold"
-    if method not in METHODS:
+    if method not in SELECTING:
         raise UserError(
-            f"There is no method '{method}'{closest_name(method, METHODS)}; --method must be one "
-            f"of {', '.join(METHODS)}."
+            f"There is no method '{method}'{closest_name(method, SELECTING)}; --method must be one "
+            f"of {', '.join(SELECTING)}."
         )
     if not predicts(method) and len(table.schema.classes) > 2:
         raise UserError(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..methods import METHODS
+from ..methods import SELECTING
 from .options import (
     DataFile,
     Debug,
@@ -136,9 +136,9 @@ def tune(
     method: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", autocompletion=offering(*METHODS), rich_help_panel=_SEARCH,
-            help=f"How to evaluate candidates: {', '.join(METHODS)}. Default: span_rule, or kfold "
-            "with --groups.",
+            metavar="NAME", autocompletion=offering(*SELECTING), rich_help_panel=_SEARCH,
+            help=f"How to evaluate candidates: {', '.join(SELECTING)}. Default: span_rule, or "
+            "kfold with --groups.",
         ),
     ] = None,
     scoring: Annotated[

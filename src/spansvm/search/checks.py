@@ -8,7 +8,7 @@ from typing import Any
 
 from .._validation import Constraint, check_parameters
 from ..memory import parse_budget
-from ..methods import METHODS, predicts
+from ..methods import SELECTING, predicts
 from .composite import unwrap
 from .grid import TIES
 from .scoring import resolve_scorers
@@ -16,7 +16,7 @@ from .scoring import resolve_scorers
 __all__ = ["check_search"]
 
 _CONSTRAINTS: dict[str, Constraint] = {
-    "method": (lambda value: value in tuple(METHODS), f"one of {', '.join(METHODS)}"),
+    "method": (lambda value: value in SELECTING, f"one of {', '.join(SELECTING)}"),
     "ties": (lambda value: value in TIES, f"one of {', '.join(TIES)}"),
     "n_jobs": (
         lambda value: value is None or (isinstance(value, Integral) and value != 0),

@@ -65,8 +65,6 @@ class SpanSearch(SelectedModel):
         - ``"kfold"``: predictions for the test rows of each fold of `cv`.
         - ``"span_bound"``, ``"span_count"``, ``"xi_alpha"``, ``"sv_count"``: upper bounds on the
           leave-one-out error, for two classes; the score is 1 minus the bound.
-        - ``"jaakkola_haussler"``, ``"opper_winther"``, ``"radius_margin"``: estimates derived for
-          other kinds of machines, scored likewise; for comparison with the literature.
     scoring : str, callable, list, tuple, set or dict, optional
         Scores of the left-out predictions: anything that GridSearchCV accepts; accuracy by
         default.  Scores that need probabilities work with every estimator: probabilities are
