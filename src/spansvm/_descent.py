@@ -1,4 +1,4 @@
-"""The compiled engine of :mod:`spansvm.qp`.
+"""The engine of :mod:`spansvm.qp`.
 
 Descent on ``1/2 x'Kx + c'x`` with ``sum(x) = s`` and ``lo <= x <= hi``.
 
@@ -9,11 +9,16 @@ Three kinds of descent, each used where it is cheapest:
 * *shrinking*: variables that are firmly at a bound are set aside, and the rest is
   solved as a smaller problem with its own contiguous copy of the matrix.
 
-All functions modify ``x`` and the gradient ``g = Kx + c`` together, so that ``g`` is
-always the gradient at ``x``.  ``K`` may be float32; everything else is float64.
+Each is compiled; what decides between them is not, since a process would compile it, with all it
+calls, before its first search.  All functions modify ``x`` and the gradient ``g = Kx + c``
+together, so that ``g`` is always the gradient at ``x``.  ``K`` may be float32; everything else is
+float64.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import sqrt
 
 import numpy as np
 
@@ -21,16 +26,15 @@ from ._compile import njit
 from ._linalg import add_row, add_rows
 from ._newton import newton
 from ._sweep import STALLED, sweep
+from ._typing import Array, Mask, Rows
 
 __all__ = [
     "OFF_BOUND",
-    "free_variables",
+    "Descent",
     "kkt_gap",
     "move_bounds",
     "restore_sum",
     "rounding_level",
-    "settle",
-    "snap",
 ]
 
 _EPSILON = float(np.finfo(np.float64).eps)
@@ -68,19 +72,7 @@ _SMALL = 64
 _NEAR, _PATIENCE, _PROGRESS = 1e3, 50, 1e-13
 
 
-@njit(nogil=True, cache=True)
-def _active(x, g, lo, hi, top, bottom):
-    """The variables that are free or whose gradient does not yet hold them at their bound."""
-    index = np.empty(x.size, np.int64)
-    count = 0
-    for t in range(x.size):
-        if not ((x[t] >= hi[t] and -g[t] > top) or (x[t] <= lo[t] and g[t] > bottom)):
-            index[count] = t
-            count += 1
-    return index[:count]
-
-
-@njit(nogil=True, cache=True)
+@njit
 def free_variables(x, lo, hi):
     """The variables strictly inside their boxes."""
     index = np.empty(x.size, np.int64)
@@ -92,18 +84,7 @@ def free_variables(x, lo, hi):
     return index[:count]
 
 
-@njit(nogil=True, cache=True)
-def _submatrix(K, index):
-    copy = np.empty((index.size, index.size))
-    for a in range(index.size):
-        row = K[index[a]]
-        target = copy[a]
-        for b in range(index.size):
-            target[b] = row[index[b]]
-    return copy
-
-
-@njit(nogil=True, cache=True)
+@njit
 def rounding_level(x, diag):
     """The KKT gap below which rounding of the gradient decides: ``eps sum_j |K_jj x_j|``."""
     total = 0.0
@@ -112,7 +93,7 @@ def rounding_level(x, diag):
     return _EPSILON * total
 
 
-@njit(nogil=True, cache=True)
+@njit
 def kkt_gap(x, g, lo, hi):
     """The violation of the KKT conditions; negative if they hold with room to spare."""
     top, bottom = -np.inf, -np.inf
@@ -124,92 +105,12 @@ def kkt_gap(x, g, lo, hi):
     return top + bottom
 
 
-@njit(nogil=True, cache=True)
-def _run(K, diag, x, g, lo, hi, tol, max_iter, flat, flags, waited):
-    """Sweeps and Newton steps until the problem is solved or until shrinking it would pay.
-
-    Returns the iterations used, the gap, and the variables to keep (none if solved, or if
-    no further progress is possible).  ``waited[0]`` counts the chunks without progress.
-    """
-    n = x.size
-    chunk = max(n // 4, 100)
-    used, spent = 0, 0.0
-    while True:
-        steps, top, bottom, progress = sweep(
-            K, diag, x, g, lo, hi, tol, min(chunk, max_iter - used), flat, flags
-        )
-        used += steps
-        spent += steps * (_SWEEP_FIXED + _SWEEP_ROW * n)
-        gap = top + bottom
-        waited[0] = waited[0] + 1 if progress <= _PROGRESS * np.abs(x * g).sum() else 0
-        if waited[0] > _PATIENCE and gap < _NEAR * rounding_level(x, diag):
-            flags[STALLED] = True
-        if not gap > tol or used >= max_iter or flags[STALLED]:
-            return used, gap, np.empty(0, np.int64)
-        if n > _SMALL:
-            active = _active(x, g, lo, hi, top, bottom)
-            if 2 * active.size <= n and _COPY_ENTRY * active.size**2 <= spent:
-                return used, gap, active
-        free = free_variables(x, lo, hi)
-        cost = _NEWTON_FIXED + free.size * n + _NEWTON_CUBE * float(free.size) ** 3
-        if free.size > 1 and cost <= 2.0 * spent:
-            newton(K, x, g, lo, hi, free)
-            spent = 0.0
-
-
-@njit(nogil=True, cache=True)
-def _run_shrinking(K, diag, x, g, lo, hi, tol, max_iter, flat, flags, waited):
-    """Solve a problem on its own copies, shrinking it further and further; only `x` is returned."""
-    kept = np.arange(x.size)
-    part = x.copy()
-    total = 0
-    while True:
-        used, _, active = _run(K, diag, part, g, lo, hi, tol, max_iter - total, flat, flags, waited)
-        total += used
-        for a in range(kept.size):
-            x[kept[a]] = part[a]
-        if active.size == 0:
-            return total
-        K, diag, part, g = _submatrix(K, active), diag[active], part[active], g[active]
-        lo, hi, kept = lo[active], hi[active], kept[active]
-
-
-@njit(nogil=True, cache=True)
-def descend(K, diag, x, g, lo, hi, tol, max_iter, flat, flags):
-    """Descend from a feasible `x` with gradient `g`, in place, until the KKT gap is at most `tol`.
-
-    Returns the iterations used and the gap.  ``flags[STALLED]`` is set if rounding
-    prevents further progress, ``flags[INDEFINITE]`` if negative curvature was met.
-    """
-    total = 0
-    waited = np.zeros(1, np.int64)
-    while True:
-        used, gap, active = _run(K, diag, x, g, lo, hi, tol, max_iter - total, flat, flags, waited)
-        total += used
-        if active.size == 0:
-            return total, gap
-        part = x[active]
-        total += _run_shrinking(
-            _submatrix(K, active), diag[active], part, g[active], lo[active], hi[active],
-            tol, max_iter - total, flat, flags, waited,
-        )  # fmt: skip
-        # A stalled part may be able to move in the whole; if not, the whole stalls too.
-        flags[STALLED] = False
-        moved = 0
-        for a in range(active.size):
-            i = active[a]
-            change = part[a] - x[i]
-            if change != 0.0:
-                x[i] = part[a]
-                active[moved], part[moved] = i, change
-                moved += 1
-        add_rows(g, K, active[:moved], part[:moved])
-
-
-@njit(nogil=True, cache=True)
+@njit
 def restore_sum(K, x, g, lo, hi, total):
     """Make a boxed `x` sum to `total`, first moving the variables whose gradient favours it."""
-    missing = total - x.sum()
+    missing = total
+    for t in range(x.size):
+        missing -= x[t]
     for _ in range(x.size):
         if missing == 0.0:
             break
@@ -225,24 +126,23 @@ def restore_sum(K, x, g, lo, hi, total):
         step = target - x[index]
         x[index] = target
         add_row(g, step, K[index])
-        missing = 0.0 if lo[index] < target < hi[index] else total - x.sum()
+        if lo[index] < target < hi[index]:
+            return 0.0
+        missing = total
+        for t in range(x.size):
+            missing -= x[t]
     return missing
 
 
-@njit(nogil=True, cache=True)
-def _fresh_gradient(K, x, g, c):
-    """``g = Kx + c``; c is added last, as it may be small compared with terms that cancel in Kx."""
-    g[:] = 0.0
-    rows = np.flatnonzero(x)
-    add_rows(g, K, rows, x[rows])
-    for t in range(g.size):
-        g[t] += c[t]
-
-
-@njit(nogil=True, cache=True)
+@njit
 def snap(K, x, g, lo, hi):
-    """Put variables that rounding left just inside their bounds on them: they are not free."""
-    hair = _HAIR * np.abs(x).max()
+    """Put variables that rounding left just inside their bounds on them: they are not free.
+
+    Returns the KKT gap.
+    """
+    hair = 0.0
+    for t in range(x.size):
+        hair = max(hair, _HAIR * abs(x[t]))
     rows, change = np.empty(x.size, np.int64), np.empty(x.size)
     moved = 0
     for t in range(x.size):
@@ -257,38 +157,12 @@ def snap(K, x, g, lo, hi):
             rows[moved], change[moved] = t, end - x[t]
             x[t] = end
             moved += 1
-    add_rows(g, K, rows[:moved], change[:moved])
+    if moved > 0:
+        add_rows(g, K, rows[:moved], change[:moved])
+    return kkt_gap(x, g, lo, hi)
 
 
-@njit(nogil=True, cache=True)
-def settle(K, diag, x, g, c, lo, hi, tol, max_iter, flat, flags):
-    """:func:`descend`, with the gradient recomputed where rounding may have moved it.
-
-    Returns the iterations used and the gap.
-    """
-    total = x.sum()
-    iterations, starts = 0, 0
-    while True:
-        flags[STALLED] = False
-        budget = min(max_iter - iterations, _LONG)
-        used, gap = descend(K, diag, x, g, lo, hi, tol, budget, flat, flags)
-        iterations += used
-        # Each step rounds the sum and the gradient a little.
-        drift = np.sqrt(used) * rounding_level(x, diag)
-        if gap <= tol and drift <= 0.01 * tol:
-            break
-        restore_sum(K, x, g, lo, hi, total)
-        _fresh_gradient(K, x, g, c)
-        starts += used < budget
-        if used == _LONG and rounding_level(x, diag) > tol:  # more steps would not reach it either
-            break
-        if used == 0 or iterations >= max_iter or starts >= _FRESH_STARTS:
-            break
-    snap(K, x, g, lo, hi)
-    return iterations, max(kkt_gap(x, g, lo, hi), 0.0)
-
-
-@njit(nogil=True, cache=True)
+@njit
 def move_bounds(K, x, g, c, old_lo, old_hi, lo, hi, sums, shares, scale):
     """Move a solution in one box to a point of another with the same sum, in place.
 
@@ -298,10 +172,14 @@ def move_bounds(K, x, g, c, old_lo, old_hi, lo, hi, sums, shares, scale):
     at each step only the variables that reached or left a bound are added or subtracted.
     """
     n = x.size
-    total = x.sum()
-    rows, change = np.empty(n, np.int64), np.empty(n)
+    total = 0.0
+    for t in range(n):
+        total += x[t]
+    rows, moved, change = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n)
+    n_moved = 0
     for side in range(2):
-        old, new = (old_hi, hi) if side == 0 else (old_lo, lo)
+        old = old_hi if side == 0 else old_lo
+        new = hi if side == 0 else lo
         count, least, most = 0, np.inf, -np.inf
         for t in range(n):
             if x[t] != 0.0 and x[t] == old[t]:
@@ -311,48 +189,196 @@ def move_bounds(K, x, g, c, old_lo, old_hi, lo, hi, sums, shares, scale):
                 count += 1
         if count == 0 or least == most == 1.0:
             continue
-        if most - least > _EPSILON * 8.0 * most or count < _FEW or not least > 0.0:
-            for k in range(count):
-                t = rows[k]
-                change[k] = new[t] - x[t]
-                x[t] = new[t]
-            add_rows(g, K, rows[:count], change[:count])
-            continue
-        _gather(K, x, rows[:count], sums[side], shares[side], scale, side)
-        add_row(g, (most - 1.0) * scale[side], sums[side])
-        scale[side] *= most
+        together = most - least <= _EPSILON * 8.0 * most and count >= _FEW and least > 0.0
+        if together:
+            _gather(K, x, rows[:count], sums[side], shares[side], scale, side)
+            add_row(g, (most - 1.0) * scale[side], sums[side])
+            scale[side] *= most
         for k in range(count):
-            x[rows[k]] = new[rows[k]]
-    cut = 0
+            t = rows[k]
+            if not together:
+                moved[n_moved], change[n_moved] = t, new[t] - x[t]
+                n_moved += 1
+            x[t] = new[t]
     for t in range(n):
         end = min(max(x[t], lo[t]), hi[t])
-        if end != x[t]:
-            rows[cut], change[cut] = t, end - x[t]
+        if end != x[t]:  # it was inside its old box, so it has not moved yet
+            moved[n_moved], change[n_moved] = t, end - x[t]
+            n_moved += 1
             x[t] = end
-            cut += 1
-    add_rows(g, K, rows[:cut], change[:cut])
+    add_rows(g, K, moved[:n_moved], change[:n_moved])
     restore_sum(K, x, g, lo, hi, total)
 
 
-@njit(nogil=True, cache=True)
+@njit
 def _gather(K, x, rows, sums, shares, scale, side):
     """Bring ``sums = shares @ K`` up to date with the variables in `rows`."""
     anew = not _SMALLEST_SCALE < scale[side] < 1.0 / _SMALLEST_SCALE  # 0 at the first step
     if anew:
         scale[side] = 1.0
-    wanted = np.zeros(x.size)
+    n = x.size
+    wanted = np.empty(n)
+    for t in range(n):
+        wanted[t] = 0.0
     for k in range(rows.size):
         wanted[rows[k]] = x[rows[k]] / scale[side]
-    different, change = np.empty(x.size, np.int64), np.empty(x.size)
+    different, change = np.empty(n, np.int64), np.empty(n)
     count = 0
-    for t in range(x.size):
+    for t in range(n):
         if abs(wanted[t] - shares[t]) > 1e-12 * abs(wanted[t]):
             different[count], change[count] = t, wanted[t] - shares[t]
             count += 1
     if anew or count >= rows.size:
-        sums[:] = 0.0
-        for k in range(rows.size):
-            different[k], change[k] = rows[k], wanted[rows[k]]
         count = rows.size
+        for k in range(count):
+            different[k], change[k] = rows[k], wanted[rows[k]]
+        for t in range(n):
+            sums[t] = 0.0
     add_rows(sums, K, different[:count], change[:count])
-    shares[:] = wanted
+    for t in range(n):
+        shares[t] = wanted[t]
+
+
+@dataclass(eq=False)
+class Descent:
+    """A quadratic program and a feasible point of it, which moves down.
+
+    Attributes
+    ----------
+    K, diag, lo, hi : ndarray
+        The matrix and its diagonal, and the box.
+    x, g : ndarray
+        The point and its gradient; both are overwritten.
+    flat : float
+        Curvature below which a pair of variables counts as flat.
+    flags : ndarray of bool
+        ``flags[STALLED]`` is set if rounding prevents further progress, ``flags[INDEFINITE]`` if
+        negative curvature was met.
+    """
+
+    K: np.ndarray
+    diag: Array
+    lo: Array
+    hi: Array
+    x: Array
+    g: Array
+    flat: float
+    flags: Mask = field(default_factory=lambda: np.zeros(2, dtype=np.bool_))
+    _waited: int = 0  # chunks without progress
+
+    def settle(self, c: Array, tol: float, max_iter: int) -> tuple[int, float]:
+        """Descend until the KKT gap is at most `tol`; returns the iterations used and the gap.
+
+        The gradient is recomputed where rounding may have moved it; `c` is its constant part.
+        """
+        total = float(self.x.sum())
+        iterations, starts = 0, 0
+        while True:
+            self.flags[STALLED] = False
+            budget = min(max_iter - iterations, _LONG)
+            used, gap = self._descend(tol, budget)
+            iterations += used
+            # Each step rounds the sum and the gradient a little.
+            level = rounding_level(self.x, self.diag)
+            if gap <= tol and sqrt(used) * level <= 0.01 * tol:
+                break
+            restore_sum(self.K, self.x, self.g, self.lo, self.hi, total)
+            self._renew_gradient(c)
+            starts += used < budget
+            if used == _LONG and level > tol:  # more steps would not reach it either
+                break
+            if used == 0 or iterations >= max_iter or starts >= _FRESH_STARTS:
+                break
+        return iterations, max(self.snap(), 0.0)
+
+    def snap(self) -> float:
+        """Put variables that rounding left just inside their bounds on them; returns the gap."""
+        return snap(self.K, self.x, self.g, self.lo, self.hi)
+
+    def sweep(self, tol: float, max_iter: int) -> tuple[int, float, float, float, float, int, int]:
+        """Steps of two variables each; see :func:`spansvm._sweep.sweep`."""
+        return sweep(
+            self.K, self.diag, self.x, self.g, self.lo, self.hi, tol, max_iter, self.flat,
+            self.flags,
+        )  # fmt: skip
+
+    def newton(self, free: Rows) -> None:
+        """Move to the minimum over the free variables, or as far as the box allows."""
+        newton(self.K, self.x, self.g, self.lo, self.hi, free)
+
+    def free(self) -> Rows:
+        """The variables strictly inside their boxes."""
+        return free_variables(self.x, self.lo, self.hi)
+
+    def _renew_gradient(self, c: Array) -> None:
+        self.g[:] = 0.0
+        rows = np.flatnonzero(self.x)
+        add_rows(self.g, self.K, rows, self.x[rows])
+        self.g += c  # last, as it may be small compared with terms that cancel in Kx
+
+    def _descend(self, tol: float, max_iter: int) -> tuple[int, float]:
+        """Descend until the gap is at most `tol`, on a smaller problem whenever that pays."""
+        total = 0
+        while True:
+            used, gap, active = self._run(tol, max_iter - total)
+            total += used
+            if active is None:
+                return total, gap
+            part = self._part(active)
+            total += part._descend_shrinking(tol, max_iter - total)
+            self._waited = part._waited
+            # A stalled part may be able to move in the whole; if not, the whole stalls too.
+            self.flags[STALLED] = False
+            change = part.x - self.x[active]
+            moved = change != 0.0
+            self.x[active] = part.x
+            add_rows(self.g, self.K, active[moved], change[moved])
+
+    def _descend_shrinking(self, tol: float, max_iter: int) -> int:
+        """Descend on smaller and smaller problems, without a return to the larger; `g` is lost."""
+        used, _, active = self._run(tol, max_iter)
+        if active is not None:
+            part = self._part(active)
+            used += part._descend_shrinking(tol, max_iter - used)
+            self.x[active], self._waited = part.x, part._waited
+        return used
+
+    def _part(self, rows: Rows) -> Descent:
+        """The problem of some variables, the others being held, on its own copies."""
+        diag, lo, hi, x, g = (a[rows] for a in (self.diag, self.lo, self.hi, self.x, self.g))
+        K = self.K[np.ix_(rows, rows)].astype(np.float64, copy=False)
+        return Descent(K, diag, lo, hi, x, g, self.flat, self.flags, self._waited)
+
+    def _run(self, tol: float, max_iter: int) -> tuple[int, float, Rows | None]:
+        """Sweeps and Newton steps until the problem is solved or until shrinking it would pay.
+
+        Returns the iterations used, the gap, and the variables to keep (None if solved, or if no
+        further progress is possible).
+        """
+        n = self.x.size
+        chunk = max(n // 4, 100)
+        used, spent = 0, 0.0
+        while True:
+            steps, top, bottom, progress, size, n_free, n_active = self.sweep(
+                tol, min(chunk, max_iter - used)
+            )
+            used += steps
+            spent += steps * (_SWEEP_FIXED + _SWEEP_ROW * n)
+            gap = top + bottom
+            self._waited = self._waited + 1 if progress <= _PROGRESS * size else 0
+            if self._waited > _PATIENCE and gap < _NEAR * rounding_level(self.x, self.diag):
+                self.flags[STALLED] = True
+            if not gap > tol or used >= max_iter or self.flags[STALLED]:
+                return used, gap, None
+            if n > _SMALL and 2 * n_active <= n and _COPY_ENTRY * n_active**2 <= spent:
+                return used, gap, self._active(top, bottom)
+            cost = _NEWTON_FIXED + n_free * n + _NEWTON_CUBE * n_free**3
+            if n_free > 1 and cost <= 2.0 * spent:
+                self.newton(self.free())
+                spent = 0.0
+
+    def _active(self, top: float, bottom: float) -> Rows:
+        """The variables that are free or whose gradient does not yet hold them at their bound."""
+        above = (self.x >= self.hi) & (-self.g > top)
+        below = (self.x <= self.lo) & (self.g > bottom)
+        return np.flatnonzero(~(above | below))

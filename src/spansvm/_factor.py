@@ -25,8 +25,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy import linalg
 
-from ._compile import njit
-from ._linalg import FAST_MATH, cholesky, cholesky_inverse, lower_inverse, lower_solve
+from ._compile import FAST_MATH, njit
+from ._linalg import cholesky, cholesky_inverse, cholesky_solve, lower_inverse
 from ._typing import Array, Rows
 
 __all__ = [
@@ -44,10 +44,8 @@ __all__ = [
     "newton_move",
     "no_factor",
     "positive",
-    "project",
     "regularised_inverse",
     "ridged_inverse",
-    "same_points",
 ]
 
 
@@ -152,61 +150,65 @@ def limits_of(dtype: np.dtype) -> Limits:
     return _LIMITS[dtype]
 
 
-@njit(nogil=True, cache=True)
-def no_factor(inside):
+def no_factor(inside: Rows) -> Factor:
     """An empty factor, for points without one."""
-    nothing = np.zeros(inside.size, np.bool_)
+    nothing = np.zeros(inside.size, dtype=np.bool_)
     return Factor(np.empty((0, 0)), inside, inside, nothing, 0.0, 0.0)
 
 
-@njit(nogil=True, cache=True)
-def same_points(one, other):
-    """Whether two sorted sets of points are the same."""
-    if one.size != other.size:
-        return False
-    return bool((one == other).all())
-
-
-@njit(nogil=True, cache=True)
-def factorise(K, inside, limits):
+def factorise(K: np.ndarray, inside: Rows, limits: Limits) -> Factor:
     """The :class:`Factor` of some points; empty if the kernel is not semidefinite on them."""
+    if inside.size == 0:
+        return no_factor(inside)
+    kept, repeated = np.empty_like(inside), np.zeros(inside.size, dtype=np.bool_)
+    matrix, count, shift, ridge = _factorise(K, inside, limits, kept, repeated)
+    if matrix.size == 0:
+        return no_factor(inside)
+    return Factor(matrix, inside, kept[:count], repeated, shift, ridge)
+
+
+@njit
+def _factorise(K, inside, limits, kept, repeated):
+    """Fill `kept` and `repeated`; returns the factor, how many are kept, the shift, the ridge."""
     shift = 0.0
     for a in range(inside.size):
         shift += K[inside[a], inside[a]] / inside.size
     if shift < 0.0:
-        return no_factor(inside)
+        return np.empty((0, 0)), 0, 0.0, 0.0
     if shift == 0.0:  # perhaps all at the origin: any lift will do
         shift = 1.0
     matrix = _shifted_block(K, inside, shift)
-    first, repeated = _twins(matrix, limits.twin * shift)
-    kept = inside[first]
-    if kept.size < inside.size:
-        matrix = _shifted_block(K, kept, shift)
-    matrix, ridge = _regularise(K, kept, matrix, shift, shift, limits)
-    if matrix.size == 0:
-        return no_factor(inside)
-    return Factor(matrix, inside, kept, repeated, shift, ridge)
+    count = _set_twins_aside(matrix, inside, limits.twin * shift, kept, repeated)
+    if count < inside.size:
+        matrix = _shifted_block(K, kept[:count], shift)
+    matrix, ridge = _regularise(K, kept[:count], matrix, shift, shift, limits)
+    return matrix, count, shift, ridge
 
 
-@njit(nogil=True, cache=True)
+@njit
 def _regularise(K, index, matrix, shift, scale, limits):
     """Factor of ``matrix = K[index, index] + shift`` with the smallest ridge that it needs.
 
     The matrix is overwritten.  Returns the factor and the ridge; the factor is empty if the
     largest ridge is not enough.
     """
+    added = 0.0
     for attempt in range(3):
-        added = (0.0, limits.ridge * scale, limits.large_ridge * scale)[attempt]
         if attempt > 0:
+            added = (limits.ridge if attempt == 1 else limits.large_ridge) * scale
             matrix = _shifted_block(K, index, shift)
         for a in range(index.size):
             matrix[a, a] += added
-        if cholesky(matrix) and (added > 0.0 or _least_pivot(matrix) >= limits.regular * scale):
-            return matrix, added
+        if cholesky(matrix):
+            least = np.inf
+            for a in range(index.size):
+                least = min(least, matrix[a, a] * matrix[a, a])
+            if added > 0.0 or least >= limits.regular * scale:
+                return matrix, added
     return np.empty((0, 0)), np.inf
 
 
-@njit(nogil=True, cache=True)
+@njit
 def _shifted_block(K, index, shift):
     """Lower triangle of ``K[index, index] + shift``."""
     gram = np.empty((index.size, index.size))
@@ -217,31 +219,30 @@ def _shifted_block(K, index, shift):
     return gram
 
 
-@njit(nogil=True, cache=True)
-def _twins(gram, closest):
-    """Which points are the first among equal ones, and which have an equal point."""
-    n = gram.shape[0]
-    first = np.ones(n, np.bool_)
-    repeated = np.zeros(n, np.bool_)
-    for a in range(n):
+@njit
+def _set_twins_aside(gram, points, closest, kept, repeated):
+    """Fill `kept` with the first of each set of equal points; mark those that have an equal.
+
+    Returns how many are kept.
+    """
+    count = 0
+    place = np.empty(points.size, np.int64)  # of those that are kept
+    for a in range(points.size):
         row, own = gram[a], gram[a, a] - closest
-        for b in range(a):
-            if own + gram[b, b] <= 2.0 * row[b] and first[b]:
-                first[a] = False
+        first = True
+        for k in range(count):
+            b = place[k]
+            if own + gram[b, b] <= 2.0 * row[b]:
                 repeated[a] = repeated[b] = True
+                first = False
                 break
-    return first, repeated
+        if first:
+            place[count], kept[count] = a, points[a]
+            count += 1
+    return count
 
 
-@njit(nogil=True, cache=True)
-def _least_pivot(factor):
-    least = np.inf
-    for a in range(factor.shape[0]):
-        least = min(least, factor[a, a] ** 2)
-    return least
-
-
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST_MATH)
+@njit(fastmath=FAST_MATH)
 def eliminate(P, row, scale, alive):
     """``P -= scale * row row'`` on the rows that are still alive."""
     for a in range(row.size):
@@ -252,60 +253,53 @@ def eliminate(P, row, scale, alive):
                 target[b] -= weight * row[b]
 
 
-@njit(nogil=True, cache=True)
-def project(P):
-    """Overwrite a Cholesky factor with the bordered inverse of its matrix, without the border.
-
-    With ``u = K_ff^-1 1`` that is ``K_ff^-1 - uu' / sum(u)``.  False if rounding spoils the sum.
-    """
-    size = P.shape[0]
-    cholesky_inverse(P)
-    u = np.empty(size)
-    for a in range(size):
-        u[a] = P[a].sum()
-    total = u.sum()
-    if not total > 0.0:
-        return False
-    eliminate(P, u, 1.0 / total, np.ones(size, np.bool_))
-    return True
-
-
-@njit(nogil=True, cache=True)
+@njit
 def ridged_inverse(K, index):
-    """The matrix of :func:`project` for some points, with a small ridge.
+    """The inverse of the bordered system of some points, without the border, with a small ridge.
 
-    Returns it and whether the block was positive definite.
+    With ``u = K_ff^-1 1`` that is ``K_ff^-1 - uu' / sum(u)``.  Returns it and whether the block
+    was positive definite.
     """
-    trace = 0.0
-    for a in range(index.size):
-        trace += K[index[a], index[a]]
-    shift = trace / index.size
+    size = index.size
+    shift = 0.0
+    for a in range(size):
+        shift += K[index[a], index[a]] / size
     P = _shifted_block(K, index, shift)
-    for a in range(index.size):
+    for a in range(size):
         P[a, a] += _NEWTON_RIDGE * shift
     if not (shift > 0.0 and cholesky(P)):
         return P, False
-    return P, project(P)
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def newton_move(factor, g):
-    """The move of a factor's points, with ``sum = 0``, that makes their gradients equal."""
-    points = factor.kept
-    size = points.size
-    columns = np.empty((size, 2))
+    cholesky_inverse(P)
+    u, every = np.empty(size), np.empty(size, np.bool_)
+    total = 0.0
     for a in range(size):
-        columns[a, 0], columns[a, 1] = g[points[a]], 1.0
-    lower_solve(factor.matrix, columns, False)
-    lower_solve(factor.matrix, columns, True)
+        own = 0.0
+        for b in range(size):
+            own += P[a, b]
+        u[a], every[a] = own, True
+        total += own
+    if not total > 0.0:  # spoilt by rounding
+        return P, False
+    eliminate(P, u, 1.0 / total, every)
+    return P, True
+
+
+@njit
+def newton_move(matrix, points, g):
+    """The move of a factor's points, with ``sum = 0``, that makes their gradients equal."""
+    size = points.size
+    rows = np.empty((2, size))
+    for a in range(size):
+        rows[0, a], rows[1, a] = g[points[a]], 1.0
+    cholesky_solve(matrix, rows)
     total, ones = 0.0, 0.0
     for a in range(size):
-        total += columns[a, 0]
-        ones += columns[a, 1]
+        total += rows[0, a]
+        ones += rows[1, a]
     move = np.empty(size)
     left = 0.0
     for a in range(size):
-        move[a] = columns[a, 1] * (total / ones) - columns[a, 0]
+        move[a] = rows[1, a] * (total / ones) - rows[0, a]
         left += move[a]
     for a in range(size):
         move[a] -= left / size

@@ -10,11 +10,11 @@ a few variables are exchanged and the system is solved again.
 from __future__ import annotations
 
 from ._compile import njit
-from ._descent import free_variables, kkt_gap, rounding_level, snap
-from ._factor import factorise, newton_move, no_factor, same_points
+from ._descent import Descent, kkt_gap, rounding_level
+from ._factor import Factor, Limits, factorise, newton_move, no_factor
 from ._linalg import add_rows
-from ._newton import newton
-from ._sweep import INDEFINITE, sweep
+from ._sweep import INDEFINITE
+from ._typing import Rows
 
 __all__ = ["finish"]
 
@@ -28,21 +28,19 @@ _ROUNDS = 40
 _STEPS = 10
 
 
-@njit(nogil=True, cache=True)
-def finish(K, diag, x, g, lo, hi, flat, flags, limits, known):
+def finish(problem: Descent, limits: Limits, known: Factor) -> tuple[float, Factor]:
     """Finish a solution in place; returns the gap and the factor of its free variables.
 
     `known` is the factor of the free variables of a similar problem; it is reused if they are the
     same.  The factor returned is empty if there is none.
     """
-    target = max(_TIGHT, _ABOVE_ROUNDING * rounding_level(x, diag))
-    gap = kkt_gap(x, g, lo, hi)
+    K, x, g, lo, hi = problem.K, problem.x, problem.g, problem.lo, problem.hi
+    target = max(_TIGHT, _ABOVE_ROUNDING * rounding_level(x, problem.diag))
+    gap, free, factor = kkt_gap(x, g, lo, hi), problem.free(), known
     best, best_x, best_g = gap, x, g
-    free = free_variables(x, lo, hi)
-    factor = known
     for turn in range(_ROUNDS):
-        if not same_points(free, factor.inside) or factor.matrix.size == 0:
-            factor = factorise(K, free, limits) if free.size > 0 else no_factor(free)
+        if factor.matrix.size == 0 or not _same(free, factor.inside):
+            factor = factorise(K, free, limits)
         if gap <= target:
             return gap, factor
         if free.size > 0 and factor.matrix.size == 0:
@@ -50,48 +48,42 @@ def finish(K, diag, x, g, lo, hi, flat, flags, limits, known):
         if turn == 0:
             best_x, best_g = x.copy(), g.copy()
         if free.size > 1:
-            if not _solve(K, x, g, lo, hi, factor):
+            if not _solve(K, x, g, lo, hi, factor.matrix, factor.kept):
                 # Not with the factor: if there are many solutions, the ridge of the Newton step
                 # determines which one is found.
-                newton(K, x, g, lo, hi, factor.kept)
-            snap(K, x, g, lo, hi)
-            gap = kkt_gap(x, g, lo, hi)
+                problem.newton(factor.kept)
+            gap = problem.snap()
         if gap > target:
-            steps = max(_STEPS, 2 * _violators(x, g, lo, hi, target))
-            sweep(K, diag, x, g, lo, hi, target, steps, flat, flags)
-            snap(K, x, g, lo, hi)
-            gap = kkt_gap(x, g, lo, hi)
-        if flags[INDEFINITE]:
+            problem.sweep(target, max(_STEPS, 2 * _violators(problem, target)))
+            gap = problem.snap()
+        if problem.flags[INDEFINITE]:
             break
         if gap < best:
             best, best_x, best_g = gap, x.copy(), g.copy()
-        free = free_variables(x, lo, hi)
+        free = problem.free()
     x[:], g[:] = best_x, best_g
-    return best, no_factor(free_variables(x, lo, hi))
+    return best, no_factor(problem.free())
 
 
-@njit(nogil=True, cache=True)
-def _violators(x, g, lo, hi, slack):
+def _same(one: Rows, other: Rows) -> bool:
+    """Whether two sorted sets of points are the same."""
+    return one.size == other.size and bool((one == other).all())
+
+
+def _violators(problem: Descent, slack: float) -> int:
     """The number of variables at a bound whose gradient pulls them away from it."""
-    total, size = 0.0, 0
-    for t in range(x.size):
-        if lo[t] < x[t] < hi[t]:
-            total += g[t]
-            size += 1
-    level = total / max(size, 1)
-    count = 0
-    for t in range(x.size):
-        if lo[t] < hi[t]:
-            count += (x[t] <= lo[t] and g[t] < level - slack) or (
-                x[t] >= hi[t] and g[t] > level + slack
-            )
-    return count
+    g, lo, hi = problem.g, problem.lo, problem.hi
+    lower, upper = problem.x <= lo, problem.x >= hi
+    free = ~(lower | upper)
+    level = g[free].mean() if free.any() else 0.0
+    pulled = (lower & (g < level - slack)) | (upper & (g > level + slack))
+    return int((pulled & (lo < hi)).sum())
 
 
-@njit(nogil=True, cache=True)
-def _solve(K, x, g, lo, hi, factor):
+@njit
+def _solve(K, x, g, lo, hi, matrix, free):
     """Move to the minimum over the free variables; False, and no move, if outside the box."""
-    free, move = factor.kept, newton_move(factor, g)
+    move = newton_move(matrix, free, g)
     for a in range(free.size):
         i = free[a]
         if not lo[i] < x[i] + move[a] < hi[i]:

@@ -14,6 +14,7 @@ that of a point among them by another ``ridge``; both are subtracted again.
 from __future__ import annotations
 
 import numpy as np
+from scipy import linalg
 
 from ._compile import njit
 from ._factor import (
@@ -23,7 +24,6 @@ from ._factor import (
     inverse_of,
     mean_diagonal,
     positive,
-    project,
 )
 from ._linalg import lower_inverse, lower_solve
 from ._typing import Array, Rows
@@ -31,26 +31,36 @@ from ._typing import Array, Rows
 __all__ = ["AffineHull", "hull_distances"]
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
-def hull_distances(K, diagonal, others, factor, squared):
+def hull_distances(
+    K: np.ndarray, diagonal: Array, others: Rows, factor: Factor, squared: Array
+) -> None:
     """Fill `squared` with squared distances from the hull of a factor's points.
 
     It is filled for `others` and for the points of the factor, each measured from the rest.
     """
-    longest = 0.0
-    for i in factor.inside:
-        longest = max(longest, diagonal[i])
     matrix, kept, ridge = factor.matrix, factor.kept, factor.ridge
-    z = _from_outside(K, diagonal, matrix, kept, others, factor.shift, ridge, squared)
-    _from_within(matrix.copy(), z, kept, ridge, 4.0 * longest, squared)
-    for a in range(factor.inside.size):
-        if factor.repeated[a]:
-            squared[factor.inside[a]] = 0.0
+    # A limit on rounding: no two points are farther apart than twice the longest.
+    farthest = 4.0 * max(float(diagonal[factor.inside].max()), 0.0)
+    columns = _distances(K, diagonal, matrix, kept, others, factor.shift, farthest, squared)
+    if ridge > 0.0:
+        z, columns = columns[:, -1], columns[:, :-1]
+        weights = columns + np.outer(z, (1.0 - z @ columns) / (z @ z))
+        weights = linalg.solve_triangular(
+            matrix, weights, lower=True, trans="T", check_finite=False
+        )
+        squared[others] -= ridge * np.einsum("ap,ap->p", weights, weights)
+        # A row of the projected inverse, divided by its own entry, holds the weights (and -1).
+        projected = inverse_of(matrix)
+        u = projected.sum(axis=1)
+        projected -= np.outer(u, u / u.sum())
+        squared[kept] -= ridge * np.einsum("ab,ab->a", projected, projected) * squared[kept] ** 2
+        np.maximum(squared, 0.0, out=squared)
+    squared[factor.inside[factor.repeated]] = 0.0
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
-def _from_outside(K, diagonal, factor, inside, others, shift, ridge, squared):
-    """Distances of `others` from the hull; returns ``z = L^-1 1``, so that ``u = L^-T z``."""
+@njit
+def _distances(K, diagonal, factor, inside, others, shift, farthest, squared):
+    """Fill `squared` without regard to a ridge; returns ``L^-1 [k_p, 1]`` for `others`."""
     n, m = inside.size, others.size
     columns = np.empty((n, m + 1))
     for a in range(n):
@@ -58,61 +68,36 @@ def _from_outside(K, diagonal, factor, inside, others, shift, ridge, squared):
         for p in range(m):
             columns[a, p] = row[others[p]] + shift
         columns[a, m] = 1.0
-    lower_solve(factor, columns, False)
-    z = columns[:, m].copy()
-    length = np.zeros(m)
-    along = np.zeros(m)
+    lower_solve(factor, columns)
+    inverse = np.empty((n, n))
+    length, along = np.empty(m), np.empty(m)
+    for p in range(m):
+        length[p] = along[p] = 0.0
     s = 0.0
     for a in range(n):
-        column, own = columns[a], z[a]
+        column, own = columns[a], columns[a, m]
         s += own * own
         for p in range(m):
             length[p] += column[p] * column[p]
             along[p] += column[p] * own
+        for b in range(a + 1):
+            inverse[a, b] = factor[a, b]
     for p in range(m):
         i = others[p]
-        squared[i] = max(diagonal[i] + shift - length[p] + (1.0 - along[p]) ** 2 / s, 0.0)
-    if ridge > 0.0:
-        for a in range(n):
-            for p in range(m):
-                columns[a, p] += z[a] * (1.0 - along[p]) / s
-        lower_solve(factor, columns, True)  # now the weights of each point
-        for a in range(n):
-            for p in range(m):
-                squared[others[p]] -= ridge * columns[a, p] ** 2
-        for p in range(m):
-            squared[others[p]] = max(squared[others[p]], 0.0)
-    return z
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def _from_within(factor, z, inside, ridge, farthest, squared):
-    """Distance of each point from the hull of the rest; `factor` is overwritten."""
-    n = inside.size
-    projected = np.empty((0, 0))
-    if ridge > 0.0:
-        projected = factor.copy()
-        project(projected)
-    lower_inverse(factor)
-    diagonal = np.zeros(n)
-    u = np.zeros(n)
-    s = 0.0
+        offset = 1.0 - along[p]
+        squared[i] = max(diagonal[i] + shift - length[p] + offset * offset / s, 0.0)
+    lower_inverse(inverse)
+    own_length, u = np.empty(n), np.empty(n)
     for a in range(n):
-        row, own = factor[a], z[a]
-        s += own * own
+        own_length[a] = u[a] = 0.0
+    for a in range(n):
+        row, own = inverse[a], columns[a, m]
         for b in range(a + 1):
-            diagonal[b] += row[b] * row[b]
+            own_length[b] += row[b] * row[b]
             u[b] += row[b] * own
     for a in range(n):
-        # A limit on rounding: no two points are farther apart than twice the longest.
-        value = 1.0 / max(diagonal[a] - u[a] * u[a] / s, 1.0 / farthest)
-        if ridge > 0.0:
-            # A row of the projected inverse, divided by its own entry, holds the weights (and -1).
-            length = 0.0
-            for b in range(n):
-                length += projected[a, b] ** 2
-            value = max(value - ridge * length * value**2, 0.0)
-        squared[inside[a]] = value
+        squared[inside[a]] = 1.0 / max(own_length[a] - u[a] * u[a] / s, 1.0 / farthest)
+    return columns
 
 
 class AffineHull:

@@ -15,11 +15,12 @@ from contextlib import ContextDecorator
 import llvmlite.binding as llvm
 import numpy as np
 import numpy.typing as npt
-from numba import types
-from numba.extending import get_cython_function_address
+from numba import int32, types, uint8
+from numba.core import cgutils
+from numba.extending import get_cython_function_address, intrinsic
 from threadpoolctl import LibController, ThreadpoolController
 
-from ._compile import njit
+from ._compile import FAST_MATH, njit
 
 
 class _OneBlasThread(ContextDecorator):
@@ -120,6 +121,7 @@ def _external(module: str, name: str, *arguments: types.Type) -> types.ExternalF
 
 _dpotrf = _external("cython_lapack", "dpotrf", _CHR, _I32, _F64, _I32, _I32)
 _dpotri = _external("cython_lapack", "dpotri", _CHR, _I32, _F64, _I32, _I32)
+_dpotrs = _external("cython_lapack", "dpotrs", _CHR, _I32, _I32, _F64, _I32, _F64, _I32, _I32)
 _dtrsm = _external(
     "cython_blas", "dtrsm", _CHR, _CHR, _CHR, _CHR, _I32, _I32, _F64, _F64, _I32, _F64, _I32
 )
@@ -127,85 +129,114 @@ _dtrmm = _external(
     "cython_blas", "dtrmm", _CHR, _CHR, _CHR, _CHR, _I32, _I32, _F64, _F64, _I32, _F64, _I32
 )
 
-_UPPER, _LEFT, _RIGHT, _PLAIN, _TRANSPOSED, _NON_UNIT = (ord(c) for c in "ULRNTN")
-
-# Reassociation lets LLVM vectorise; NaN and infinity keep their meaning, so that bad
-# input is found in the result instead of being undefined behaviour.
-FAST_MATH = {"contract", "arcp", "nsz", "reassoc"}
+_UPPER, _LEFT, _RIGHT, _PLAIN, _NON_UNIT = (ord(c) for c in "ULRNN")
 
 #: Triangles of at most this size are inverted by plain loops.
 _SMALL_TRIANGLE = 32
 
 
-@njit(nogil=True, cache=True)
-def _int(value):
-    return np.full(1, value, np.int32)
+@intrinsic
+def _reference(typing_context, value):
+    """A pointer to a copy of a number on the stack: LAPACK takes all arguments by reference."""
+
+    def generate(context, builder, signature, arguments):
+        return cgutils.alloca_once_value(builder, arguments[0])
+
+    return types.CPointer(value)(value), generate
 
 
-@njit(nogil=True, cache=True)
-def _char(value):
-    return np.full(1, value, np.uint8)
+@intrinsic
+def _number_at(typing_context, pointer):
+    """The number that a pointer refers to."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.load(arguments[0])
+
+    return pointer.dtype(pointer), generate
 
 
-@njit(nogil=True, cache=True)
+@intrinsic
+def _entry(typing_context, matrix, row, column):
+    """A pointer to an entry of a matrix in C order."""
+
+    def generate(context, builder, signature, arguments):
+        kind = signature.args[0]
+        array = context.make_array(kind)(context, builder, arguments[0])
+        return cgutils.get_item_pointer(context, builder, kind, array, arguments[1:])
+
+    return types.CPointer(matrix.dtype)(matrix, types.intp, types.intp), generate
+
+
+@njit
 def cholesky(matrix):
     """Overwrite the lower triangle of `matrix` with L, ``matrix = L L'``; False if not definite."""
-    n = _int(matrix.shape[0])
-    info = _int(0)
-    _dpotrf(_char(_UPPER).ctypes, n.ctypes, matrix.ctypes, n.ctypes, info.ctypes)
-    return info[0] == 0
+    n, info = _reference(int32(matrix.shape[0])), _reference(int32(0))
+    _dpotrf(_reference(uint8(_UPPER)), n, _entry(matrix, 0, 0), n, info)
+    return _number_at(info) == 0
 
 
-@njit(nogil=True, cache=True)
+@njit
 def cholesky_inverse(factor):
     """Overwrite the Cholesky factor of a matrix with the whole inverse of that matrix."""
     size = factor.shape[0]
-    n = _int(size)
-    info = _int(0)
-    _dpotri(_char(_UPPER).ctypes, n.ctypes, factor.ctypes, n.ctypes, info.ctypes)
+    n, info = _reference(int32(size)), _reference(int32(0))
+    _dpotri(_reference(uint8(_UPPER)), n, _entry(factor, 0, 0), n, info)
     for row in range(size):
         for column in range(row):
             factor[column, row] = factor[row, column]
 
 
-@njit(nogil=True, cache=True)
-def lower_solve(factor, columns, transposed):
-    """Overwrite each column of `columns` with its solution of ``L x = column`` (or ``L' x``)."""
-    n, m = columns.shape
-    if m == 0:
-        return
-    _dtrsm(
-        _char(_RIGHT).ctypes, _char(_UPPER).ctypes,
-        _char(_TRANSPOSED if transposed else _PLAIN).ctypes, _char(_NON_UNIT).ctypes,
-        _int(m).ctypes, _int(n).ctypes, np.ones(1).ctypes,
-        factor.ctypes, _int(n).ctypes, columns.ctypes, _int(m).ctypes,
+@njit
+def cholesky_solve(factor, rows):
+    """Overwrite each row of `rows` with its solution of ``L L' x = row``."""
+    count, size = rows.shape
+    n, info = _reference(int32(size)), _reference(int32(0))
+    _dpotrs(
+        _reference(uint8(_UPPER)), n, _reference(int32(count)), _entry(factor, 0, 0), n,
+        _entry(rows, 0, 0), n, info,
     )  # fmt: skip
 
 
-@njit(nogil=True, cache=True)
+@njit
+def lower_solve(factor, columns):
+    """Overwrite each column of `columns` with its solution of ``L x = column``."""
+    size, count = columns.shape
+    if count == 0:
+        return
+    n, m = _reference(int32(size)), _reference(int32(count))
+    _dtrsm(
+        _reference(uint8(_RIGHT)), _reference(uint8(_UPPER)), _reference(uint8(_PLAIN)),
+        _reference(uint8(_NON_UNIT)), m, n, _reference(1.0), _entry(factor, 0, 0), n,
+        _entry(columns, 0, 0), m,
+    )  # fmt: skip
+
+
+@njit
 def lower_inverse(factor):
     """Overwrite the lower triangle of `factor` with its inverse.
 
     Block by block: the rows of a block become ``-C^-1 B A^-1`` of what is above (A), left
     (B) and on the diagonal (C).  LAPACK's own routine is several times slower on one thread.
     """
-    n = factor.shape[0]
-    one, minus = np.ones(1), -np.ones(1)
-    for start in range(0, n, _SMALL_TRIANGLE):
-        stop = min(start + _SMALL_TRIANGLE, n)
-        corner = factor[start:, start:]
-        left = factor[start:, :]
+    size = factor.shape[0]
+    n = _reference(int32(size))
+    upper, plain, non_unit = (
+        _reference(uint8(_UPPER)), _reference(uint8(_PLAIN)), _reference(uint8(_NON_UNIT)),
+    )  # fmt: skip
+    for start in range(0, size, _SMALL_TRIANGLE):
+        stop = min(start + _SMALL_TRIANGLE, size)
         if start > 0:
-            # In column order `left` is B' (start x block): B' <- A^-T B', then B' <- -B' C^-T.
+            # In column order the rows of a block are B' (above x block): B' <- A^-T B', then
+            # B' <- -B' C^-T.
+            above, block = _reference(int32(start)), _reference(int32(stop - start))
+            left, corner = _entry(factor, start, 0), _entry(factor, start, start)
             _dtrmm(
-                _char(_LEFT).ctypes, _char(_UPPER).ctypes, _char(_PLAIN).ctypes,
-                _char(_NON_UNIT).ctypes, _int(start).ctypes, _int(stop - start).ctypes,
-                one.ctypes, factor.ctypes, _int(n).ctypes, left.ctypes, _int(n).ctypes,
+                _reference(uint8(_LEFT)), upper, plain, non_unit, above, block,
+                _reference(1.0), _entry(factor, 0, 0), n, left, n,
             )  # fmt: skip
             _dtrsm(
-                _char(_RIGHT).ctypes, _char(_UPPER).ctypes, _char(_PLAIN).ctypes,
-                _char(_NON_UNIT).ctypes, _int(start).ctypes, _int(stop - start).ctypes,
-                minus.ctypes, corner.ctypes, _int(n).ctypes, left.ctypes, _int(n).ctypes,
+                _reference(uint8(_RIGHT)), upper, plain, non_unit, above, block,
+                _reference(-1.0), corner, n, left, n,
             )  # fmt: skip
         for row in range(start, stop):
             own = 1.0 / factor[row, row]
@@ -217,20 +248,20 @@ def lower_inverse(factor):
             factor[row, row] = own
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST_MATH)
+@njit(fastmath=FAST_MATH)
 def _add_four(g, a, row_a, b, row_b, c, row_c, d, row_d):
     for t in range(g.size):
         g[t] += (a * row_a[t] + b * row_b[t]) + (c * row_c[t] + d * row_d[t])
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST_MATH)
+@njit(fastmath=FAST_MATH)
 def add_row(g, a, row):
     """``g += a * row``."""
     for t in range(g.size):
         g[t] += a * row[t]
 
 
-@njit(nogil=True, cache=True)
+@njit
 def add_rows(g, K, index, weight):
     """``g += weight @ K[index]`` without a temporary copy, four rows per pass."""
     k = 0

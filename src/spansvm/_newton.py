@@ -8,7 +8,8 @@ import numpy as np
 
 from ._compile import njit
 from ._factor import eliminate, ridged_inverse
-from ._linalg import add_row, add_rows
+from ._linalg import add_rows
+from ._typing import Array, Mask, Rows
 
 __all__ = ["newton"]
 
@@ -18,19 +19,18 @@ _STEEP = 0.1
 _EPSILON = float(np.finfo(np.float64).eps)
 
 
-@njit(nogil=True, cache=True)
-def _walk(P, direction, room_up, room_down):
+@njit
+def _walk(P, direction, room_up, room_down, alive):
     """Walk from 0 along the Newton direction, stopping at each bound on the way.
 
     `P` is the inverse of the free block projected on ``sum = 0``.  A variable that
-    meets its bound is eliminated from `P`, which turns the rest of the direction
-    towards the minimum over the variables that remain.  Returns the move and which
-    variables are still free.
+    meets its bound is eliminated from `P` and from `alive`, which turns the rest of the direction
+    towards the minimum over the variables that remain.  Returns the move.
     """
     size = direction.size
-    move = np.zeros(size)
-    row = np.empty(size)
-    alive = np.ones(size, np.bool_)
+    move, row = np.empty(size), np.empty(size)
+    for a in range(size):
+        move[a], alive[a] = 0.0, True
     for _ in range(size - 1):
         fraction, blocking = 1.0, -1
         for a in range(size):
@@ -52,108 +52,48 @@ def _walk(P, direction, room_up, room_down):
         for a in range(size):
             direction[a] = rest * direction[a] - turn * row[a] if alive[a] else 0.0
         eliminate(P, row, 1.0 / row[blocking], alive)
-    return move, alive
-
-
-@njit(nogil=True, cache=True)
-def _balance(move, alive):
-    """Spread the rounding error in the sum of a move over the free variables."""
+    # Spread the rounding error in the sum over the variables that remain.
     total, count = 0.0, 0
-    for a in range(move.size):
+    for a in range(size):
         total += move[a]
         count += alive[a]
-    for a in range(move.size):
+    for a in range(size):
         if alive[a]:
             move[a] -= total / count
+    return move
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
-def _slide(K, P, x, g, lo, hi, free, alive, before):
-    """Continue a Newton step that only the ridge has ended.
+@njit
+def _newton(K, x, g, lo, hi, free, alive):
+    """Move to the minimum over the free variables, or as far as the box allows.
 
-    Along directions without curvature, such as those between dependent vectors, the minimum is at
-    the box, however far away; the ridge limits the length of a step.  The slope is then about as
-    steep after the step as `before`.
+    Returns the projected inverse of the free block, with the variables that met their bounds
+    eliminated (they are not `alive`), and the slope at the beginning if the move was made in
+    full; otherwise 0.
     """
-    size = free.size
-    direction = np.empty(size)
-    change = np.empty(x.size)
-    for _ in range(size - 1):
-        direction[:] = 0.0
-        for a in range(size):
-            if alive[a]:
-                add_row(direction, -g[free[a]], P[a])
-        for a in range(size):
-            if not alive[a]:
-                direction[a] = 0.0
-        _balance(direction, alive)
-        slope, curvature = 0.0, 0.0
-        for a in range(size):
-            slope += g[free[a]] * direction[a]
-        if not slope < _STEEP * before:
-            return
-        change[:] = 0.0
-        add_rows(change, K, free, direction)
-        for a in range(size):
-            curvature += change[free[a]] * direction[a]
-        if -slope < 2.0 * curvature:
-            return
-        # No farther than the gradient is accurate: its rounding grows with the variables.
-        top, bottom, rounding = -np.inf, np.inf, 0.0
-        for a in range(size):
-            if alive[a]:
-                i = free[a]
-                top, bottom = max(top, g[i]), min(bottom, g[i])
-                rounding += _EPSILON * abs(K[i, i] * direction[a])
-        times, blocking = (top - bottom) / rounding, -1
-        if curvature > 0.0:
-            times = min(times, -slope / curvature)
-        for a in range(size):
-            if direction[a] != 0.0:
-                i = free[a]
-                room = ((hi[i] if direction[a] > 0.0 else lo[i]) - x[i]) / direction[a]
-                if room < times:
-                    times, blocking = room, a
-        if not np.isfinite(times):
-            return
-        for a in range(size):
-            i = free[a]
-            x[i] = min(max(x[i] + times * direction[a], lo[i]), hi[i])
-        for t in range(x.size):
-            g[t] += times * change[t]
-        if blocking < 0 or not P[blocking, blocking] > 0.0:
-            return
-        i = free[blocking]
-        x[i] = hi[i] if direction[blocking] > 0.0 else lo[i]
-        alive[blocking] = False
-        eliminate(P, P[blocking].copy(), 1.0 / P[blocking, blocking], alive)
-
-
-@njit(nogil=True, cache=True)
-def newton(K, x, g, lo, hi, free):
-    """Move to the minimum over the free variables, or as far as the box allows."""
     size = free.size
     P, definite = ridged_inverse(K, free)
     if not definite:
-        return
-    direction = np.zeros(size)
-    room_up = np.empty(size)
-    room_down = np.empty(size)
+        return P, 0.0
+    direction, room_up, room_down = np.empty(size), np.empty(size), np.empty(size)
     for a in range(size):
         i = free[a]
-        add_row(direction, -g[i], P[a])
-        room_up[a] = hi[i] - x[i]
-        room_down[a] = lo[i] - x[i]
-    move, alive = _walk(P, direction, room_up, room_down)
-    _balance(move, alive)
-    change = np.zeros(x.size)
+        direction[a], room_up[a], room_down[a] = 0.0, hi[i] - x[i], lo[i] - x[i]
+    for a in range(size):
+        weight = g[free[a]]
+        for b in range(size):
+            direction[b] -= weight * P[a, b]
+    move = _walk(P, direction, room_up, room_down, alive)
+    change = np.empty(x.size)
+    for t in range(x.size):
+        change[t] = 0.0
     add_rows(change, K, free, move)
     slope, curvature = 0.0, 0.0
     for a in range(size):
         slope += g[free[a]] * move[a]
         curvature += change[free[a]] * move[a]
     if not slope < 0.0:
-        return
+        return P, 0.0
     # The ridge and rounding make the step slightly inaccurate; a very inaccurate one is shortened.
     fraction = 1.0
     if curvature > 0.0 and -slope < 0.999 * curvature:
@@ -166,5 +106,69 @@ def newton(K, x, g, lo, hi, free):
             x[i] = min(max(x[i] + fraction * move[a], lo[i]), hi[i])
     for t in range(x.size):
         g[t] += fraction * change[t]
-    if fraction == 1.0:
-        _slide(K, P, x, g, lo, hi, free, alive, slope)
+    return P, slope if fraction == 1.0 else 0.0
+
+
+@njit
+def _slope_left(P, g, free, alive):
+    """The slope of a further Newton step."""
+    left = 0.0
+    for a in range(free.size):
+        if alive[a]:
+            for b in range(free.size):
+                if alive[b]:
+                    left -= P[a, b] * g[free[a]] * g[free[b]]
+    return left
+
+
+def newton(K: np.ndarray, x: Array, g: Array, lo: Array, hi: Array, free: Rows) -> None:
+    """Move to the minimum over the free variables, or as far as the box allows."""
+    alive = np.empty(free.size, dtype=np.bool_)
+    P, slope = _newton(K, x, g, lo, hi, free, alive)
+    if slope < 0.0 and _slope_left(P, g, free, alive) < _STEEP * slope:
+        _slide(K, x, g, lo, hi, free, P, alive, slope)
+
+
+def _slide(
+    K: np.ndarray, x: Array, g: Array, lo: Array, hi: Array,
+    free: Rows, P: Array, alive: Mask, before: float,
+) -> None:  # fmt: skip
+    """Continue a Newton step that only the ridge has ended.  Rare, and so not compiled.
+
+    Along directions without curvature, such as those between dependent vectors, the minimum is at
+    the box, however far away; the ridge limits the length of a step.  The slope is then about as
+    steep after the step as `before`.
+    """
+    rows, diagonal = K[free].astype(np.float64), K[free, free].astype(np.float64)
+    for _ in range(free.size - 1):
+        here = x[free]
+        direction = np.where(alive, -(P @ np.where(alive, g[free], 0.0)), 0.0)
+        direction[alive] -= direction.sum() / alive.sum()
+        slope = g[free] @ direction
+        if not slope < _STEEP * before:
+            return
+        change = direction @ rows
+        curvature = change[free] @ direction
+        if -slope < 2.0 * curvature:
+            return
+        moving = np.flatnonzero(direction)
+        ends = np.where(direction > 0.0, hi[free], lo[free])
+        rooms = (ends - here)[moving] / direction[moving]
+        # No farther than the gradient is accurate: its rounding grows with the variables.
+        rounding = _EPSILON * np.abs(diagonal * direction).sum()
+        steepness = np.ptp(g[free[alive]])
+        times, blocking = steepness / rounding if rounding > 0.0 else np.inf, -1
+        if curvature > 0.0:
+            times = min(times, -slope / curvature)
+        if rooms.min() < times:
+            times, blocking = rooms.min(), moving[rooms.argmin()]
+        if not np.isfinite(times):
+            return
+        x[free] = np.clip(here + times * direction, lo[free], hi[free])
+        g += times * change
+        if blocking < 0 or not P[blocking, blocking] > 0.0:
+            return
+        x[free[blocking]] = ends[blocking]
+        alive[blocking] = False
+        row = P[blocking].copy()
+        P -= np.where(alive, row, 0.0)[:, None] * (row / row[blocking])

@@ -20,9 +20,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._compile import njit
+from ._compile import FAST_MATH, njit
 from ._descent import OFF_BOUND
-from ._linalg import FAST_MATH, add_row, add_rows
+from ._linalg import add_row, add_rows
 
 __all__ = ["remove_all"]
 
@@ -39,7 +39,7 @@ _STILL = 1e-11
 _CHECKED, _ASTRAY = 8, 1e-7
 
 
-@njit(nogil=True, cache=True)
+@njit
 def remove_all(T, x, r, lo, hi, rows, amounts, stays, sums, number, result, shift, error):
     """For each p in `rows`, its residual once its multiplier is reduced by `amounts`.
 
@@ -79,7 +79,7 @@ def remove_all(T, x, r, lo, hi, rows, amounts, stays, sums, number, result, shif
         )  # fmt: skip
 
 
-@njit(nogil=True, cache=True)
+@njit
 def _sides(x, lo, hi):
     """Limits of the residual of a vector at a bound: at the lower bound it must not be negative."""
     if lo == hi:
@@ -87,7 +87,7 @@ def _sides(x, lo, hi):
     return (0.0, np.inf) if x <= lo else (-np.inf, 0.0)
 
 
-@njit(nogil=True, cache=True)
+@njit
 def _slot(T, q):
     """The position of a row of the tableau, which is computed on first use.
 
@@ -124,7 +124,7 @@ def _slot(T, q):
     return T.slot[q]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST_MATH)
+@njit(fastmath=FAST_MATH)
 def _rooms(state, slope, least, most, still, room):
     """How far each may move; returns the smallest."""
     shortest = np.inf
@@ -136,7 +136,7 @@ def _rooms(state, slope, least, most, still, room):
     return shortest
 
 
-@njit(nogil=True, cache=True)
+@njit
 def _remove(
     T, p, amount, stays, state, least, most, lo, hi, x, r, sums, number, largest, error
 ):  # fmt: skip
@@ -234,7 +234,7 @@ def _remove(
     return value + middle, growth + middle
 
 
-@njit(nogil=True, cache=True)
+@njit
 def _read_off(T, p, amount, state, least, lo, hi, x, r, sums, number, position, residual):
     """The residual of p and the mean growth of the others', from the multipliers at the end.
 
@@ -277,7 +277,7 @@ def _read_off(T, p, amount, state, least, lo, hi, x, r, sums, number, position, 
     return r[p] + own + intercept, growth + intercept, astray
 
 
-@njit(nogil=True, cache=True)
+@njit
 def _next(state, least, most, lo, hi, p, sign):
     """The vector that reaches its margin first when the intercept moves as it must.
 
@@ -292,7 +292,7 @@ def _next(state, least, most, lo, hi, p, sign):
     return q
 
 
-@njit(nogil=True, cache=True)
+@njit
 def _middle(T, p, stays, state, least, lo, hi, largest, position):
     """How far the intercept is from the middle of its interval; 0 if a free vector fixes it."""
     below, above = np.inf, np.inf
@@ -320,7 +320,7 @@ def _middle(T, p, stays, state, least, lo, hi, largest, position):
     return 0.5 * (above - below)
 
 
-@njit(nogil=True, cache=True)
+@njit
 def _directions(T, changed, p, z):
     """Solve the system of the changed vectors for a unit step of p; False if it is singular.
 

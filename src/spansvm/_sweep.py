@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import uint64
 
-from ._compile import njit
-from ._linalg import FAST_MATH
+from ._compile import FAST_MATH, njit
 
 __all__ = ["INDEFINITE", "STALLED", "sweep"]
 
@@ -27,7 +26,7 @@ _NEGATIVE = 1e4
 STALLED, INDEFINITE = 0, 1
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST_MATH)
+@njit(fastmath=FAST_MATH)
 def _best_partner(row, g, low, diag, own_diag, top, flat, gain, lanes):
     """Index j with the largest second-order gain ``(g_j - g_i)^2 / (K_ii + K_jj - 2 K_ij)``."""
     n = g.size
@@ -59,7 +58,7 @@ def _best_partner(row, g, low, diag, own_diag, top, flat, gain, lanes):
     return partner
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST_MATH)
+@njit(fastmath=FAST_MATH)
 def _move_pair(row_i, row_j, step, g, up, low, up_lanes, low_lanes):
     """Update the gradient for ``x_i += step, x_j -= step``; return the next i and both extremes."""
     n = g.size
@@ -93,13 +92,22 @@ def _move_pair(row_i, row_j, step, g, up, low, up_lanes, low_lanes):
     return index, top, bottom
 
 
-@njit(nogil=True, cache=True)
+@njit
 def sweep(K, diag, x, g, lo, hi, tol, max_iter, flat, flags):
     """Sequential minimal optimisation until the KKT gap ``top + bottom`` is at most `tol`.
 
     ``top`` is the largest ``-g`` among the variables that may increase, ``bottom`` the largest
-    ``g`` among those that may decrease.  Also returns the number of steps taken and by how much
-    they lowered the objective.
+    ``g`` among those that may decrease.
+
+    Returns
+    -------
+    steps : int
+    top, bottom : float
+    progress, size : float
+        By how much the steps lowered the objective, and the sum of ``|x g|``.
+    free, active : int
+        How many variables are free, and how many are free or not yet held at their bounds by
+        their gradients.
     """
     n = x.size
     up = np.empty(n)
@@ -110,9 +118,12 @@ def sweep(K, diag, x, g, lo, hi, tol, max_iter, flat, flags):
     for t in range(n):
         up[t] = 0.0 if x[t] < hi[t] else _BARRED
         low[t] = 0.0 if x[t] > lo[t] else _BARRED
-    i, top, bottom = _move_pair(K[0], K[0], 0.0, g, up, low, up_lanes, low_lanes)
-    iteration, progress = 0, 0.0
-    while iteration < max_iter and top + bottom > tol:
+    row = other = K[0]
+    steps, step, progress = 0, 0.0, 0.0
+    while True:
+        i, top, bottom = _move_pair(row, other, step, g, up, low, up_lanes, low_lanes)
+        if not (steps < max_iter and top + bottom > tol):
+            break
         row = K[i]
         j = _best_partner(row, g, low, diag, diag[i], top, flat, gain, up_lanes)
         if i < 0 or j < 0 or not np.isfinite(top + bottom):  # the matrix is not finite
@@ -143,7 +154,13 @@ def sweep(K, diag, x, g, lo, hi, tol, max_iter, flat, flags):
         low[i] = 0.0 if x[i] > lo[i] else _BARRED
         up[j] = 0.0 if x[j] < hi[j] else _BARRED
         low[j] = 0.0 if x[j] > lo[j] else _BARRED
-        i, top, bottom = _move_pair(row, K[j], step, g, up, low, up_lanes, low_lanes)
-        iteration += 1
+        other = K[j]
+        steps += 1
         progress += step * (slope - 0.5 * step * curvature)
-    return iteration, top, bottom, progress
+    size, free, active = 0.0, 0, 0
+    for t in range(n):
+        size += abs(x[t] * g[t])
+        free += lo[t] < x[t] < hi[t]
+        held = (x[t] >= hi[t] and -g[t] > top) or (x[t] <= lo[t] and g[t] > bottom)
+        active += not held
+    return steps, top, bottom, progress, size, free, active

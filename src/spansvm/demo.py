@@ -120,7 +120,7 @@ def _warm_up() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((30, 2)), np.arange(30) % 2
     print(
-        "Loading compiled code; the first run compiles it, in about twenty seconds ...\n",
+        "Loading compiled code; the first run compiles it ...\n",
         flush=True,
     )
     analyze(SVC(C=1.0).fit(X, y), X, y).span_rule  # noqa: B018

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ._descent import kkt_gap, restore_sum, settle
+from ._descent import Descent, kkt_gap, restore_sum
 from ._factor import Factor, limits_of, no_factor
 from ._finish import finish
 from ._linalg import add_rows, one_blas_thread, symmetric_view
@@ -175,18 +175,16 @@ def refine(
     solution of a similar problem.
     """
     scale = max(float(np.abs(diagonal).max()), np.finfo(np.float64).tiny)
-    flags = np.zeros(2, dtype=np.bool_)
-    flat = _FLAT[K.dtype] * scale
-    iterations, gap = settle(K, diagonal, x, g, c, lo, hi, tol, max_iter, flat, flags)
+    problem = Descent(K, diagonal, lo, hi, x, g, _FLAT[K.dtype] * scale)
+    iterations, gap = problem.settle(c, tol, max_iter)
     if not np.isfinite(g).all():
         raise ValueError("K must be finite: it contains NaN, infinity or numbers that overflow.")
     factor = None
-    if to_vertex and gap <= tol and not flags[INDEFINITE]:
+    if to_vertex and gap <= tol and not problem.flags[INDEFINITE]:
         known = known or no_factor(np.empty(0, dtype=np.int64))
-        limits = limits_of(K.dtype)
-        gap, factor = finish(K, diagonal, x, g, lo, hi, flat, flags, limits, known)
+        gap, factor = finish(problem, limits_of(K.dtype), known)
         gap = max(gap, 0.0)
-    indefinite = bool(flags[INDEFINITE])
+    indefinite = bool(problem.flags[INDEFINITE])
     return QPResult(x, g, gap, gap <= tol, iterations, indefinite, factor)
 
 

@@ -18,7 +18,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import linalg
 
-from ._compile import njit
 from ._factor import no_factor, positive, regularised_inverse
 from ._hull import AffineHull
 from ._linalg import one_blas_thread
@@ -177,18 +176,12 @@ def entering(solution: DualSolution, sign: float, apart: int = -1) -> int:
     that violates its margin most in that direction, or is closest to doing so.  `apart` is a
     vector to exclude; -1 is returned if there is none.
     """
-    return int(_entering(solution.alpha, solution.C, solution.y, solution.decision, sign, apart))
-
-
-@njit(nogil=True, cache=True)
-def _entering(alpha, C, y, decision, sign, apart):
-    best, index = -np.inf, -1
-    for i in range(y.size):
-        movable = alpha[i] < C[i] if y[i] == sign else alpha[i] > 0.0
-        asks = sign * (y[i] - decision[i])
-        if movable and i != apart and asks > best:
-            best, index = asks, i
-    return index
+    y = solution.y
+    movable = np.where(y == sign, solution.alpha < solution.C, solution.alpha > 0.0)
+    if apart >= 0:
+        movable[apart] = False
+    asks = np.where(movable, sign * (y - solution.decision), -np.inf)
+    return int(asks.argmax()) if movable.any() else -1
 
 
 def span_exists(solution: DualSolution) -> Mask:

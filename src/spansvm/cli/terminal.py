@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 import warnings
 from collections.abc import Iterator
@@ -40,6 +41,8 @@ class Terminal:
     """
 
     def __init__(self, *, quiet: bool = False, as_json: bool = False) -> None:
+        # Without handlers, the package's messages go to standard error as they are.
+        logging.getLogger("spansvm").setLevel(logging.ERROR if quiet else logging.WARNING)
         self.quiet = quiet
         self.as_json = as_json
         self.told: list[str] = []

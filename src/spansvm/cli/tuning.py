@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.model_selection import ParameterGrid
 
-from .._compile import sources_hash
 from ..errors import UserError, listed, require
 from ..output import OutputFolder
 from ..report import Report
@@ -124,8 +121,6 @@ def _search(search: SpanSearch, plan: SearchPlan, table: Table, terminal: Termin
             f"With {table.n_rows} rows each candidate takes a while; fewer rows or a smaller grid "
             "(--search FILE) are faster."
         )
-    if _will_compile():
-        terminal.progress("The first run compiles for about half a minute; later ones do not.")
     started = time.perf_counter()
     with terminal.telling_warnings():
         try:
@@ -141,14 +136,6 @@ def _search(search: SpanSearch, plan: SearchPlan, table: Table, terminal: Termin
             raise UserError(without_traceback(str(error))) from error
     seconds = time.perf_counter() - started
     terminal.progress(f"Searched {n_candidates} candidates in {seconds:.1f} s.")
-
-
-def _will_compile() -> bool:
-    """Whether the package has no compiled code cached beside it."""
-    package = Path(__file__).parent.parent
-    if os.environ.get("NUMBA_CACHE_DIR") or not os.access(package, os.W_OK):
-        return False
-    return not any(package.glob(f"__pycache__/*-{sources_hash(package)}*.nbi"))
 
 
 def _report(
