@@ -1,7 +1,8 @@
 """``python -m benchmarks.agreement --old CHECKOUT``: results as a property of the data.
 
-Left-out values of the span-rule (Corollary 1) for all rows, of all candidates of two grids, C x
-gamma and class weights: as a search finds them, and found in other ways that should give the same:
+Left-out values of the span-rule (Corollary 1) for all rows, of all candidates of four grids (C x
+gamma, class weights, linear kernels, and C x gamma over wide ranges): as a search finds them, and
+found in other ways that should give the same:
 
 - cold: every candidate trained alone instead of from its neighbour;
 - shuffled grid: candidates follow each other at random;
@@ -13,6 +14,10 @@ value if that is larger.  The table has the share of candidates that agree, the 
 and on how many data sets `best_params_` is the same: under the version in another checkout
 (``git worktree add CHECKOUT COMMIT``), and under this one.  Results are kept in a folder, by the
 hash of the sources, so that an interrupted run continues where it was.
+
+Two things limit agreement.  Where more rows lie on the margin than are independent (one-hot
+columns and a linear kernel: adult), the multipliers are not unique and the span-rule depends on
+them, though the model does not.  And with C = 1e6, rounding alone moves decision values by 1e-6.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from spansvm.search.grid import chains, list_candidates, select
 Params = Mapping[str, float]
 Axes = dict[str, np.ndarray]
 
-GRIDS = ("C-gamma", "weights")
+GRIDS = ("C-gamma", "weights", "linear", "wide")
 
 #: How the models are reached: as in a search, or in another way that should give the same.
 VARIANTS = ("search", "cold", "shuffled grid", "permuted rows")
@@ -36,10 +36,18 @@ C_VALUES, GAMMAS = 2.0 ** np.arange(-4, 11, 2), 2.0 ** np.arange(-7, 4, 2)
 WEIGHTS = 2.0 ** np.arange(-6, 10, 1.5)
 
 
-def model_and_axes(grid: str, features: int) -> tuple[object, Axes]:
-    """What is searched: C x gamma (8 x 6), or class weights (11 x 11) with gamma = 1/d."""
+def model_and_axes(grid: str, features: int) -> tuple[SVC | SpanSVC, Axes]:
+    """What is searched.
+
+    C x gamma (8 x 6); class weights (11 x 11) with gamma = 1/d; C of a linear kernel; and C x gamma
+    (5 x 5) over wide ranges, to where rounding ends all agreement.
+    """
     if grid == "C-gamma":
         return SVC(), {"C": C_VALUES, "gamma": GAMMAS}
+    if grid == "linear":
+        return SVC(kernel="linear"), {"C": C_VALUES}
+    if grid == "wide":
+        return SVC(), {"C": 10.0 ** np.arange(-2, 7, 2), "gamma": 10.0 ** np.arange(-6, 3, 2)}
     model = SpanSVC(gamma=1.0 / features, weighting=ClassWeighting())
     return model, {"weighting__positive": WEIGHTS, "weighting__negative": WEIGHTS}
 
@@ -93,7 +101,7 @@ def run(X: np.ndarray, y: np.ndarray, grid: str, variant: str) -> dict[str, np.n
     values = np.empty((count, y.size))
     gammas = np.array([params.get("gamma", 1.0 / X.shape[1]) for params in candidates])
     for gamma in np.unique(gammas):
-        gram = gram_of(resolve_kernel("rbf", X, gamma=float(gamma)), X)
+        gram = gram_of(resolve_kernel(model.kernel, X, gamma=float(gamma)), X)
         own = np.flatnonzero(gammas == gamma)
         for order in orders(variant, [candidates[index] for index in own]):
             weights = (bounds(candidates[index], y) for index in own[order])

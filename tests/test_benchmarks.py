@@ -52,16 +52,15 @@ def test_training_sets_that_are_not_here_are_left_out(monkeypatch, tmp_path, cap
     assert "splice is left out" in capsys.readouterr().out
 
 
-def test_left_out_values_agree_whatever_the_start_and_the_order():
+@pytest.mark.parametrize("grid", ["C-gamma", "weights", "linear"])
+def test_left_out_values_agree_whatever_the_start_and_the_order(grid):
     problem = problems.ringnorm(80, 4)
-    for grid in agreement.GRIDS:
-        reference, *others = (
-            agreement_worker.run(problem.X, problem.y, grid, variant)
-            for variant in agreement.VARIANTS
-        )
-        for found in others:
-            result = agreement.compare(found, reference)
-            assert (result["share"], result["same_best"]) == (1.0, 1)
+    reference, *others = (
+        agreement_worker.run(problem.X, problem.y, grid, variant) for variant in agreement.VARIANTS
+    )
+    for found in others:
+        result = agreement.compare(found, reference)
+        assert (result["share"], result["same_best"]) == (1.0, 1)
 
 
 def test_agreement_is_relative_to_the_value_or_to_the_unit_of_the_margin():
