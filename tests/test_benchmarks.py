@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import problems, selection
+from benchmarks import agreement, agreement_worker, problems, selection
 from reproduction.csv_files import read_rows, to_csv
 from spansvm.datasets import ringnorm
 
@@ -50,3 +50,33 @@ def test_training_sets_that_are_not_here_are_left_out(monkeypatch, tmp_path, cap
     monkeypatch.setenv("SPANSVM_CACHE", str(tmp_path))
     assert [p.name for p in problems.core_problems()] == ["ringnorm 1024", "ringnorm 4096"]
     assert "splice is left out" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("grid", ["C-gamma", "weights", "linear"])
+def test_left_out_values_agree_whatever_the_start_and_the_order(grid):
+    problem = problems.ringnorm(80, 4)
+    reference, *others = (
+        agreement_worker.run(problem.X, problem.y, grid, variant) for variant in agreement.VARIANTS
+    )
+    for found in others:
+        result = agreement.compare(found, reference)
+        assert (result["share"], result["same_best"]) == (1.0, 1)
+
+
+def test_agreement_is_relative_to_the_value_or_to_the_unit_of_the_margin():
+    values = np.array([[0.0, 1.0], [-500.0, 0.1], [2.0, -0.3], [0.0, np.nan]])
+    moved = values + np.array([[0.9e-6, 0.0], [4e-4, 0.0], [0.0, 1.1e-6], [0.0, 0.0]])
+    reference = {"values": values, "selected": np.array(1)}
+    result = agreement.compare({"values": moved, "selected": np.array(2)}, reference)
+    assert (result["share"], result["same_best"]) == (0.5, 0)
+
+
+def test_only_missing_results_are_computed(tmp_path):
+    version = agreement.Version(agreement.ROOT, tmp_path)
+    files = {"one": tmp_path / "one.npz"}
+    jobs = list(version.jobs("default", files))
+    assert len(jobs) == len(agreement.GRIDS) * len(agreement.VARIANTS)
+    done = Path(jobs[0]["result"])
+    done.parent.mkdir(parents=True)
+    done.touch()
+    assert list(version.jobs("default", files)) == jobs[1:]

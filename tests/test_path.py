@@ -58,6 +58,22 @@ def test_solutions_are_finished_and_do_not_depend_on_where_they_started(gamma):
         np.testing.assert_allclose(cold.decision, tight.decision, atol=1e-7)
 
 
+@pytest.mark.parametrize("way", [(1e10, 1.0), (1e10, 1e7, 1e3, 1e-2), (1e-2, 1e10, 1e4)])
+def test_huge_weights_on_the_way_leave_no_rounding_behind(way):
+    rng = np.random.default_rng(1)
+    y = np.where(rng.random(150) < 0.5, 1.0, -1.0)
+    X = rng.normal(size=(150, 4)) + 0.5 * y[:, None]
+    # Equal rows of both classes stay at their bounds, whatever the weight.
+    X[:20], y[:20] = X[20:40], -y[20:40]
+    gram = Gram(Kernel("rbf", gamma=1.0)(X))
+    *_, warm = follow(gram, y, way)
+    cold = solve_dual(gram, y, way[-1])
+    gradient = gram.gradient(warm.solution.beta, -y)
+    np.testing.assert_allclose(warm.solution.gradient, gradient, atol=1e-9)
+    assert abs(warm.solution.beta.sum()) < 1e-9 * warm.solution.alpha.max()
+    np.testing.assert_allclose(warm.spans.decision, find_spans(gram, cold).decision, atol=1e-7)
+
+
 def test_the_factor_of_a_finished_solution_is_that_of_its_in_bound_vectors():
     rng = np.random.default_rng(2)
     y = np.where(rng.random(60) < 0.5, 1.0, -1.0)

@@ -91,6 +91,8 @@ class DualSolution:
         Sums that the next step on a path can reuse; see :mod:`spansvm.path`.
     factor : Factor, optional
         The factor of the in-bound vectors, if the solution was finished with it.
+    drift : float
+        Rounding that the gradient may carry from larger multipliers earlier on a path.
     """
 
     alpha: Array
@@ -104,6 +106,7 @@ class DualSolution:
     indefinite: bool = False
     sums: BoundedSums | None = field(default=None, repr=False)
     factor: Factor | None = field(default=None, repr=False)
+    drift: float = field(default=0.0, repr=False)
 
     @cached_property
     def in_bound(self) -> Mask:

@@ -9,17 +9,23 @@ the sum of their rows, which is carried along.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
+import numpy as np
 import numpy.typing as npt
 
 from ._typing import Array
 from ._validation import check_both_classes, check_labels, check_weights
 from .criteria import SolvedModel
 from .dual import DualSolution, box, from_qp, solve_dual
-from .gram import Gram, as_gram
+from .gram import BoundedSums, Gram, as_gram
 from .qp import default_max_iter
 
 __all__ = ["Path", "follow", "solve_from"]
+
+#: Rounding carried along that makes a gradient be computed anew: more than the first, and more than
+#: the second times what the multipliers themselves cause.
+_DRIFT, _ABOVE_ROUNDING = 1e-10, 30.0
 
 
 class Path:
@@ -89,13 +95,31 @@ def solve_from(
     The solution meets the KKT conditions to `tol`, like one trained from scratch.  Warnings are
     left to the caller.  The sums that `before` carries are consumed: only one path can continue
     from it.
+
+    The gradient and the sum of the multipliers are updated from step to step, and keep the rounding
+    errors of the largest multipliers on the way: with C from 1e10 down to 1, they would exceed the
+    tolerance, and the violation of the KKT conditions would not show it.  They are then renewed.
     """
     y = before.y
     x, old, new, twins = before.beta, before.C, C, gram.twins(y)
     if twins is not None:
         x, old, new = twins.merge(x), twins.merge(old), twins.merge(new)
     lo, hi = box(y, new)
+    moved = np.where(np.abs(x) >= old, new, x)
+    drift = max(before.drift, _rounding(gram, x), _rounding(gram, moved))
+    sums: BoundedSums | None
     x, g, sums = gram.move_bounds(x, before.gradient, -y, box(y, old), (lo, hi), before.sums)
     limit = default_max_iter(y.size) if max_iter is None else max_iter
     result = gram.solve(x, g, -y, lo, hi, tol=tol, max_iter=limit, known=before.factor)
-    return from_qp(gram, result, y, C, lo, hi, sums)
+    if result.converged and drift > max(_DRIFT, _ABOVE_ROUNDING * _rounding(gram, result.x)):
+        sums, drift, used = None, 0.0, result.iterations
+        x, g = gram.make_feasible(result.x, gram.gradient(result.x, -y), lo, hi)
+        limit = max(limit - used, 1)
+        result = gram.solve(x, g, -y, lo, hi, tol=tol, max_iter=limit, known=result.factor)
+        result = replace(result, iterations=used + result.iterations)
+    return replace(from_qp(gram, result, y, C, lo, hi, sums), drift=drift)
+
+
+def _rounding(gram: Gram, x: Array) -> float:
+    """Rounding of the gradient at these multipliers: ``eps sum_j |K_jj x_j|``."""
+    return float(np.finfo(np.float64).eps * (np.abs(gram.diagonal) @ np.abs(x)))
