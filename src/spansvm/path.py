@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-import numpy as np
 import numpy.typing as npt
 
+from ._descent import rounding_level
 from ._typing import Array
 from ._validation import check_both_classes, check_labels, check_weights
 from .criteria import SolvedModel
@@ -105,21 +105,17 @@ def solve_from(
     if twins is not None:
         x, old, new = twins.merge(x), twins.merge(old), twins.merge(new)
     lo, hi = box(y, new)
-    moved = np.where(np.abs(x) >= old, new, x)
-    drift = max(before.drift, _rounding(gram, x), _rounding(gram, moved))
+    drift = max(before.drift, rounding_level(x, gram.diagonal))
     sums: BoundedSums | None
     x, g, sums = gram.move_bounds(x, before.gradient, -y, box(y, old), (lo, hi), before.sums)
+    drift = max(drift, rounding_level(x, gram.diagonal))
     limit = default_max_iter(y.size) if max_iter is None else max_iter
     result = gram.solve(x, g, -y, lo, hi, tol=tol, max_iter=limit, known=before.factor)
-    if result.converged and drift > max(_DRIFT, _ABOVE_ROUNDING * _rounding(gram, result.x)):
+    level = max(_DRIFT, _ABOVE_ROUNDING * rounding_level(result.x, gram.diagonal))
+    if result.converged and drift > level:
         sums, drift, used = None, 0.0, result.iterations
         x, g = gram.make_feasible(result.x, gram.gradient(result.x, -y), lo, hi)
         limit = max(limit - used, 1)
         result = gram.solve(x, g, -y, lo, hi, tol=tol, max_iter=limit, known=result.factor)
         result = replace(result, iterations=used + result.iterations)
     return replace(from_qp(gram, result, y, C, lo, hi, sums), drift=drift)
-
-
-def _rounding(gram: Gram, x: Array) -> float:
-    """Rounding of the gradient at these multipliers: ``eps sum_j |K_jj x_j|``."""
-    return float(np.finfo(np.float64).eps * (np.abs(gram.diagonal) @ np.abs(x)))
