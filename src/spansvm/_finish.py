@@ -41,7 +41,9 @@ def finish(problem: Descent, limits: Limits, known: Factor) -> tuple[float, Fact
     for turn in range(_ROUNDS):
         if factor.matrix.size == 0 or not _same(free, factor.inside):
             factor = factorise(K, free, limits)
-        if gap <= target:
+        # Above the first limit, the system is solved once even so: the rounding of the way there is
+        # larger than that of its solution.
+        if gap <= (target if turn > 0 else _TIGHT):
             return gap, factor
         if free.size > 0 and factor.matrix.size == 0:
             break

@@ -1,0 +1,86 @@
+"""Compiling ahead leaves nothing to compile."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris, make_classification
+from sklearn.svm import SVC
+
+from spansvm import ClassWeighting, SpanSearch, SpanSVC, analyze, exact_loo
+from spansvm._compile import compiled_functions
+from spansvm.warmup import warmup
+
+
+def signatures():
+    return {
+        function.__name__: set(map(str, function.signatures)) for function in compiled_functions
+    }
+
+
+@pytest.fixture
+def warm():
+    warmup()
+    before = signatures()
+    yield
+    after = signatures()
+    new = {name: found - before[name] for name, found in after.items() if found - before[name]}
+    assert not new
+
+
+X, Y = make_classification(90, 4, n_redundant=0, flip_y=0.2, random_state=1)
+
+
+@pytest.mark.parametrize("method", ["span_rule", "xi_alpha", "loo", "kfold"])
+def test_nothing_is_compiled_in_a_search_after_it(method, warm):
+    grid = {"C": [0.01, 1.0, 1e4], "gamma": [1e-6, 0.1, 10.0]}
+    SpanSearch(SVC(), grid, method=method).fit(X, Y)
+
+
+def test_nothing_is_compiled_for_scores_and_probabilities_after_it(warm):
+    iris = load_iris(return_X_y=True)
+    search = SpanSearch(
+        SVC(), {"C": [0.1, 1.0], "kernel": ["rbf", "linear"]}, scoring="neg_log_loss"
+    )
+    search.fit(*iris)
+    SpanSVC().fit(*iris).predict_proba(iris[0])
+
+
+def test_nothing_is_compiled_for_analyses_after_it(warm):
+    model = SpanSVC(weighting=ClassWeighting(positive=2.0)).fit(X, Y)
+    assert analyze(model, X, Y).estimates
+    exact_loo(SVC(C=3.0), X, Y)
+
+
+def test_nothing_is_compiled_for_single_precision_and_read_only_matrices_after_it(warm):
+    K = X @ X.T
+    for kind in (np.float64, np.float32):
+        gram = K.astype(kind)
+        gram.flags.writeable = False
+        SpanSearch(SVC(kernel="precomputed"), {"C": [0.1, 1.0, 10.0]}).fit(gram, Y)
+
+
+def test_nothing_is_compiled_without_a_gram_matrix_after_it(warm):
+    SpanSVC(gamma=0.5, gram_budget="10 kB").fit(X, Y)
+
+
+def test_a_process_after_it_compiles_nothing(tmp_path):
+    """The command, and what it says at the first and at the second time."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_OPT": "0"}
+
+    def run(*options):
+        command = [sys.executable, "-m", "spansvm", "warmup", *options]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        return done.stdout, done.stderr
+
+    first, notice = run()
+    assert first.startswith("Compiled ")
+    assert str(tmp_path) in first
+    assert notice.count("\n") == 1
+    assert "compiling" in notice
+    assert run() == (f"All was compiled already; kept in {tmp_path / 'spansvm'}.\n", "")
+    assert run("--quiet") == ("", "")
