@@ -17,7 +17,7 @@ help:
 	@echo "make demo       install, show every estimate for a weighted SVM, tune one, write a report"
 	@echo "make test       install the test dependencies and run the tests"
 	@echo "make coverage   run the tests and list the lines of the package they do not reach"
-	@echo "make lint       run ruff and mypy"
+	@echo "make lint       run ruff, mypy, and zizmor on the workflows"
 	@echo "make docs       build the documentation, site/index.html; warnings are errors"
 	@echo "make theory     check the theorems on thousands of random problems (a few minutes)"
 	@echo "make mutations  put errors into the core and list those the tests miss (an hour)"
@@ -57,6 +57,7 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/zizmor --quiet --offline --strict-collection --pedantic .github
 
 docs: $(VENV)/.installed-dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
