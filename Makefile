@@ -11,12 +11,13 @@ endif
 # Matrices are small: BLAS threads only get in each other's way.
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: help demo test coverage lint docs theory mutations bench quality reproduce clean
+.PHONY: help demo test coverage portable lint docs theory mutations bench quality reproduce clean
 
 help:
 	@echo "make demo       install, show every estimate for a weighted SVM, tune one, write a report"
 	@echo "make test       install the test dependencies and run the tests"
 	@echo "make coverage   run the tests and list the lines of the package they do not reach"
+	@echo "make portable   run the tests with the kernels of other processors (an hour)"
 	@echo "make lint       run ruff, mypy, and zizmor on the workflows"
 	@echo "make docs       build the documentation, site/index.html; warnings are errors"
 	@echo "make theory     check the theorems on thousands of random problems (a few minutes)"
@@ -47,6 +48,9 @@ test: $(VENV)/.installed-dev
 coverage: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term-missing:skip-covered
 
+portable: $(VENV)/.installed-dev
+	$(BIN)/python tests/portable.py
+
 theory: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 2 -m theory
 
@@ -75,5 +79,5 @@ quality: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.values
 
 clean:
-	rm -rf $(VENV) site .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .portable site .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
