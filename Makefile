@@ -11,13 +11,14 @@ endif
 # Matrices are small: BLAS threads only get in each other's way.
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: help demo test coverage portable lint docs theory mutations bench quality reproduce clean
+.PHONY: help demo test coverage portable numerical lint docs theory mutations bench quality reproduce clean
 
 help:
 	@echo "make demo       install, show every estimate for a weighted SVM, tune one, write a report"
 	@echo "make test       install the test dependencies and run the tests"
 	@echo "make coverage   run the tests and list the lines of the package they do not reach"
 	@echo "make portable   run the tests with the kernels of other processors (an hour)"
+	@echo "make numerical  the same for the numerical tests and the oldest processor (minutes)"
 	@echo "make lint       run ruff, mypy, and zizmor on the workflows"
 	@echo "make docs       build the documentation, site/index.html; warnings are errors"
 	@echo "make theory     check the theorems on thousands of random problems (a few minutes)"
@@ -50,6 +51,9 @@ coverage: $(VENV)/.installed-dev
 
 portable: $(VENV)/.installed-dev
 	$(BIN)/python tests/portable.py
+
+numerical: $(VENV)/.installed-dev
+	$(BIN)/python tests/portable.py nehalem -- -m "not plumbing and not theory"
 
 theory: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 2 -m theory

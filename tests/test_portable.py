@@ -7,6 +7,7 @@ import os
 import pytest
 
 from tests import portable
+from tests.conftest import PLUMBING
 
 TESTS = """
 import os
@@ -83,3 +84,7 @@ def test_nothing_is_inherited_that_an_environment_decides(monkeypatch):
     assert found["PATH"] == os.environ["PATH"]
     caches = {portable.variables(name)["NUMBA_CACHE_DIR"] for name in portable.ENVIRONMENTS}
     assert len(caches) == len(portable.ENVIRONMENTS)
+
+
+def test_only_test_files_are_left_out_of_the_numerical_part():
+    assert {path.stem for path in (portable.ROOT / "tests").glob("test_*.py")} > PLUMBING
