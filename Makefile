@@ -53,7 +53,7 @@ portable: $(VENV)/.installed-dev
 	$(BIN)/python tests/portable.py
 
 numerical: $(VENV)/.installed-dev
-	$(BIN)/python tests/portable.py nehalem -- -m "not plumbing and not theory"
+	$(BIN)/python tests/portable.py nehalem -- -m "not (plumbing or long or theory)"
 
 theory: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 2 -m theory
