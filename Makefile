@@ -11,7 +11,7 @@ endif
 # Matrices are small: BLAS threads only get in each other's way.
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: help demo test coverage portable numerical lint docs theory mutations bench quality reproduce clean
+.PHONY: help demo test coverage lint docs theory mutations bench quality reproduce clean
 
 help:
 	@echo "make demo       install, show every estimate for a weighted SVM, tune one, write a report"
@@ -49,6 +49,7 @@ test: $(VENV)/.installed-dev
 coverage: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term-missing:skip-covered
 
+.PHONY: portable numerical
 portable: $(VENV)/.installed-dev
 	$(BIN)/python tests/portable.py
 
@@ -83,5 +84,6 @@ quality: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.values
 
 clean:
-	rm -rf $(VENV) .portable site .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) site .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .portable
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
