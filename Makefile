@@ -85,5 +85,5 @@ quality: $(VENV)/.installed-dev
 
 clean:
 	rm -rf $(VENV) site .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	rm -rf .portable
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -rf .portable
