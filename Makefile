@@ -17,7 +17,9 @@ help:
 	@echo "make demo       install, show every estimate for a weighted SVM, tune one, write a report"
 	@echo "make test       install the test dependencies and run the tests"
 	@echo "make coverage   run the tests and list the lines of the package they do not reach"
-	@echo "make lint       run ruff and mypy"
+	@echo "make portable   run the tests with the kernels of other processors (an hour)"
+	@echo "make numerical  the same for the numerical tests and the oldest processor (minutes)"
+	@echo "make lint       run ruff, mypy, and zizmor on the workflows"
 	@echo "make docs       build the documentation, site/index.html; warnings are errors"
 	@echo "make theory     check the theorems on thousands of random problems (a few minutes)"
 	@echo "make mutations  put errors into the core and list those the tests miss (an hour)"
@@ -47,6 +49,13 @@ test: $(VENV)/.installed-dev
 coverage: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term-missing:skip-covered
 
+.PHONY: portable numerical
+portable: $(VENV)/.installed-dev
+	$(BIN)/python tests/portable.py
+
+numerical: $(VENV)/.installed-dev
+	$(BIN)/python tests/portable.py nehalem -- -m "not (plumbing or long or theory)"
+
 theory: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 2 -m theory
 
@@ -57,6 +66,7 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/zizmor --quiet --offline --strict-collection --pedantic .github
 
 docs: $(VENV)/.installed-dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
@@ -76,3 +86,4 @@ quality: $(VENV)/.installed-dev
 clean:
 	rm -rf $(VENV) site .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -rf .portable

@@ -9,6 +9,33 @@ from hypothesis import settings
 settings.register_profile("spansvm", deadline=None, derandomize=True, max_examples=40)
 settings.load_profile("spansvm")
 
+#: Test files about files, texts and processes: the last bits of a result cannot decide any of
+#: them.  All others, also new ones, are run by ``make numerical``.
+PLUMBING = {
+    "test_answers",
+    "test_architecture",
+    "test_bad_files",
+    "test_benchmarks",
+    "test_cli_errors",
+    "test_compile",
+    "test_dask",
+    "test_docs",
+    "test_download",
+    "test_output",
+    "test_portable",
+    "test_report_browser",
+    "test_reproduction_command",
+    "test_tables",
+    "test_tables_traps",
+    "test_workflows",
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.stem in PLUMBING:
+            item.add_marker("plumbing")
+
 
 @pytest.fixture(scope="session")
 def data_folder() -> Path:

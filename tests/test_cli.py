@@ -364,6 +364,7 @@ def test_the_values_that_help_and_completion_offer_are_those_that_there_are():
     assert options._FORMATS == FORMATS
 
 
+@pytest.mark.plumbing
 def test_every_command_of_the_documentation_runs(run):
     text = DOCS.read_text(encoding="utf-8")
     grid = re.search(r"```yaml\n(.*?)```", text, re.DOTALL)

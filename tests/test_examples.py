@@ -113,6 +113,7 @@ def test_the_search_that_replaces_gridsearchcv_agrees_with_it(tmp_path):
     )
 
 
+@pytest.mark.plumbing
 def test_a_cluster_finds_what_one_process_finds(tmp_path):
     pytest.importorskip("dask.distributed", reason="dask is not installed")
     text = run("05_dask_cluster.py", tmp_path)

@@ -23,7 +23,7 @@ CELLS = {
 GRID = 2.0 ** np.arange(-6, 10.5, 0.5)
 
 
-@pytest.mark.parametrize("name", CELLS)
+@pytest.mark.parametrize("name", ["splice", pytest.param("adult", marks=pytest.mark.long)])
 def test_selected_test_errors_of_experiment_1(data_folder, name):
     train_file, test_file, d, rule_cell, xi_alpha_cell, least_cell = CELLS[name]
     X, y = load_svmlight_file(str(data_folder / train_file), n_features=d)

@@ -46,6 +46,7 @@ def binary():
 # Grids that are much too wide ---------------------------------------------------------
 
 
+@pytest.mark.long
 def test_on_a_grid_much_too_wide_the_model_is_as_good_as_that_of_grid_search_cv():
     X, y = load_iris(return_X_y=True)
     X = scale(X)

@@ -144,6 +144,7 @@ def _rows_in(path):
         return 0
 
 
+@pytest.mark.plumbing
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 def test_a_run_that_is_killed_three_times_ends_with_the_same_tables(tmp_path, data_folder):
     assert _start(tmp_path / "whole").wait() == 0
