@@ -7,6 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._compile import compiled_functions
+from ._factor import bordered
 from ._typing import Array
 from .criteria import CRITERIA
 from .following import follow
@@ -45,6 +46,7 @@ def _run_all(gram: Gram, y: Array) -> None:
             criterion(model)
         left_out_values(gram, model.solution)
         follow(gram, model.solution, np.flatnonzero(model.solution.support))
+        bordered(gram, np.flatnonzero(model.solution.in_bound))
 
 
 def _compiled() -> int:
