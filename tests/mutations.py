@@ -264,7 +264,7 @@ MUTATIONS = [
     M("span", "exists & (inside.sum() > inside)", "exists",
       "Lambda_p of the only in-bound vector is not empty", "degenerate criteria",
       "implied by sum(y alpha) = 0: without another in-bound vector no room is left"),
-    M("span", "if movable and i != apart and asks > best:", "if movable and asks > best:",
+    M("span", "if apart >= 0:", "if apart >= len(movable):",
       "a vector takes over from itself", "degenerate span"),
     M("span", "_BOX_TOLERANCE * hull.shift:", "np.inf:",
       "box spans of nearly dependent points are those of the ridged hull", "span theory",

@@ -63,19 +63,21 @@ def remove_all(T, x, r, lo, hi, rows, amounts, stays, sums, number, result, shif
         The largest distance of a free vector from its margin at the end of a path.
     """
     n = x.size
-    # The state of a free vector is its multiplier; that of any other is its residual.
     state, least, most = np.empty(n), np.empty(n), np.empty(n)
+    largest = 0.0
     for i in range(n):
-        if T.place[i] >= 0:
-            state[i], least[i], most[i] = x[i], lo[i], hi[i]
-        else:
-            state[i] = r[i]
-            least[i], most[i] = _sides(x[i], lo[i], hi[i])
-    largest = np.abs(x).max()
+        largest = max(largest, abs(x[i]))
     for k in range(rows.size):
+        # The state of a free vector is its multiplier; that of any other is its residual.
+        for i in range(n):
+            if T.place[i] >= 0:
+                state[i], least[i], most[i] = x[i], lo[i], hi[i]
+            else:
+                state[i] = r[i]
+                least[i], most[i] = _sides(x[i], lo[i], hi[i])
         result[k], shift[k] = _remove(
-            T, rows[k], amounts[k], stays[k], state.copy(), least.copy(), most.copy(), lo, hi,
-            x, r, sums, number, largest, error,
+            T, rows[k], amounts[k], stays[k], state, least, most, lo, hi, x, r, sums, number,
+            largest, error,
         )  # fmt: skip
 
 
@@ -88,40 +90,34 @@ def _sides(x, lo, hi):
 
 
 @njit
-def _slot(T, q):
-    """The position of a row of the tableau, which is computed on first use.
+def _compute_row(T, q):
+    """Compute a row of the tableau.
 
     Entries of free vectors have the opposite sign: along a path, the multipliers of free vectors
     and the residuals of all others then change by sums of rows.
     """
-    if T.slot[q] < 0:
-        slot = T.used[0]
-        T.used[0] += 1
-        T.slot[q] = slot
-        row = T.rows[slot]
-        a = T.place[q]
-        if a >= 0:
-            row[:] = np.dot(T.projected[a], T.values)
-            for i in range(row.size):
-                row[i] += T.weights[a]
-            for b in range(T.free.size):
-                row[T.free[b]] = T.projected[a, b]
-        else:
-            own = np.empty(T.free.size)
-            for b in range(T.free.size):
-                own[b] = T.values[b, q]
-            lean = np.dot(T.projected, own)
-            for b in range(T.free.size):
-                lean[b] += T.weights[b]
-            row[:] = np.dot(-lean, T.values)
-            first = T.free[0]
-            kernel, base = T.K[q], T.K[first]
-            offset = row[first] + kernel[first] - base[first]
-            for i in range(row.size):
-                row[i] += (kernel[i] - base[i]) - offset
-            for b in range(T.free.size):
-                row[T.free[b]] = -lean[b]
-    return T.slot[q]
+    slot = T.used[0]
+    T.used[0] += 1
+    T.slot[q] = slot
+    row, a = T.rows[slot], T.place[q]
+    lean = np.empty(T.free.size)
+    for b in range(T.free.size):
+        lean[b] = T.projected[a, b] if a >= 0 else -T.weights[b]
+    if a < 0:
+        for b in range(T.free.size):
+            add_row(lean, -T.values[b, q], T.projected[b])
+    for i in range(row.size):
+        row[i] = T.weights[a] if a >= 0 else 0.0
+    for b in range(T.free.size):
+        add_row(row, lean[b], T.values[b])
+    if a < 0:
+        first = T.free[0]
+        kernel, base = T.K[q], T.K[first]
+        offset = row[first] + kernel[first] - base[first]
+        for i in range(row.size):
+            row[i] += (kernel[i] - base[i]) - offset
+    for b in range(T.free.size):
+        row[T.free[b]] = lean[b]
 
 
 @njit(fastmath=FAST_MATH)
@@ -142,17 +138,20 @@ def _remove(
 ):  # fmt: skip
     """Follow one removal; return the final residual of p, and the mean growth of the others'."""
     n = state.size
-    changed = np.empty(_CHANGED, np.int64)  # J, without order
-    position = np.full(n, -1, np.int64)
+    changed, position = np.empty(_CHANGED, np.int64), np.empty(n, np.int64)  # J, without order
+    for i in range(n):
+        position[i] = -1
     size = 0
     driven_free = T.place[p] >= 0
     residual = 0.0 if driven_free else state[p]
     if driven_free:
         changed[0], position[p], size = p, 0, 1
+    comes = p  # whose row of the tableau will be needed
     least[p], most[p] = -np.inf, np.inf
     n_free = T.free.size - driven_free
     slope, room, still = np.empty(n), np.empty(n), np.empty(n)
     slots, weights = np.empty(_CHANGED + 1, np.int64), np.empty(_CHANGED + 1)
+    z = np.empty(_CHANGED)
     own = amount
     sign = -1.0 if hi[p] > 0.0 else 1.0
     for i in range(n):
@@ -160,6 +159,8 @@ def _remove(
     for _ in range(_TURNS):
         if own == 0.0:
             break
+        if comes >= 0 and T.slot[comes] < 0:
+            _compute_row(T, comes)
         if n_free == 0:
             q = _next(state, least, most, lo, hi, p, sign)
             if q < 0:
@@ -169,16 +170,16 @@ def _remove(
                 state[i] += change  # none is free: these are all residuals
             residual += change
         else:
-            z = np.empty(size)
             if not _directions(T, changed[:size], p, z):
                 return np.nan, np.nan
             for a in range(size):
-                slots[a], weights[a] = _slot(T, changed[a]), sign * z[a]
+                slots[a], weights[a] = T.slot[changed[a]], sign * z[a]
             used = size
             if not driven_free:
-                slots[size], weights[size] = _slot(T, p), sign
+                slots[size], weights[size] = T.slot[p], sign
                 used += 1
-            slope[:] = 0.0
+            for i in range(n):
+                slope[i] = 0.0
             add_rows(slope, T.rows, slots[:used], weights[:used])
             along = sign * z[position[p]] if driven_free else slope[p]
             for a in range(size):
@@ -214,11 +215,12 @@ def _remove(
             size -= 1
             last = changed[size]
             changed[position[q]], position[last] = last, position[q]
-            position[q] = -1
+            position[q] = comes = -1
         else:
             if size == _CHANGED:
                 return np.nan, np.nan
             changed[size], position[q] = q, size
+            comes = q
             size += 1
     if own != 0.0:
         return np.nan, np.nan
@@ -340,7 +342,7 @@ def _directions(T, changed, p, z):
     for a in range(size):
         unit[a] = root if T.place[changed[a]] >= 0 else 1.0 / root
     for a in range(size):
-        row = T.rows[_slot(T, changed[a])]
+        row = T.rows[T.slot[changed[a]]]
         for b in range(size):
             A[a, b] = (
                 row[changed[b]] * unit[a] * (-unit[b] if T.place[changed[b]] >= 0 else unit[b])
