@@ -1,7 +1,9 @@
-# Everything runs in .venv, which the first target that needs it creates.
+# Everything runs in .venv, which the first target that needs it creates. Another Python beside it:
+# make test PYTHON=python3.12 VENV=.venv-3.12
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+OLDEST := .venv-oldest
 
 # Tests and benchmarks on real data need a folder with the data sets; without it they are skipped.
 ifneq ($(wildcard ../shared/data),)
@@ -11,11 +13,12 @@ endif
 # Matrices are small: BLAS threads only get in each other's way.
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: help demo test coverage lint docs theory mutations bench quality reproduce clean
+.PHONY: help demo test oldest coverage lint docs theory mutations bench quality reproduce clean
 
 help:
 	@echo "make demo       install, show every estimate for a weighted SVM, tune one, write a report"
 	@echo "make test       install the test dependencies and run the tests"
+	@echo "make oldest     run the tests with the oldest versions that pyproject.toml allows"
 	@echo "make coverage   run the tests and list the lines of the package they do not reach"
 	@echo "make portable   run the tests with the kernels of other processors (an hour)"
 	@echo "make numerical  the same for the numerical tests and the oldest processor (minutes)"
@@ -26,7 +29,7 @@ help:
 	@echo "make bench      speed relative to LibSVM, intelex, ThunderSVM, liquidSVM (half an hour)"
 	@echo "make quality    selected models and probabilities against folds, real data (two hours)"
 	@echo "make reproduce  run the paper's experiments, next to its numbers (an hour and a half)"
-	@echo "make clean      delete .venv and everything that was built"
+	@echo "make clean      delete .venv, .venv-oldest and everything that was built"
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -40,11 +43,23 @@ $(VENV)/.installed-dev: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --editable ".[dev]"
 	@touch $@ $(VENV)/.installed-cli
 
+$(OLDEST)/.installed: pyproject.toml tests/oldest.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info >= (3, 12))' || \
+		{ echo "The oldest versions need Python 3.10 or 3.11: make oldest PYTHON=python3.10"; exit 1; }
+	rm -rf $(OLDEST)
+	$(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet --upgrade pip
+	$(OLDEST)/bin/python -m pip install --quiet --constraint tests/oldest.txt --editable ".[test]"
+	@touch $@
+
 demo: $(VENV)/.installed-cli
 	$(BIN)/spansvm demo --force
 
 test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 2
+
+oldest: $(OLDEST)/.installed
+	NUMBA_CACHE_DIR=$(abspath $(OLDEST))/numba $(OLDEST)/bin/python -m pytest -n 2
 
 coverage: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term-missing:skip-covered
@@ -84,6 +99,6 @@ quality: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.values
 
 clean:
-	rm -rf $(VENV) site .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(OLDEST) site .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 	rm -rf .portable

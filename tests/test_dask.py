@@ -13,6 +13,7 @@ from sklearn.datasets import make_classification
 
 from spansvm import ClassWeighting, SpanSearch, SpanSVC
 
+dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("dask.distributed")
 
 # What a cluster says while it is torn down is not ours.
@@ -22,6 +23,9 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 @pytest.fixture(scope="module")
 def client():
     with (
+        # A busy machine takes longer than the usual 15 s to start a worker anew; after that, the
+        # cluster would go on without it.
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "60s"}),
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
         ) as cluster,

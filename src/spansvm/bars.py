@@ -25,6 +25,7 @@ def progress_bar(*columns: ProgressColumn | str, console: Console, shown: bool) 
         BarColumn(),
         *texts,
         TimeRemainingColumn(),
-        console=console,
+        # In older versions of rich, a bar that is not shown still ends with an empty line.
+        console=console if shown else Console(quiet=True),
         disable=not shown,
     )

@@ -24,11 +24,13 @@ from ..tables import Schema
 __all__ = ["TRUSTED", "SavedModel", "load_model", "save_model"]
 
 #: Types that a file may hold besides those that skops itself trusts: types of this package, and
-#: plain data of numpy and scipy.
+#: plain data of numpy, scipy and scikit-learn.
 TRUSTED = (
     "numpy.dtype",
     "scipy.sparse._csr.csr_array",
     "scipy.sparse._csr.csr_matrix",
+    # In every ColumnTransformer of scikit-learn 1.6.
+    "sklearn.compose._column_transformer._RemainderColsList",
     "spansvm.calibration.PairSigmoids",
     "spansvm.calibration.Sigmoid",
     "spansvm.kernels.Kernel",

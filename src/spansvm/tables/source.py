@@ -28,6 +28,8 @@ _SAMPLE = 2**20
 
 _CHUNK = 2**24
 
+_BLOCK = 2**12
+
 
 @dataclass(frozen=True)
 class _Compression:
@@ -35,12 +37,19 @@ class _Compression:
     ending: str
     magic: bytes
     open: Callable[[IO[bytes]], Any]
+    decompressor: Callable[[], Any]
 
 
 _COMPRESSIONS = (
-    _Compression("gzip", ".gz", b"\x1f\x8b", lambda raw: gzip.GzipFile(fileobj=raw)),
-    _Compression("bzip2", ".bz2", b"BZh", bz2.BZ2File),
-    _Compression("xz", ".xz", b"\xfd7zXZ\x00", lzma.LZMAFile),
+    _Compression(
+        "gzip",
+        ".gz",
+        b"\x1f\x8b",
+        lambda raw: gzip.GzipFile(fileobj=raw),
+        lambda: zlib.decompressobj(16 + zlib.MAX_WBITS),  # 16: with the header of gzip
+    ),
+    _Compression("bzip2", ".bz2", b"BZh", bz2.BZ2File, bz2.BZ2Decompressor),
+    _Compression("xz", ".xz", b"\xfd7zXZ\x00", lzma.LZMAFile, lzma.LZMADecompressor),
 )
 
 
@@ -107,7 +116,7 @@ def open_source(path: str | Path, *, available: float) -> Source:
         if len(sample) < _SAMPLE:
             total: float = len(sample)
         else:
-            total = size if compression is None else size * len(sample) / raw.tell()
+            total = size if compression is None else size * _expansion(opened, compression)
     if not sample.strip():
         raise UserError(f"{name} is empty; give a file with a header and rows.")
     return Source(name, ending, sample, total, compression, opened)
@@ -120,6 +129,20 @@ def gigabytes(size: float) -> str:
 
 def _unpacked(raw: IO[bytes], compression: _Compression | None) -> Any:
     return raw if compression is None else compression.open(raw)
+
+
+def _expansion(opened: Callable[[], Any], compression: _Compression) -> float:
+    """Bytes of content per byte of the file, at its beginning.
+
+    Decompressed here, as files of the standard library do not tell how far they have read ahead.
+    """
+    decompressor = compression.decompressor()
+    compressed = content = 0
+    with opened() as raw:
+        while content < _SAMPLE and not decompressor.eof and (block := raw.read(_BLOCK)):
+            content += len(decompressor.decompress(block))
+            compressed += len(block)
+    return content / (compressed - len(decompressor.unused_data))
 
 
 def _check_file(path: Path) -> None:
