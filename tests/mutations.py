@@ -116,7 +116,7 @@ MUTATIONS = [
     M("search/evaluation", "lost(solution.y * solution.decision)[aside]",
       "(solution.y * solution.decision < 0)[aside]",
       "a discarded row on the boundary is no error of a bound", "search:discarded_row"),
-    M("span", "room - C[same] >= -slack", "room - C[same] >= slack",
+    M("span", "room - C >= -slack", "room - C >= slack",
       "Lemma 1 fails where it holds with equality", "span"),
     M("span", "total = min(1.0, float(most[keep].sum()))", "total = 1.0",
       "where Lambda_p is one point up to rounding its span is an error", "span"),

@@ -85,6 +85,17 @@ def free_variables(x, lo, hi):
 
 
 @njit
+def _submatrix(K, index):
+    copy = np.empty((index.size, index.size))
+    for a in range(index.size):
+        row = K[index[a]]
+        target = copy[a]
+        for b in range(index.size):
+            target[b] = row[index[b]]
+    return copy
+
+
+@njit
 def rounding_level(x, diag):
     """The KKT gap below which rounding of the gradient decides: ``eps sum_j |K_jj x_j|``."""
     total = 0.0
@@ -346,7 +357,7 @@ class Descent:
     def _part(self, rows: Rows) -> Descent:
         """The problem of some variables, the others being held, on its own copies."""
         diag, lo, hi, x, g = (a[rows] for a in (self.diag, self.lo, self.hi, self.x, self.g))
-        K = self.K[np.ix_(rows, rows)].astype(np.float64, copy=False)
+        K = _submatrix(self.K, rows)
         return Descent(K, diag, lo, hi, x, g, self.flat, self.flags, self._waited)
 
     def _run(self, tol: float, max_iter: int) -> tuple[int, float, Rows | None]:

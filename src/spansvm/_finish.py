@@ -21,6 +21,10 @@ __all__ = ["finish"]
 #: KKT gap at which a solution is finished, or this multiple of the rounding level if larger.
 _TIGHT, _ABOVE_ROUNDING = 1e-10, 30.0
 
+#: If the rounding level is so high that a larger gap would do, the system is solved once even so:
+#: what the descent has accumulated is more than the rounding of the system's solution.
+_LOOSE = 1e-9
+
 #: Rounds of exchanging variables before the solution within tolerance is left as it is.
 _ROUNDS = 40
 
@@ -41,9 +45,7 @@ def finish(problem: Descent, limits: Limits, known: Factor) -> tuple[float, Fact
     for turn in range(_ROUNDS):
         if factor.matrix.size == 0 or not _same(free, factor.inside):
             factor = factorise(K, free, limits)
-        # Above the first limit, the system is solved once even so: the rounding of the way there is
-        # larger than that of its solution.
-        if gap <= (target if turn > 0 else _TIGHT):
+        if gap <= target and (turn > 0 or gap <= _LOOSE):
             return gap, factor
         if free.size > 0 and factor.matrix.size == 0:
             break

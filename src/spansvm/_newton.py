@@ -8,7 +8,7 @@ import numpy as np
 
 from ._compile import njit
 from ._factor import eliminate, ridged_inverse
-from ._linalg import add_rows
+from ._linalg import add_row, add_rows
 from ._typing import Array, Mask, Rows
 
 __all__ = ["newton"]
@@ -80,9 +80,7 @@ def _newton(K, x, g, lo, hi, free, alive):
         i = free[a]
         direction[a], room_up[a], room_down[a] = 0.0, hi[i] - x[i], lo[i] - x[i]
     for a in range(size):
-        weight = g[free[a]]
-        for b in range(size):
-            direction[b] -= weight * P[a, b]
+        add_row(direction, -g[free[a]], P[a])
     move = _walk(P, direction, room_up, room_down, alive)
     change = np.empty(x.size)
     for t in range(x.size):

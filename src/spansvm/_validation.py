@@ -93,9 +93,10 @@ def check_weights(weights: npt.ArrayLike, n: int, *, name: str) -> Array:
         raise ValueError(
             f"{name} must have one value for each of the {n} instances; got shape {values.shape}."
         )
-    if not np.isfinite(values).all():
-        raise ValueError(f"{name} must be finite; found NaN or infinity.")
-    if (values < 0).any():
+    # This runs several times for every candidate of a search; NaN is in no order.
+    if n and not 0.0 <= values.min() <= values.max() < np.inf:
+        if not np.isfinite(values).all():
+            raise ValueError(f"{name} must be finite; found NaN or infinity.")
         raise ValueError(f"{name} must not be negative; the smallest value is {values.min():g}.")
     return values
 

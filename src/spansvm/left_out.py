@@ -17,6 +17,7 @@ from typing import Protocol
 
 import numpy as np
 
+from ._linalg import one_blas_thread
 from ._typing import Array, Mask
 from .calibration import PairSigmoids, fit_sigmoid, limit_outliers
 from .machines import TrainedMachines
@@ -64,7 +65,8 @@ class SpanValues:
 
     @cached_property
     def _spans(self) -> list[Spans]:
-        return [model.spans for model in self._machines.models()]
+        with one_blas_thread:
+            return [model.spans for model in self._machines.models()]
 
     @cached_property
     def counted(self) -> Array:

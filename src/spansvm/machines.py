@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ._linalg import one_blas_thread
 from ._typing import Array
 from .criteria import SolvedModel
 from .dual import DualSolution
@@ -68,6 +69,7 @@ class PairPaths:
             for ((_, second), rows), gram in zip(grams.pairs, grams.of_pairs, strict=True)
         ]
 
+    @one_blas_thread
     def train(self, bounds: Array, *, tol: float, max_iter: int = -1) -> list[SolvedModel]:
         """Train the machines of all pairs of classes.
 

@@ -194,12 +194,12 @@ def span_exists(solution: DualSolution) -> Mask:
     y, C = solution.y, solution.C
     inside, bounded = solution.in_bound, solution.bounded
     exists = np.zeros(y.size, dtype=np.bool_)
-    bounded_sum = float((y * C)[bounded].sum())
-    slack = EQUAL_SUMS * float(C[inside | bounded].sum())
+    bounded_sum = float(y @ np.where(bounded, C, 0.0))
+    free, slack = np.where(inside, C, 0.0), EQUAL_SUMS * float(C @ solution.support)
     for sign in (-1.0, 1.0):
-        same = solution.support & (y == sign)
-        room = float(C[inside & (y == sign)].sum()) + sign * bounded_sum
-        exists[same] = room - C[same] >= -slack
+        same = y == sign
+        room = float(free @ same) + sign * bounded_sum
+        exists |= solution.support & same & (room - C >= -slack)
     # Lambda_p consists of combinations of the other in-bound vectors: without any it is empty.
     return exists & (inside.sum() > inside)
 
