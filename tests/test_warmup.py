@@ -69,6 +69,12 @@ def test_nothing_is_compiled_without_a_gram_matrix_after_it(warm):
     SpanSVC(gamma=0.5, gram_budget="10 kB").fit(X, Y)
 
 
+def test_precisions_take_turns():
+    """Old versions of numba confuse tuples that hold arrays of different precision."""
+    for _ in range(20):
+        warmup()
+
+
 def test_the_command_finds_all_of_it_on_disk(warm):
     """And says nothing if it is not to."""
     command = [sys.executable, "-m", "spansvm", "warmup"]

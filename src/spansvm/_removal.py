@@ -18,13 +18,15 @@ intercept is the middle of its interval, as in training.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ._compile import FAST_MATH, njit
 from ._descent import OFF_BOUND
 from ._linalg import add_row, add_rows
 
-__all__ = ["remove_all"]
+__all__ = ["Tableau", "remove_all"]
 
 #: Number of turns after which a removal is given up.
 _TURNS = 1000
@@ -39,14 +41,50 @@ _STILL = 1e-11
 _CHECKED, _ASTRAY = 8, 1e-7
 
 
+class Tableau(NamedTuple):
+    """The linear system of a model.
+
+    Attributes
+    ----------
+    K : ndarray of shape (l, l)
+    free, place : ndarray of int
+        The free vectors, and for every vector its position among them, or -1.
+    projected, weights : ndarray
+        As in :class:`~spansvm._factor.Bordered`.
+    values : ndarray of shape (n, l)
+        Rows of the Gram matrix for the free vectors, minus that of the first.
+    scale, singular : float
+        The largest squared distance from the first free vector, and the smallest pivot of a system
+        scaled by it that does not count as zero.
+    rows, slot, used
+        Rows of the tableau computed so far, where each is, and how many there are.
+    """
+
+    K: np.ndarray
+    free: np.ndarray
+    place: np.ndarray
+    projected: np.ndarray
+    weights: np.ndarray
+    values: np.ndarray
+    scale: float
+    singular: float
+    rows: np.ndarray
+    slot: np.ndarray
+    used: np.ndarray
+
+
 @njit
-def remove_all(T, x, r, lo, hi, rows, amounts, stays, sums, number, result, shift, error):
+def remove_all(
+    K, free, place, projected, weights, values, scale, singular, tableau, slot, used,
+    x, r, lo, hi, rows, amounts, stays, sums, number, result, shift, error,
+):  # fmt: skip
     """For each p in `rows`, its residual once its multiplier is reduced by `amounts`.
 
     Parameters
     ----------
-    T : Tableau
-        The tableau of the model's free vectors; rows computed here are kept in it.
+    K, free, ..., used
+        The :class:`Tableau` of the model's free vectors; rows computed here are kept in it.  Its
+        parts, since old versions of numba confuse tuples of arrays of different precision.
     x, r, lo, hi : ndarray of shape (l,)
         Multipliers, residuals ``Kx - y + b``, and the box; ``lo = hi`` for vectors that take no
         part.
@@ -62,6 +100,7 @@ def remove_all(T, x, r, lo, hi, rows, amounts, stays, sums, number, result, shif
     error : ndarray of shape (1,), to be filled
         The largest distance of a free vector from its margin at the end of a path.
     """
+    T = Tableau(K, free, place, projected, weights, values, scale, singular, tableau, slot, used)
     n = x.size
     state, least, most = np.empty(n), np.empty(n), np.empty(n)
     largest = 0.0

@@ -16,7 +16,7 @@ from scipy import linalg
 
 from ._factor import Bordered, bordered, from_first
 from ._linalg import one_blas_thread
-from ._removal import remove_all
+from ._removal import Tableau, remove_all
 from ._typing import Array, Rows
 from .dual import DualSolution, box, find_intercept
 from .gram import Gram
@@ -36,38 +36,6 @@ _SINGULAR, _KERNEL_ROUNDING = 1e-11, 1e-14
 
 #: KKT gap of models trained without an instance.
 EXACT_TOLERANCE = 1e-8
-
-
-class Tableau(NamedTuple):
-    """The linear system of a model; see :mod:`spansvm._removal`.
-
-    Attributes
-    ----------
-    K : ndarray of shape (l, l)
-    free, place : ndarray of int
-        The free vectors, and for every vector its position among them, or -1.
-    projected, weights
-        As in :class:`~spansvm._factor.Bordered`.
-    values : ndarray of shape (n, l)
-        Rows of the Gram matrix for the free vectors, minus that of the first.
-    scale, singular : float
-        The largest squared distance from the first free vector, and the smallest pivot of a system
-        scaled by it that does not count as zero.
-    rows, slot, used
-        Rows of the tableau computed so far, where each is, and how many there are.
-    """
-
-    K: np.ndarray
-    free: np.ndarray
-    place: np.ndarray
-    projected: Array
-    weights: Array
-    values: Array
-    scale: float
-    singular: float
-    rows: Array
-    slot: np.ndarray
-    used: np.ndarray
 
 
 class Removals(NamedTuple):
@@ -146,7 +114,7 @@ def _follow(
     _fill_rows(gram, tableau, np.unique(places[moving]))
     residual, growth, error = np.empty(moving.size), np.empty(moving.size), np.zeros(1)
     remove_all(
-        tableau, vertex.x, vertex.residual, vertex.lo, vertex.hi, places[moving], amounts[moving],
+        *tableau, vertex.x, vertex.residual, vertex.lo, vertex.hi, places[moving], amounts[moving],
         stays[moving], gram.sums_over(solution.present), float(solution.n_instances),
         residual, growth, error,
     )  # fmt: skip

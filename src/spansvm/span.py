@@ -195,7 +195,8 @@ def span_exists(solution: DualSolution) -> Mask:
     inside, bounded = solution.in_bound, solution.bounded
     exists = np.zeros(y.size, dtype=np.bool_)
     bounded_sum = float(y @ np.where(bounded, C, 0.0))
-    free, slack = np.where(inside, C, 0.0), EQUAL_SUMS * float(C @ solution.support)
+    free = np.where(inside, C, 0.0)
+    slack = EQUAL_SUMS * float(C @ solution.support)
     for sign in (-1.0, 1.0):
         same = y == sign
         room = float(free @ same) + sign * bounded_sum
