@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.metrics.pairwise import rbf_kernel
 
+from spansvm._newton import newton
 from spansvm.gram import Gram
 from spansvm.qp import solve_qp
 
@@ -167,3 +169,16 @@ def test_converged_is_what_meets_the_tolerance_and_nothing_else():
 def test_a_sum_that_is_nearly_reached_is_out_of_reach():
     with pytest.raises(ValueError, match=r"total = 2\.001 cannot be reached"):
         solve_qp(np.eye(2), np.zeros(2), np.zeros(2), np.ones(2), 2.001)
+
+
+def test_along_directions_without_curvature_a_newton_step_goes_to_the_box():
+    """And the gradient goes with it."""
+    K = rbf_kernel([[0.0], [0.0], [1.0], [3.0]])  # the first two points are equal
+    c = np.array([1e-3, -1e-3, 0.1, -0.1])
+    lo, hi = np.full(4, -1e4), np.full(4, 1e4)
+    x = np.zeros(4)
+    g = K @ x + c
+    newton(K, x, g, lo, hi, np.arange(4))
+    np.testing.assert_allclose(g, K @ x + c, rtol=0, atol=1e-9)
+    assert min(x - lo) == 0.0 or min(hi - x) == 0.0
+    assert abs(x.sum()) < 1e-9
