@@ -119,10 +119,7 @@ def _warm_up() -> None:
     """Load or compile what will be timed, so that only the work is timed."""
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((30, 2)), np.arange(30) % 2
-    print(
-        "Loading compiled code; the first run compiles it ...\n",
-        flush=True,
-    )
+    print("Loading compiled code ...\n", flush=True)
     analyze(SVC(C=1.0).fit(X, y), X, y).span_rule  # noqa: B018
     exact_loo(SVC(C=1.0), X, y)
     model = SpanSVC(weighting=ClassWeighting())
