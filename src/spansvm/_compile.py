@@ -38,7 +38,7 @@ __all__ = ["FAST_MATH", "cache_folder", "compiled_functions", "njit"]
 FAST_MATH = {"contract", "arcp", "nsz", "reassoc"}
 
 #: Marks of a source with compiled functions, or with tuples that are passed to them.
-_MARKS = (b"@njit", b"(NamedTuple)")
+_MARKS = (b"@njit", b"@intrinsic", b"(NamedTuple)")
 
 #: The versions of numba in which compiled code needs no more than memory management.
 _FIRST, _LAST = (0, 60), (0, 68)

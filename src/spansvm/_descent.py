@@ -22,19 +22,27 @@ from math import sqrt
 
 import numpy as np
 
+from ._calls import MARKS, MATRIX, ROW, POINTS, addresses, call, reachable
 from ._compile import njit
 from ._linalg import add_row, add_rows
-from ._newton import newton
+from ._newton import newton, slide
 from ._sweep import STALLED, sweep
 from ._typing import Array, Mask, Rows
 
 __all__ = [
+    "EQUAL_SUMS",
     "OFF_BOUND",
+    "SLIDE",
     "Descent",
+    "fill_submatrix",
+    "free_variables",
+    "is_stale",
     "kkt_gap",
     "move_bounds",
     "restore_sum",
     "rounding_level",
+    "run",
+    "snap",
 ]
 
 _EPSILON = float(np.finfo(np.float64).eps)
@@ -58,11 +66,21 @@ _HAIR, _HAIR_OF_BOX = 64 * _EPSILON, 1e-3
 #: off it by rounding alone.
 OFF_BOUND = 1e-7
 
+#: Sums of variables or of bounds whose relative difference is smaller are equal.
+EQUAL_SUMS = 1e-12
+
+#: Rounding carried along that makes a gradient be computed anew: more than the first, and more than
+#: the second times what the variables themselves cause.
+_DRIFT, _ABOVE_ROUNDING = 1e-10, 30.0
+
 #: Up to this many variables at their bounds are moved one by one.
 _FEW = 16
 
 #: Carried sums are recomputed before repeated factors take their scale out of range.
 _SMALLEST_SCALE = 1e-9
+
+#: Why :func:`run` ends: solved, a smaller problem would pay, a Newton step could slide on.
+SOLVED, SHRINK, SLIDE = 0, 1, 2
 
 #: Do not shrink problems that are already this small.
 _SMALL = 64
@@ -85,14 +103,12 @@ def free_variables(x, lo, hi):
 
 
 @njit
-def _submatrix(K, index):
-    copy = np.empty((index.size, index.size))
+def fill_submatrix(K, index, part):
+    """``part = K[index][:, index]``."""
     for a in range(index.size):
-        row = K[index[a]]
-        target = copy[a]
+        row, target = K[index[a]], part[a]
         for b in range(index.size):
             target[b] = row[index[b]]
-    return copy
 
 
 @njit
@@ -102,6 +118,12 @@ def rounding_level(x, diag):
     for t in range(x.size):
         total += abs(x[t] * diag[t])
     return _EPSILON * total
+
+
+@njit
+def is_stale(drift, x, diag):
+    """Whether a gradient with this much rounding from larger variables has to be renewed."""
+    return drift > max(_DRIFT, _ABOVE_ROUNDING * rounding_level(x, diag))
 
 
 @njit
@@ -174,7 +196,51 @@ def snap(K, x, g, lo, hi):
 
 
 @njit
-def move_bounds(K, x, g, c, old_lo, old_hi, lo, hi, sums, shares, scale):
+def run(K, diag, x, g, lo, hi, tol, max_iter, flat, flags, waited, smaller, at):
+    """Sweeps and Newton steps until the problem is solved or something else would pay.
+
+    `waited` counts the chunks without progress so far; with `smaller`, the caller can go on with a
+    smaller problem; `at` are the :func:`addresses`.
+
+    Returns
+    -------
+    code : int
+        ``SOLVED`` (or no further progress is possible), ``SHRINK`` or ``SLIDE``.
+    used : int
+        Steps of sweeps.
+    top, bottom : float
+        As in :func:`spansvm._sweep.sweep`; the gap is their sum.
+    waited : int
+    slope : float
+        For :func:`spansvm._newton.slide`.
+    """
+    n = x.size
+    chunk = max(n // 4, 100)
+    used, spent = 0, 0.0
+    while True:
+        steps, top, bottom, progress, size, n_free, n_active = call(
+            sweep, at, K, diag, x, g, lo, hi, tol, min(chunk, max_iter - used), flat, flags
+        )
+        used += steps
+        spent += steps * (_SWEEP_FIXED + _SWEEP_ROW * n)
+        gap = top + bottom
+        waited = waited + 1 if progress <= _PROGRESS * size else 0
+        if waited > _PATIENCE and gap < _NEAR * rounding_level(x, diag):
+            flags[STALLED] = True
+        if not gap > tol or used >= max_iter or flags[STALLED]:
+            return SOLVED, used, top, bottom, waited, 0.0
+        if smaller and n > _SMALL and 2 * n_active <= n and _COPY_ENTRY * n_active**2 <= spent:
+            return SHRINK, used, top, bottom, waited, 0.0
+        cost = _NEWTON_FIXED + n_free * n + _NEWTON_CUBE * n_free**3
+        if n_free > 1 and cost <= 2.0 * spent:
+            slope = call(newton, at, K, x, g, lo, hi, free_variables(x, lo, hi))
+            if slope < 0.0:
+                return SLIDE, used, top, bottom, waited, slope
+            spent = 0.0
+
+
+@njit
+def move_bounds(K, x, g, old_lo, old_hi, lo, hi, sums, shares, scale):
     """Move a solution in one box to a point of another with the same sum, in place.
 
     Variables at a bound move with it; the others are clipped.  If all those at upper (or lower)
@@ -250,6 +316,12 @@ def _gather(K, x, rows, sums, shares, scale, side):
         shares[t] = wanted[t]
 
 
+reachable(
+    run, lambda K: (K, ROW, ROW, ROW, ROW, ROW, 0.0, 0, 0.0, MARKS, 0, True, POINTS)
+)
+reachable(move_bounds, lambda K: (K, ROW, ROW, ROW, ROW, ROW, ROW, MATRIX, MATRIX, ROW))
+
+
 @dataclass(eq=False)
 class Descent:
     """A quadratic program and a feasible point of it, which moves down.
@@ -315,7 +387,11 @@ class Descent:
 
     def newton(self, free: Rows) -> None:
         """Move to the minimum over the free variables, or as far as the box allows."""
-        newton(self.K, self.x, self.g, self.lo, self.hi, free)
+        self._slide(newton(self.K, self.x, self.g, self.lo, self.hi, free))
+
+    def _slide(self, slope: float) -> None:
+        if slope < 0.0:
+            slide(self.K, self.x, self.g, self.lo, self.hi, slope)
 
     def free(self) -> Rows:
         """The variables strictly inside their boxes."""
@@ -357,7 +433,8 @@ class Descent:
     def _part(self, rows: Rows) -> Descent:
         """The problem of some variables, the others being held, on its own copies."""
         diag, lo, hi, x, g = (a[rows] for a in (self.diag, self.lo, self.hi, self.x, self.g))
-        K = _submatrix(self.K, rows)
+        K = np.empty((rows.size, rows.size))
+        fill_submatrix(self.K, rows, K)
         return Descent(K, diag, lo, hi, x, g, self.flat, self.flags, self._waited)
 
     def _run(self, tol: float, max_iter: int) -> tuple[int, float, Rows | None]:
@@ -366,27 +443,18 @@ class Descent:
         Returns the iterations used, the gap, and the variables to keep (None if solved, or if no
         further progress is possible).
         """
-        n = self.x.size
-        chunk = max(n // 4, 100)
-        used, spent = 0, 0.0
+        total = 0
         while True:
-            steps, top, bottom, progress, size, n_free, n_active = self.sweep(
-                tol, min(chunk, max_iter - used)
-            )
-            used += steps
-            spent += steps * (_SWEEP_FIXED + _SWEEP_ROW * n)
-            gap = top + bottom
-            self._waited = self._waited + 1 if progress <= _PROGRESS * size else 0
-            if self._waited > _PATIENCE and gap < _NEAR * rounding_level(self.x, self.diag):
-                self.flags[STALLED] = True
-            if not gap > tol or used >= max_iter or self.flags[STALLED]:
-                return used, gap, None
-            if n > _SMALL and 2 * n_active <= n and _COPY_ENTRY * n_active**2 <= spent:
-                return used, gap, self._active(top, bottom)
-            cost = _NEWTON_FIXED + n_free * n + _NEWTON_CUBE * n_free**3
-            if n_free > 1 and cost <= 2.0 * spent:
-                self.newton(self.free())
-                spent = 0.0
+            code, used, top, bottom, self._waited, slope = run(
+                self.K, self.diag, self.x, self.g, self.lo, self.hi, tol, max_iter - total,
+                self.flat, self.flags, self._waited, True, addresses(self.K.dtype),
+            )  # fmt: skip
+            total += used
+            self._slide(slope)
+            if code == SHRINK:
+                return total, top + bottom, self._active(top, bottom)
+            if code == SOLVED:
+                return total, top + bottom, None
 
     def _active(self, top: float, bottom: float) -> Rows:
         """The variables that are free or whose gradient does not yet hold them at their bound."""

@@ -25,8 +25,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy import linalg
 
+from ._calls import MARKS, MATRIX, POINTS, ROW, reachable
 from ._compile import FAST_MATH, njit
-from ._linalg import cholesky, cholesky_inverse, cholesky_solve, lower_inverse
+from ._linalg import add_rows, cholesky, cholesky_inverse, cholesky_solve, lower_inverse
 from ._typing import Array, Rows
 
 __all__ = [
@@ -37,11 +38,12 @@ __all__ = [
     "clipped_inverse",
     "eliminate",
     "factorise",
+    "factorise_into",
     "from_first",
     "inverse_of",
     "limits_of",
     "mean_diagonal",
-    "newton_move",
+    "newton_solve",
     "no_factor",
     "positive",
     "regularised_inverse",
@@ -161,14 +163,14 @@ def factorise(K: np.ndarray, inside: Rows, limits: Limits) -> Factor:
     if inside.size == 0:
         return no_factor(inside)
     kept, repeated = np.empty_like(inside), np.zeros(inside.size, dtype=np.bool_)
-    matrix, count, shift, ridge = _factorise(K, inside, limits, kept, repeated)
+    matrix, count, shift, ridge = factorise_into(K, inside, limits, kept, repeated)
     if matrix.size == 0:
         return no_factor(inside)
     return Factor(matrix, inside, kept[:count], repeated, shift, ridge)
 
 
 @njit
-def _factorise(K, inside, limits, kept, repeated):
+def factorise_into(K, inside, limits, kept, repeated):
     """Fill `kept` and `repeated`; returns the factor, how many are kept, the shift, the ridge."""
     shift = 0.0
     for a in range(inside.size):
@@ -285,8 +287,11 @@ def ridged_inverse(K, index):
 
 
 @njit
-def newton_move(matrix, points, g):
-    """The move of a factor's points, with ``sum = 0``, that makes their gradients equal."""
+def newton_solve(K, x, g, lo, hi, matrix, points):
+    """Move the points of a factor, with ``sum = 0``, to where their gradients are equal.
+
+    Returns False, without a move, if that is outside the box.
+    """
     size = points.size
     rows = np.empty((2, size))
     for a in range(size):
@@ -303,7 +308,17 @@ def newton_move(matrix, points, g):
         left += move[a]
     for a in range(size):
         move[a] -= left / size
-    return move
+        i = points[a]
+        if not lo[i] < x[i] + move[a] < hi[i]:
+            return False
+    for a in range(size):
+        x[points[a]] += move[a]
+    add_rows(g, K, points, move)
+    return True
+
+
+reachable(factorise_into, lambda K: (K, POINTS, limits_of(K.dtype), POINTS, MARKS))
+reachable(newton_solve, lambda K: (K, ROW, ROW, ROW, ROW, MATRIX, POINTS))
 
 
 def bordered(gram: Blocks, free: Rows, known: Factor | None = None) -> Bordered:

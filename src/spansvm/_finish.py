@@ -9,14 +9,16 @@ a few variables are exchanged and the system is solved again.
 
 from __future__ import annotations
 
-from ._compile import njit
-from ._descent import Descent, kkt_gap, rounding_level
-from ._factor import Factor, Limits, factorise, newton_move, no_factor
-from ._linalg import add_rows
-from ._sweep import INDEFINITE
-from ._typing import Rows
+import numpy as np
 
-__all__ = ["finish"]
+from ._calls import MARKS, MATRIX, POINTS, ROW, addresses, call, reachable
+from ._compile import njit
+from ._descent import Descent, free_variables, kkt_gap, rounding_level, snap
+from ._factor import Factor, Limits, factorise_into, limits_of, newton_solve, no_factor
+from ._newton import newton
+from ._sweep import INDEFINITE, sweep
+
+__all__ = ["finish", "finish_at", "same_points"]
 
 #: KKT gap at which a solution is finished, or this multiple of the rounding level if larger.
 _TIGHT, _ABOVE_ROUNDING = 1e-10, 30.0
@@ -38,61 +40,95 @@ def finish(problem: Descent, limits: Limits, known: Factor) -> tuple[float, Fact
     `known` is the factor of the free variables of a similar problem; it is reused if they are the
     same.  The factor returned is empty if there is none.
     """
-    K, x, g, lo, hi = problem.K, problem.x, problem.g, problem.lo, problem.hi
-    target = max(_TIGHT, _ABOVE_ROUNDING * rounding_level(x, problem.diag))
-    gap, free, factor = kkt_gap(x, g, lo, hi), problem.free(), known
+    gap, matrix, inside, kept, repeated, shift, ridge = finish_at(
+        problem.K, problem.diag, problem.x, problem.g, problem.lo, problem.hi, problem.flat,
+        problem.flags, limits, *known, addresses(problem.K.dtype),
+    )  # fmt: skip
+    if matrix.size == 0:
+        return gap, no_factor(inside)
+    return gap, Factor(matrix, inside, kept, repeated, shift, ridge)
+
+
+@njit
+def finish_at(
+    K, diag, x, g, lo, hi, flat, flags, limits, matrix, inside, kept, repeated, shift, ridge, at
+):  # fmt: skip
+    """:func:`finish` with the parts of the problem and of the factor.
+
+    A Newton step that could slide on is left where it is: the sweeps that follow go on from there.
+    """
+    target = max(_TIGHT, _ABOVE_ROUNDING * rounding_level(x, diag))
+    gap, free = kkt_gap(x, g, lo, hi), free_variables(x, lo, hi)
     best, best_x, best_g = gap, x, g
     for turn in range(_ROUNDS):
-        if factor.matrix.size == 0 or not _same(free, factor.inside):
-            factor = factorise(K, free, limits)
+        if matrix.size == 0 or not same_points(free, inside):
+            inside, kept, repeated = free, np.empty_like(free), np.zeros(free.size, np.bool_)
+            matrix = np.empty((0, 0))
+            if free.size > 0:
+                matrix, count, shift, ridge = call(
+                    factorise_into, at, K, free, limits, kept, repeated
+                )
+                kept = kept[:count]
         if gap <= target and (turn > 0 or gap <= _LOOSE):
-            return gap, factor
-        if free.size > 0 and factor.matrix.size == 0:
+            return gap, matrix, inside, kept, repeated, shift, ridge
+        if free.size > 0 and matrix.size == 0:
             break
         if turn == 0:
             best_x, best_g = x.copy(), g.copy()
         if free.size > 1:
-            if not _solve(K, x, g, lo, hi, factor.matrix, factor.kept):
+            if not call(newton_solve, at, K, x, g, lo, hi, matrix, kept):
                 # Not with the factor: if there are many solutions, the ridge of the Newton step
                 # determines which one is found.
-                problem.newton(factor.kept)
-            gap = problem.snap()
+                call(newton, at, K, x, g, lo, hi, kept)
+            gap = snap(K, x, g, lo, hi)
         if gap > target:
-            problem.sweep(target, max(_STEPS, 2 * _violators(problem, target)))
-            gap = problem.snap()
-        if problem.flags[INDEFINITE]:
+            steps = max(_STEPS, 2 * _violators(x, g, lo, hi, target))
+            call(sweep, at, K, diag, x, g, lo, hi, target, steps, flat, flags)
+            gap = snap(K, x, g, lo, hi)
+        if flags[INDEFINITE]:
             break
         if gap < best:
             best, best_x, best_g = gap, x.copy(), g.copy()
-        free = problem.free()
-    x[:], g[:] = best_x, best_g
-    return best, no_factor(problem.free())
-
-
-def _same(one: Rows, other: Rows) -> bool:
-    """Whether two sorted sets of points are the same."""
-    return one.size == other.size and bool((one == other).all())
-
-
-def _violators(problem: Descent, slack: float) -> int:
-    """The number of variables at a bound whose gradient pulls them away from it."""
-    g, lo, hi = problem.g, problem.lo, problem.hi
-    lower, upper = problem.x <= lo, problem.x >= hi
-    free = ~(lower | upper)
-    level = g[free].mean() if free.any() else 0.0
-    pulled = (lower & (g < level - slack)) | (upper & (g > level + slack))
-    return int((pulled & (lo < hi)).sum())
+        free = free_variables(x, lo, hi)
+    for t in range(x.size):
+        x[t], g[t] = best_x[t], best_g[t]
+    free = free_variables(x, lo, hi)
+    return best, np.empty((0, 0)), free, free, np.zeros(free.size, np.bool_), 0.0, 0.0
 
 
 @njit
-def _solve(K, x, g, lo, hi, matrix, free):
-    """Move to the minimum over the free variables; False, and no move, if outside the box."""
-    move = newton_move(matrix, free, g)
-    for a in range(free.size):
-        i = free[a]
-        if not lo[i] < x[i] + move[a] < hi[i]:
+def same_points(one, other):
+    """Whether two sorted sets of points are the same."""
+    if one.size != other.size:
+        return False
+    for a in range(one.size):
+        if one[a] != other[a]:
             return False
-    for a in range(free.size):
-        x[free[a]] += move[a]
-    add_rows(g, K, free, move)
     return True
+
+
+@njit
+def _violators(x, g, lo, hi, slack):
+    """The number of variables at a bound whose gradient pulls them away from it."""
+    level, count = 0.0, 0
+    for t in range(x.size):
+        if lo[t] < x[t] < hi[t]:
+            level += g[t]
+            count += 1
+    if count > 0:
+        level /= count
+    pulled = 0
+    for t in range(x.size):
+        if lo[t] < hi[t]:
+            pulled += x[t] <= lo[t] and g[t] < level - slack
+            pulled += x[t] >= hi[t] and g[t] > level + slack
+    return pulled
+
+
+reachable(
+    finish_at,
+    lambda K: (
+        K, ROW, ROW, ROW, ROW, ROW, 0.0, MARKS, limits_of(K.dtype), MATRIX, POINTS, POINTS, MARKS,
+        0.0, 0.0, POINTS,
+    ),
+)  # fmt: skip

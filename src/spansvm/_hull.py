@@ -14,8 +14,7 @@ that of a point among them by another ``ridge``; both are subtracted again.
 from __future__ import annotations
 
 import numpy as np
-from scipy import linalg
-
+from ._calls import MARKS, MATRIX, POINTS, ROW, reachable
 from ._compile import njit
 from ._factor import (
     Blocks,
@@ -25,10 +24,10 @@ from ._factor import (
     mean_diagonal,
     positive,
 )
-from ._linalg import lower_inverse, lower_solve
+from ._linalg import cholesky_inverse, lower_inverse, lower_solve
 from ._typing import Array, Rows
 
-__all__ = ["AffineHull", "hull_distances"]
+__all__ = ["AffineHull", "fill_distances", "hull_distances"]
 
 
 def hull_distances(
@@ -38,41 +37,32 @@ def hull_distances(
 
     It is filled for `others` and for the points of the factor, each measured from the rest.
     """
-    matrix, kept, ridge = factor.matrix, factor.kept, factor.ridge
-    # A limit on rounding: no two points are farther apart than twice the longest.
-    farthest = 4.0 * max(float(diagonal[factor.inside].max()), 0.0)
-    columns = _distances(K, diagonal, matrix, kept, others, factor.shift, farthest, squared)
-    if ridge > 0.0:
-        z, columns = columns[:, -1], columns[:, :-1]
-        weights = columns + np.outer(z, (1.0 - z @ columns) / (z @ z))
-        weights = linalg.solve_triangular(
-            matrix, weights, lower=True, trans="T", check_finite=False
-        )
-        squared[others] -= ridge * np.einsum("ap,ap->p", weights, weights)
-        # A row of the projected inverse, divided by its own entry, holds the weights (and -1).
-        projected = inverse_of(matrix)
-        u = projected.sum(axis=1)
-        projected -= np.outer(u, u / u.sum())
-        squared[kept] -= ridge * np.einsum("ab,ab->a", projected, projected) * squared[kept] ** 2
-        np.maximum(squared, 0.0, out=squared)
-    squared[factor.inside[factor.repeated]] = 0.0
+    fill_distances(
+        K, diagonal, factor.matrix, factor.kept, others, factor.shift, factor.ridge,
+        factor.inside, factor.repeated, squared,
+    )  # fmt: skip
 
 
 @njit
-def _distances(K, diagonal, factor, inside, others, shift, farthest, squared):
-    """Fill `squared` without regard to a ridge; returns ``L^-1 [k_p, 1]`` for `others`."""
-    n, m = inside.size, others.size
+def fill_distances(
+    K, diagonal, factor, kept, others, shift, ridge, inside, repeated, squared
+):  # fmt: skip
+    """:func:`hull_distances` with the parts of the factor."""
+    farthest = 0.0  # a limit on rounding: no two points are farther apart than twice the longest
+    for a in range(inside.size):
+        farthest = max(farthest, 4.0 * diagonal[inside[a]])
+    n, m = kept.size, others.size
     columns = np.empty((n, m + 1))
     for a in range(n):
-        row = K[inside[a]]
+        row = K[kept[a]]
         for p in range(m):
             columns[a, p] = row[others[p]] + shift
         columns[a, m] = 1.0
-    lower_solve(factor, columns)
-    inverse = np.empty((n, n))
+    lower_solve(factor, columns, False)
     length, along = np.empty(m), np.empty(m)
     for p in range(m):
         length[p] = along[p] = 0.0
+    inverse = np.empty((n, n))
     s = 0.0
     for a in range(n):
         column, own = columns[a], columns[a, m]
@@ -96,8 +86,47 @@ def _distances(K, diagonal, factor, inside, others, shift, farthest, squared):
             own_length[b] += row[b] * row[b]
             u[b] += row[b] * own
     for a in range(n):
-        squared[inside[a]] = 1.0 / max(own_length[a] - u[a] * u[a] / s, 1.0 / farthest)
-    return columns
+        squared[kept[a]] = 1.0 / max(own_length[a] - u[a] * u[a] / s, 1.0 / farthest)
+    if ridge > 0.0:
+        _subtract_ridge(factor, kept, others, ridge, columns, along, s, u, squared)
+    for a in range(inside.size):
+        if repeated[a]:
+            squared[inside[a]] = 0.0
+
+
+@njit
+def _subtract_ridge(factor, kept, others, ridge, columns, along, s, u, squared):
+    """Subtract what the ridge has added; `columns` is overwritten."""
+    n, m = kept.size, others.size
+    for a in range(n):
+        own = columns[a, m]
+        for p in range(m):
+            columns[a, p] += own * (1.0 - along[p]) / s
+    lower_solve(factor, columns, True)  # now the weights of the others in the hull
+    added = np.empty(m)
+    for p in range(m):
+        added[p] = 0.0
+    for a in range(n):
+        row = columns[a]
+        for p in range(m):
+            added[p] += row[p] * row[p]
+    for p in range(m):
+        squared[others[p]] = max(squared[others[p]] - ridge * added[p], 0.0)
+    # A row of the projected inverse, divided by its own entry, holds the weights (and -1).
+    projected = factor.copy()
+    cholesky_inverse(projected)
+    for a in range(n):
+        row, own, i = projected[a], 0.0, kept[a]
+        for b in range(n):
+            entry = row[b] - u[a] * u[b] / s
+            own += entry * entry
+        squared[i] = max(squared[i] - ridge * own * squared[i] * squared[i], 0.0)
+
+
+reachable(
+    fill_distances,
+    lambda K: (K, ROW, MATRIX, POINTS, POINTS, 0.0, 0.0, POINTS, MARKS, ROW),
+)
 
 
 class AffineHull:

@@ -129,7 +129,7 @@ _dtrmm = _external(
     "cython_blas", "dtrmm", _CHR, _CHR, _CHR, _CHR, _I32, _I32, _F64, _F64, _I32, _F64, _I32
 )
 
-_UPPER, _LEFT, _RIGHT, _PLAIN, _NON_UNIT = (ord(c) for c in "ULRNN")
+_UPPER, _LEFT, _RIGHT, _PLAIN, _TRANSPOSED, _NON_UNIT = (ord(c) for c in "ULRNTN")
 
 #: Triangles of at most this size are inverted by plain loops.
 _SMALL_TRIANGLE = 32
@@ -198,16 +198,16 @@ def cholesky_solve(factor, rows):
 
 
 @njit
-def lower_solve(factor, columns):
-    """Overwrite each column of `columns` with its solution of ``L x = column``."""
+def lower_solve(factor, columns, transposed):
+    """Overwrite each column of `columns` with its solution of ``L x = column``, or ``L' x``."""
     size, count = columns.shape
     if count == 0:
         return
     n, m = _reference(int32(size)), _reference(int32(count))
     _dtrsm(
-        _reference(uint8(_RIGHT)), _reference(uint8(_UPPER)), _reference(uint8(_PLAIN)),
-        _reference(uint8(_NON_UNIT)), m, n, _reference(1.0), _entry(factor, 0, 0), n,
-        _entry(columns, 0, 0), m,
+        _reference(uint8(_RIGHT)), _reference(uint8(_UPPER)),
+        _reference(uint8(_TRANSPOSED if transposed else _PLAIN)), _reference(uint8(_NON_UNIT)),
+        m, n, _reference(1.0), _entry(factor, 0, 0), n, _entry(columns, 0, 0), m,
     )  # fmt: skip
 
 

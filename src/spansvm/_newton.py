@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from ._calls import POINTS, ROW, reachable
 from ._compile import njit
 from ._factor import eliminate, ridged_inverse
 from ._linalg import add_row, add_rows
-from ._typing import Array, Mask, Rows
+from ._typing import Array
 
-__all__ = ["newton"]
+__all__ = ["newton", "slide"]
 
 #: If this fraction of a slope remains after a Newton step, there was no curvature to reduce it.
 _STEEP = 0.1
@@ -64,17 +65,29 @@ def _walk(P, direction, room_up, room_down, alive):
 
 
 @njit
-def _newton(K, x, g, lo, hi, free, alive):
+def _slope_left(P, g, free, alive):
+    """The slope of a further Newton step."""
+    left = 0.0
+    for a in range(free.size):
+        if alive[a]:
+            for b in range(free.size):
+                if alive[b]:
+                    left -= P[a, b] * g[free[a]] * g[free[b]]
+    return left
+
+
+@njit
+def newton(K, x, g, lo, hi, free):
     """Move to the minimum over the free variables, or as far as the box allows.
 
-    Returns the projected inverse of the free block, with the variables that met their bounds
-    eliminated (they are not `alive`), and the slope at the beginning if the move was made in
-    full; otherwise 0.
+    Returns the slope before the move if only the ridge has ended it: then a :func:`slide` goes
+    farther.  Otherwise 0.
     """
     size = free.size
     P, definite = ridged_inverse(K, free)
     if not definite:
-        return P, 0.0
+        return 0.0
+    alive = np.empty(size, np.bool_)
     direction, room_up, room_down = np.empty(size), np.empty(size), np.empty(size)
     for a in range(size):
         i = free[a]
@@ -91,7 +104,7 @@ def _newton(K, x, g, lo, hi, free, alive):
         slope += g[free[a]] * move[a]
         curvature += change[free[a]] * move[a]
     if not slope < 0.0:
-        return P, 0.0
+        return 0.0
     # The ridge and rounding make the step slightly inaccurate; a very inaccurate one is shortened.
     fraction = 1.0
     if curvature > 0.0 and -slope < 0.999 * curvature:
@@ -104,39 +117,26 @@ def _newton(K, x, g, lo, hi, free, alive):
             x[i] = min(max(x[i] + fraction * move[a], lo[i]), hi[i])
     for t in range(x.size):
         g[t] += fraction * change[t]
-    return P, slope if fraction == 1.0 else 0.0
+    if fraction == 1.0 and _slope_left(P, g, free, alive) < _STEEP * slope:
+        return slope
+    return 0.0
 
 
-@njit
-def _slope_left(P, g, free, alive):
-    """The slope of a further Newton step."""
-    left = 0.0
-    for a in range(free.size):
-        if alive[a]:
-            for b in range(free.size):
-                if alive[b]:
-                    left -= P[a, b] * g[free[a]] * g[free[b]]
-    return left
+reachable(newton, lambda K: (K, ROW, ROW, ROW, ROW, POINTS))
 
 
-def newton(K: np.ndarray, x: Array, g: Array, lo: Array, hi: Array, free: Rows) -> None:
-    """Move to the minimum over the free variables, or as far as the box allows."""
-    alive = np.empty(free.size, dtype=np.bool_)
-    P, slope = _newton(K, x, g, lo, hi, free, alive)
-    if slope < 0.0 and _slope_left(P, g, free, alive) < _STEEP * slope:
-        _slide(K, x, g, lo, hi, free, P, alive, slope)
-
-
-def _slide(
-    K: np.ndarray, x: Array, g: Array, lo: Array, hi: Array,
-    free: Rows, P: Array, alive: Mask, before: float,
-) -> None:  # fmt: skip
+def slide(K: np.ndarray, x: Array, g: Array, lo: Array, hi: Array, before: float) -> None:
     """Continue a Newton step that only the ridge has ended.  Rare, and so not compiled.
 
     Along directions without curvature, such as those between dependent vectors, the minimum is at
     the box, however far away; the ridge limits the length of a step.  The slope is then about as
     steep after the step as `before`.
     """
+    free = np.flatnonzero((lo < x) & (x < hi))
+    P, definite = ridged_inverse(K, free)
+    if not definite:
+        return
+    alive = np.ones(free.size, dtype=np.bool_)
     rows, diagonal = K[free].astype(np.float64), K[free, free].astype(np.float64)
     for _ in range(free.size - 1):
         here = x[free]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import uint64
 
+from ._calls import MARKS, ROW, reachable
 from ._compile import FAST_MATH, njit
 
 __all__ = ["INDEFINITE", "STALLED", "sweep"]
@@ -164,3 +165,6 @@ def sweep(K, diag, x, g, lo, hi, tol, max_iter, flat, flags):
         held = (x[t] >= hi[t] and -g[t] > top) or (x[t] <= lo[t] and g[t] > bottom)
         active += not held
     return steps, top, bottom, progress, size, free, active
+
+
+reachable(sweep, lambda K: (K, ROW, ROW, ROW, ROW, ROW, 0.0, 0, 0.0, MARKS))

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import linalg
 
-from ._descent import move_bounds
+from ._descent import fill_submatrix, move_bounds
 from ._factor import Factor, factorise, limits_of
 from ._hull import hull_distances
 from ._linalg import add_rows, one_blas_thread, symmetric_view
@@ -27,6 +27,7 @@ __all__ = [
     "Box",
     "Gram",
     "as_gram",
+    "as_rows",
     "ball_weights",
     "is_indefinite",
 ]
@@ -134,14 +135,14 @@ class Gram:
         return make_feasible(self.values, x, g, lo, hi, 0.0)
 
     def move_bounds(
-        self, x: Array, g: Array, c: Array, before: Box, after: Box, sums: BoundedSums | None
+        self, x: Array, g: Array, before: Box, after: Box, sums: BoundedSums | None
     ) -> tuple[Array, Array, BoundedSums]:
         """Move a solution in the box `before` to a feasible point of another; `x`, `g` change.
 
         `sums` is what the previous step returned; it is overwritten too.
         """
         sums = sums or (np.zeros((2, x.size)), np.zeros((2, x.size)), np.zeros(2))
-        move_bounds(self.values, x, g, c, *before, *after, *sums)
+        move_bounds(self.values, x, g, *before, *after, *sums)
         return x, g, sums
 
     def solve(
@@ -204,13 +205,26 @@ class Gram:
         rows = np.unique(np.linspace(0, len(self) - 1, _LOOKED_AT).astype(int))
         return is_indefinite(self.block(rows, rows), self.dtype)
 
-    def subset(self, rows: npt.NDArray[np.bool_]) -> Gram:
-        """The Gram matrix of some of the points; this one, if all are selected."""
-        if rows.all():
+    def subset(self, rows: npt.ArrayLike, values: np.ndarray | None = None) -> Gram:
+        """The Gram matrix of some of the points; this one, if all are selected.
+
+        `rows` are their indices or a mask; the matrix is put into `values`, if given.
+        """
+        rows = as_rows(rows)
+        if rows.size == len(self):
             return self
-        part = Gram(self.values[np.ix_(rows, rows)], kernel_range=self._kernel_range)
+        if values is None:
+            values = np.empty((rows.size, rows.size), dtype=self.dtype)
+        fill_submatrix(self.values, rows, values)
+        part = Gram(values, kernel_range=self._kernel_range)
         part.kinds = None if self.kinds is None else first_equal(self.kinds[rows])
         return part
+
+
+def as_rows(rows: npt.ArrayLike) -> Rows:
+    """The indices of some rows, which may be given as a mask."""
+    rows = np.asarray(rows)
+    return np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
 
 
 def ball_weights(K: np.ndarray) -> Array:

@@ -14,13 +14,22 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from ._factor import Factor, factorise, limits_of
 from ._hull import hull_distances
 from ._linalg import add_rows, one_blas_thread
 from ._typing import Array, Mask, Rows
-from .gram import BALL_TOLERANCE, BoundedSums, Box, Gram, ball_weights, is_indefinite
+from .gram import (
+    BALL_TOLERANCE,
+    BoundedSums,
+    Box,
+    Gram,
+    as_rows,
+    ball_weights,
+    is_indefinite,
+)
 from .interior import interior_point
 from .kernels import Kernel, dense
 from .memory import parse_budget
@@ -204,11 +213,10 @@ class LazyGram(Gram):
         self.add_rows(sums, rows, np.full(rows.size, np.count_nonzero(mask) / max(rows.size, 1)))
         return sums
 
-    def subset(self, rows: np.ndarray) -> Gram:
+    def subset(self, rows: npt.ArrayLike, values: np.ndarray | None = None) -> Gram:
         """The Gram matrix of some of the points; this one, if all are selected."""
-        if rows.all():
-            return self
-        return gram_of(self.kernel, self.X[np.flatnonzero(rows)], self.budget)
+        rows = as_rows(rows)
+        return self if rows.size == self._n else gram_of(self.kernel, self.X[rows], self.budget)
 
     # Entries ------------------------------------------------------------------------------
 
@@ -325,7 +333,7 @@ class LazyGram(Gram):
         return target, g
 
     def move_bounds(
-        self, x: Array, g: Array, c: Array, before: Box, after: Box, sums: BoundedSums | None
+        self, x: Array, g: Array, before: Box, after: Box, sums: BoundedSums | None
     ) -> tuple[Array, Array, Any]:
         """Move a solution in the box `before` to a feasible point of another."""
         used, (lo, hi) = x != 0.0, after

@@ -10,7 +10,7 @@ report and the figures share.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Protocol
@@ -18,11 +18,10 @@ from typing import Protocol
 import numpy as np
 
 from ._linalg import one_blas_thread
-from ._typing import Array, Mask
+from ._typing import Array, Mask, Rows
 from .calibration import PairSigmoids, fit_sigmoid, limit_outliers
 from .machines import TrainedMachines
-from .pairs import class_pairs, errors, labels
-from .span import Spans
+from .pairs import PairRows, labels, lost
 from .values import LeftOutValues, exact_values, left_out_values
 
 __all__ = [
@@ -47,6 +46,10 @@ class Values(Protocol):
         For use as decision values.
     comparable : ndarray of shape (n, n_pairs)
         For ranking and for probabilities.
+    own : ndarray
+        The values for counting of the pairs that contain a row's class; see :class:`PairRows`.
+    counted_of : callable
+        The values for counting of some rows.
     """
 
     @property
@@ -55,6 +58,9 @@ class Values(Protocol):
     def decision(self) -> Array: ...
     @property
     def comparable(self) -> Array: ...
+    @property
+    def own(self) -> Array: ...
+    def counted_of(self, rows: Rows) -> Array: ...
 
 
 class SpanValues:
@@ -64,22 +70,27 @@ class SpanValues:
         self._machines = machines
 
     @cached_property
-    def _spans(self) -> list[Spans]:
-        with one_blas_thread:
-            return [model.spans for model in self._machines.models()]
+    def own(self) -> Array:
+        """The values that the span-rule counts, of the rows of all pairs, pair by pair."""
+        return self._machines.left_out_by_span()
+
+    def counted_of(self, rows: Rows) -> Array:
+        """Some rows of :attr:`counted`."""
+        return self._machines.of_rows(rows, self.own)
 
     @cached_property
     def counted(self) -> Array:
         """As the span-rule counts (Corollary 1)."""
         with self._machines.holding_grams():
-            return self._machines.of_all_rows([spans.decision for spans in self._spans])
+            return self._machines.of_all_rows(self.own)
 
     @cached_property
     def _values(self) -> list[LeftOutValues]:
-        return [
-            left_out_values(model.gram, model.solution, spans)
-            for model, spans in zip(self._machines.models(), self._spans, strict=True)
-        ]
+        with one_blas_thread:
+            return [
+                left_out_values(model.gram, model.solution, model.spans)
+                for model in self._machines.models()
+            ]
 
     @cached_property
     def decision(self) -> Array:
@@ -89,7 +100,8 @@ class SpanValues:
         the class predicted by the span-rule: those keep the value of the rule.
         """
         with self._machines.holding_grams():
-            values = self._machines.of_all_rows([pair.decision for pair in self._values])
+            own = np.concatenate([pair.decision for pair in self._values])
+            values = self._machines.of_all_rows(own)
         return np.where((values > 0.0) == (self.counted > 0.0), values, self.counted)
 
     @cached_property
@@ -100,7 +112,8 @@ class SpanValues:
         in all rows.
         """
         with self._machines.holding_grams():
-            return self._machines.of_all_rows([pair.comparable for pair in self._values])
+            own = np.concatenate([pair.comparable for pair in self._values])
+            return self._machines.of_all_rows(own)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +123,16 @@ class StoredValues:
     counted: Array
     decision: Array
     comparable: Array
+    pair_rows: PairRows
+
+    @property
+    def own(self) -> Array:
+        """Values for counting, of the rows of all pairs, pair by pair."""
+        return self.counted[self.pair_rows.row, self.pair_rows.column]
+
+    def counted_of(self, rows: Rows) -> Array:
+        """Some rows of the values for counting."""
+        return self.counted[rows]
 
 
 def calibrate(machines: TrainedMachines, values: Values) -> PairSigmoids:
@@ -120,10 +143,13 @@ def calibrate(machines: TrainedMachines, values: Values) -> PairSigmoids:
     1 / (2 (k - 1)) gave a smaller log loss than Platt's 1.
     """
     sigmoids, prior = [], 0.5 / (machines.n_classes - 1)
-    for column, ((_, second), rows) in enumerate(machines.pairs):
-        used = rows & (machines.bounds > 0)
-        positive = machines.indices[used] == second
-        plain = machines.solutions[column].decision[used[rows]]
+    pair_rows = machines.pair_rows
+    for column, (rows, solution) in enumerate(
+        zip(pair_rows.rows, machines.solutions, strict=True)
+    ):
+        present = machines.bounds[rows] > 0
+        used, positive = rows[present], solution.y[present] > 0
+        plain = solution.decision[present]
         own = limit_outliers(values.comparable[used, column], plain, positive)
         sigmoids.append(fit_sigmoid(own, positive, prior))
     return PairSigmoids(sigmoids, machines.n_classes)
@@ -135,9 +161,9 @@ class LeftOutClasses:
     Parameters
     ----------
     values : Values
-    indices : ndarray of shape (n,)
-        The class of every row; -1 for a class that the classifier does not know.
-    n_classes : int
+    pair_rows : PairRows
+        The class of every row, -1 for a class that the classifier does not know; and the rows of
+        every pair.
     used : ndarray of bool of shape (n,)
         Which rows count.
     calibrated : PairSigmoids, or callable without arguments that returns them
@@ -150,25 +176,41 @@ class LeftOutClasses:
     def __init__(
         self,
         values: Values,
-        indices: np.ndarray,
-        n_classes: int,
+        pair_rows: PairRows,
         used: Mask,
         calibrated: PairSigmoids | Callable[[], PairSigmoids],
         zero_is_lost: bool = True,
     ) -> None:
-        self.values, self.indices, self.n_classes = values, indices, n_classes
+        self.values, self.pair_rows = values, pair_rows
+        self.indices, self.n_classes = pair_rows.indices, pair_rows.n_classes
         self.used, self.zero_is_lost = used, zero_is_lost
         self._calibrated = calibrated
 
     def labels(self, classes: np.ndarray, break_ties: bool = False) -> np.ndarray:
         """The predicted classes."""
-        return labels(self.values.counted, classes, break_ties)
+        return classes[self._predicted(break_ties)]
+
+    def _predicted(self, break_ties: bool) -> np.ndarray:
+        """The index of the predicted class of every row.
+
+        A class that wins all its pairs cannot be outvoted: only the rows that lose one of their
+        own need the values of the other pairs.
+        """
+        every = np.arange(self.n_classes)
+        if self.n_classes == 2 or (self.indices < 0).any():
+            return labels(self.values.counted, every, break_ties)
+        predicted = self.indices.copy()
+        contested = np.zeros(predicted.size, dtype=np.bool_)
+        contested[self.pair_rows.row[lost(self._own_margins)]] = True
+        rows = np.flatnonzero(contested)
+        predicted[rows] = labels(self.values.counted_of(rows), every, break_ties)
+        return predicted
 
     def wrong(self, break_ties: bool = False) -> Mask:
         """Which rows are misclassified."""
-        if self.zero_is_lost:
-            return errors(self.values.counted, self.indices, self.n_classes, break_ties)
-        return self.labels(np.arange(self.n_classes), break_ties) != self.indices
+        if self.zero_is_lost and self.n_classes == 2:
+            return lost(self._own_margins)
+        return self._predicted(break_ties) != self.indices
 
     def error(self, break_ties: bool = False, weight: Array | None = None) -> float:
         """Share of misclassified rows among those that count, weighted if `weight` is given."""
@@ -177,29 +219,26 @@ class LeftOutClasses:
             return float(wrong.mean())
         return float(np.average(wrong, weights=np.asarray(weight)[self.used]))
 
+    @cached_property
+    def _own_margins(self) -> Array:
+        """Margins of the rows of all pairs: positive for a row's own class."""
+        return self.pair_rows.sign * self.values.own
+
     @property
     def hinge(self) -> float:
         """Mean hinge loss; a row counts in each pair that contains its class."""
-        total, number = 0.0, 0
-        for rows, margins in self._margins(self.values.counted):
-            losses = np.maximum(0.0, 1.0 - margins[rows & self.used])
-            total += float(losses.sum())
-            number += losses.size
-        return total / number if number else np.nan
+        losses = np.maximum(0.0, 1.0 - self._own_margins)
+        if not self.used.all():
+            losses = losses[self.used[self.pair_rows.row]]
+        return float(losses.mean()) if losses.size else np.nan
 
     @property
     def margin(self) -> Array:
         """The smallest margin of each row over its pairs; NaN for rows that do not count."""
         result = np.where(self.used, np.inf, np.nan)
-        for rows, margins in self._margins(self.values.decision):
-            result[rows] = np.minimum(result, margins)[rows]
+        values = self.values.decision[self.pair_rows.row, self.pair_rows.column]
+        np.minimum.at(result, self.pair_rows.row, self.pair_rows.sign * values)
         return result
-
-    def _margins(self, values: Array) -> Iterator[tuple[Mask, Array]]:
-        """For every pair, its rows and their margins: positive for a row's own class."""
-        for (first, second), column in zip(class_pairs(self.n_classes), values.T, strict=True):
-            rows = (self.indices == first) | (self.indices == second)
-            yield rows, np.where(self.indices == second, column, -column)
 
     @cached_property
     def calibration(self) -> PairSigmoids:
@@ -216,8 +255,8 @@ class LeftOutClasses:
         """The same with everything computed."""
         values = self.values
         return LeftOutClasses(
-            StoredValues(values.counted, values.decision, values.comparable),
-            self.indices, self.n_classes, self.used, self.calibration, self.zero_is_lost,
+            StoredValues(values.counted, values.decision, values.comparable, self.pair_rows),
+            self.pair_rows, self.used, self.calibration, self.zero_is_lost,
         )  # fmt: skip
 
 
@@ -228,25 +267,26 @@ def span_left_out(machines: TrainedMachines, used: Mask | None = None) -> LeftOu
     """
     used = machines.bounds > 0 if used is None else used
     values = SpanValues(machines)
-    return LeftOutClasses(
-        values, machines.indices, machines.n_classes, used, partial(calibrate, machines, values)
-    )
+    return LeftOutClasses(values, machines.pair_rows, used, partial(calibrate, machines, values))
 
 
 def exact_left_out(machines: TrainedMachines, used: Mask) -> LeftOutClasses:
     """The same, with every removal followed exactly; probabilities are calibrated by the span."""
     pairs = [exact_values(model.gram, model.solution) for model in machines.models()]
-    decision = machines.of_all_rows([pair.decision for pair in pairs])
-    comparable = machines.of_all_rows([pair.comparable for pair in pairs])
-    values = StoredValues(decision, decision, comparable)
-    return LeftOutClasses(values, machines.indices, machines.n_classes, used, _by_span(machines))
+    decision = machines.of_all_rows(np.concatenate([pair.decision for pair in pairs]))
+    comparable = machines.of_all_rows(np.concatenate([pair.comparable for pair in pairs]))
+    values = StoredValues(decision, decision, comparable, machines.pair_rows)
+    return LeftOutClasses(values, machines.pair_rows, used, _by_span(machines))
 
 
-def tested(machines: TrainedMachines, values: Array, indices: np.ndarray) -> LeftOutClasses:
-    """The test rows of a fold: one model gives all values, so they are comparable as they are."""
+def tested(machines: TrainedMachines, values: Array, pair_rows: PairRows) -> LeftOutClasses:
+    """The test rows of a fold: one model gives all values, so they are comparable as they are.
+
+    `pair_rows` holds the classes of the test rows.
+    """
     return LeftOutClasses(
-        StoredValues(values, values, values), indices, machines.n_classes,
-        np.ones(indices.size, dtype=np.bool_), _by_span(machines), zero_is_lost=False,
+        StoredValues(values, values, values, pair_rows), pair_rows,
+        np.ones(pair_rows.indices.size, dtype=np.bool_), _by_span(machines), zero_is_lost=False,
     )  # fmt: skip
 
 

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ._descent import fill_submatrix
 from ._linalg import one_blas_thread
-from ._typing import Array
+from ._typing import Array, Rows
 from .criteria import SolvedModel
 from .dual import DualSolution
 from .gram import Gram
 from .kernels import Kernel, dense
-from .lazy import gram_of
-from .pairs import class_pairs
-from .path import Path
+from .lazy import LazyGram, gram_of
+from .pairs import PairRows
+from .path import Models, Path, Solutions
+from .together import Together
 
 __all__ = ["Grams", "Machines", "PairPaths", "TrainedMachines"]
 
@@ -33,7 +34,7 @@ class Grams:
     Attributes
     ----------
     whole : Gram
-    pairs : list of (pair, ndarray of bool)
+    pair_rows : PairRows
         Every pair of classes, with the rows that belong to it.
     """
 
@@ -43,15 +44,32 @@ class Grams:
         X: Any,
         indices: np.ndarray,
         budget: float | str | None = None,
+        pair_rows: PairRows | None = None,
     ) -> None:
-        self.kernel, self.indices = kernel, indices
+        self.kernel = kernel
         self.whole = gram_of(kernel, X, budget)
-        self.pairs = _pair_rows(indices)
+        self.pair_rows = pair_rows or PairRows(indices, int(indices.max()) + 1)
 
     @cached_property
     def of_pairs(self) -> list[Gram]:
         """The Gram matrices of the pairs; with two classes, the whole matrix itself."""
-        return [self.whole.subset(rows) for _, rows in self.pairs]
+        rows = self.pair_rows.rows
+        if len(rows) == 1 and rows[0].size == len(self.whole):
+            return [self.whole]
+        if isinstance(self.whole, LazyGram):
+            return [self.whole.subset(own) for own in rows]
+        # One after the other in one piece of memory: see :mod:`spansvm.together`.
+        ends = np.cumsum([own.size**2 for own in rows])
+        buffer = np.empty(ends[-1], dtype=self.whole.dtype)
+        return [
+            self.whole.subset(own, buffer[end - own.size**2 : end].reshape(own.size, own.size))
+            for own, end in zip(rows, ends, strict=True)
+        ]
+
+    @cached_property
+    def labels(self) -> list[Array]:
+        """For every pair, -1.0 or 1.0 for its rows."""
+        return self.pair_rows.split(self.pair_rows.sign)
 
     @cached_property
     def indefinite(self) -> bool:
@@ -64,13 +82,11 @@ class PairPaths:
 
     def __init__(self, grams: Grams) -> None:
         self.grams = grams
-        self._paths = [
-            Path(gram, np.where(grams.indices[rows] == second, 1.0, -1.0))
-            for ((_, second), rows), gram in zip(grams.pairs, grams.of_pairs, strict=True)
-        ]
+        self._together: Together | None = None
+        self._paths: list[Path] = []
 
     @one_blas_thread
-    def train(self, bounds: Array, *, tol: float, max_iter: int = -1) -> list[SolvedModel]:
+    def train(self, bounds: Array, *, tol: float, max_iter: int = -1) -> Models:
         """Train the machines of all pairs of classes.
 
         Parameters
@@ -80,14 +96,21 @@ class PairPaths:
         tol, max_iter
             As in :class:`~spansvm.SpanSVC`.
         """
-        limit = None if max_iter == -1 else max_iter
-        models = [
-            path.step(bounds[rows], tol=tol, max_iter=limit)
-            for path, (_, rows) in zip(self._paths, self.grams.pairs, strict=True)
-        ]
-        if self.grams.indefinite or any(model.solution.indefinite for model in models):
-            for model in models:
-                model.solution = replace(model.solution, indefinite=True)
+        grams, rows = self.grams, self.grams.pair_rows
+        if max_iter == -1 and Together.suits(grams.of_pairs):
+            self._together = self._together or Together(grams.of_pairs, grams.labels)
+            models: Models = self._together.step(bounds[rows.row], tol=tol)
+        else:
+            self._paths = self._paths or list(map(Path, grams.of_pairs, grams.labels))
+            limit = None if max_iter == -1 else max_iter
+            models = Models(
+                [
+                    path.step(bounds[own], tol=tol, max_iter=limit)
+                    for path, own in zip(self._paths, rows.rows, strict=True)
+                ]
+            )
+        if grams.indefinite or models.indefinite:
+            models.set_indefinite()
         return models
 
 
@@ -148,12 +171,14 @@ class TrainedMachines(Machines):
 
     Parameters
     ----------
-    X, indices, kernel
-        Training rows, the class index of each, and the kernel.
+    X, kernel
+        Training rows and the kernel.
+    pair_rows : PairRows
+        The classes of the rows, and the rows of every pair of classes.
     bounds : ndarray of shape (l,)
         ``C_i`` of every instance.
-    models : list of SolvedModel
-        The models that :class:`PairPaths` trained.
+    found : Models
+        What :class:`PairPaths` found.
     budget : float or str, optional
         Memory for Gram matrices.
     grams : Grams, optional
@@ -163,43 +188,35 @@ class TrainedMachines(Machines):
     def __init__(
         self,
         X: Any,
-        indices: np.ndarray,
+        pair_rows: PairRows,
         kernel: Kernel,
         bounds: Array,
-        models: list[SolvedModel],
+        found: Models,
         budget: float | str | None = None,
         grams: Grams | None = None,
     ) -> None:
-        self.X, self.indices, self.kernel, self.bounds = X, indices, kernel, bounds
-        self.n_classes = int(indices.max()) + 1
-        self.solutions: list[DualSolution] = [model.solution for model in models]
+        self.X, self.pair_rows, self.kernel, self.bounds = X, pair_rows, kernel, bounds
+        self.indices, self.n_classes = pair_rows.indices, pair_rows.n_classes
         self._budget, self._grams, self._holders = budget, grams, 0
-        self._models = None if grams is None else models
-        if grams is None:  # the factors may be large
-            self.solutions = [replace(solution, factor=None) for solution in self.solutions]
-        else:
-            self.pairs = grams.pairs
+        self._models = None if grams is None else found
+        # Matrices and factors may be large.
+        self.found: Solutions = found if grams is not None else found.without_matrices()
 
     @cached_property
-    def pairs(self) -> list[tuple[tuple[int, int], npt.NDArray[np.bool_]]]:
-        """Every pair of classes, with the rows that belong to it."""
-        return _pair_rows(self.indices)
+    def solutions(self) -> list[DualSolution]:
+        """The solution of every pair."""
+        return self.found.solutions
 
     @cached_property
     def _signed(self) -> Array:
-        """Signed multipliers of every row in every pair, positive for its second class."""
-        signed = np.zeros((self.indices.size, len(self.solutions)))
-        for column, ((_, rows), solution) in enumerate(
-            zip(self.pairs, self.solutions, strict=True)
-        ):
-            signed[rows, column] = solution.beta
-        return signed
+        """Signed multipliers of every row in its k - 1 pairs, positive for the second class."""
+        return self.found.signed[self.pair_rows.by_row]
 
     @cached_property
     def support(self) -> np.ndarray:  # type: ignore[override]
         """Rows that are support vectors of any pair, class by class."""
-        support = np.flatnonzero(self._signed.any(axis=1))
-        return support[np.argsort(self.indices[support], kind="stable")].astype(np.int32)
+        used = self._signed.any(axis=1)
+        return np.concatenate([own[used[own]] for own in self.pair_rows.members]).astype(np.int32)
 
     @cached_property
     def vectors(self) -> Any:
@@ -209,12 +226,15 @@ class TrainedMachines(Machines):
     @cached_property
     def coefficients(self) -> Array:  # type: ignore[override]
         """Signed multipliers of the support vectors, one column per pair."""
-        return self._signed[self.support]
+        result = np.zeros((self.support.size, self.intercepts.size))
+        columns = np.array(self.pair_rows.columns)[self.indices[self.support]]
+        np.put_along_axis(result, columns, self._signed[self.support], axis=1)
+        return result
 
     @cached_property
     def intercepts(self) -> Array:  # type: ignore[override]
         """The intercept of each pair."""
-        return np.array([solution.intercept for solution in self.solutions])
+        return self.found.intercepts
 
     def without_rows(self) -> Machines:
         """The machines without the training rows."""
@@ -227,7 +247,7 @@ class TrainedMachines(Machines):
         """Gram matrices of the training rows; recomputed unless kept, as they are large."""
         if self._grams is not None:
             return self._grams
-        grams = Grams(self.kernel, self.X, self.indices, self._budget)
+        grams = Grams(self.kernel, self.X, self.indices, self._budget, self.pair_rows)
         self._grams = grams if self._holders else None
         return grams
 
@@ -244,40 +264,50 @@ class TrainedMachines(Machines):
 
     def models(self) -> list[SolvedModel]:
         """The machine of every pair with its Gram matrix; rebuilt unless kept."""
-        return self._models or [
-            SolvedModel(gram, solution)
-            for gram, solution in zip(self.grams().of_pairs, self.solutions, strict=True)
-        ]
+        if self._models is not None:
+            return self._models.models
+        return list(map(SolvedModel, self.grams().of_pairs, self.solutions))
 
-    def of_all_rows(self, of_pairs: Sequence[Array]) -> Array:
-        """Values of all pairs for all training rows, from the values for the rows of each pair.
+    def left_out_by_span(self) -> Array:
+        """Left-out values (Theorem 2) of the rows of all pairs, one after the other."""
+        return (self._models or Models(self.models())).left_out
 
-        A pair has not seen the rows of other classes: for these its plain value is used.
+    def of_rows(self, rows: Rows, own: Array) -> Array:
+        """Values of all pairs for some training rows.
+
+        `own` are the values of the rows of all pairs, one after the other.  A pair has not seen the
+        rows of other classes: for these its plain value is used.
         """
-        values = self._plain.copy()
-        for column, ((_, rows), own) in enumerate(zip(self.pairs, of_pairs, strict=True)):
-            values[rows, column] = own
-        return values
-
-    @cached_property
-    def _plain(self) -> Array:
-        """Values of each pair for the rows that do not belong to it."""
-        values = np.zeros((self.indices.size, len(self.solutions)))
-        if self.n_classes == 2:
-            return values
-        whole = self.grams().whole
-        for column, (_, rows) in enumerate(self.pairs):
-            if not rows.all():
-                support = self.coefficients[:, column] != 0
-                others = np.flatnonzero(~rows)
-                kernel_values = whole.block(others, self.support[support])
-                values[others, column] = (
-                    kernel_values @ self.coefficients[support, column] + self.intercepts[column]
+        pair_rows = self.pair_rows
+        whole = self.grams().whole if self.n_classes > 2 else None
+        values = np.empty((rows.size, self.intercepts.size))
+        if whole is not None:
+            step = max(1, _BLOCK_NUMBERS // len(whole))
+            for start in range(0, rows.size, step):
+                part = rows[start : start + step]
+                values[start : start + step] = self.from_kernel(
+                    lambda columns, part=part: whole.block(part, columns), part.size
                 )
+        columns = np.array(pair_rows.columns)[self.indices[rows]]
+        np.put_along_axis(values, columns, own[pair_rows.by_row[rows]], axis=1)
         return values
 
+    def of_all_rows(self, own: Array) -> Array:
+        """:meth:`of_rows` for all training rows."""
+        return self.of_rows(np.arange(self.indices.size), own)
 
-def _pair_rows(indices: np.ndarray) -> list[tuple[tuple[int, int], npt.NDArray[np.bool_]]]:
-    """For every pair of classes, the rows that belong to it."""
-    pairs = class_pairs(int(indices.max()) + 1)
-    return [(pair, (indices == pair[0]) | (indices == pair[1])) for pair in pairs]
+    def from_kernel(self, values_with: Callable[[Rows], Array], n: int) -> Array:
+        """Values of all pairs for `n` rows, from their kernel values with some training rows.
+
+        A support vector takes part only in the pairs of its class: class by class, the products
+        have as many terms as there are multipliers.
+        """
+        result = np.tile(self.intercepts, (n, 1))
+        used = self._signed.any(axis=1)
+        for members, columns in zip(
+            self.pair_rows.members, self.pair_rows.columns, strict=True
+        ):
+            own = members[used[members]]
+            if own.size:
+                result[:, columns] += values_with(own) @ self._signed[own]
+        return result

@@ -7,13 +7,15 @@ two classes is positive for the first.
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
 
-from ._typing import Array, Mask
+from ._typing import Array, Mask, Rows
 
 __all__ = [
+    "PairRows",
     "class_pairs",
     "couple",
     "errors",
@@ -32,6 +34,62 @@ _LEAST_PROBABILITY = 1e-7
 def class_pairs(n_classes: int) -> list[tuple[int, int]]:
     """All pairs of classes, in LibSVM's order."""
     return list(combinations(range(n_classes), 2))
+
+
+class PairRows:
+    """The rows of every pair of classes, pair after pair.
+
+    Parameters
+    ----------
+    indices : ndarray of shape (l,)
+        The class of every row; -1 for none.
+    n_classes : int
+
+    Attributes
+    ----------
+    pairs : list of (int, int)
+    members : list of ndarray of int
+        The rows of every class.
+    rows : list of ndarray of int
+        The rows of every pair, in order.
+    row, column, sign : ndarray of shape (n,)
+        The rows of all pairs, one pair after the other; to which pair each belongs; and whether it
+        has the second class of the pair (1.0) or the first (-1.0).
+    starts : ndarray of shape (n_pairs + 1,)
+        Where the pairs begin there.
+    """
+
+    def __init__(self, indices: np.ndarray, n_classes: int) -> None:
+        self.indices, self.n_classes = indices, n_classes
+        self.pairs = class_pairs(n_classes)
+        self.members = [np.flatnonzero(indices == own) for own in range(n_classes)]
+        self.rows: list[Rows] = []
+        for first, second in self.pairs:
+            both = np.concatenate((self.members[first], self.members[second]))
+            both.sort()
+            self.rows.append(both)
+        sizes = [rows.size for rows in self.rows]
+        self.starts = np.concatenate(([0], np.cumsum(sizes)))
+        self.row = np.concatenate(self.rows)
+        self.column = np.repeat(np.arange(len(self.pairs)), sizes)
+        seconds = np.array([second for _, second in self.pairs])
+        self.sign = np.where(indices[self.row] == seconds[self.column], 1.0, -1.0)
+
+    @cached_property
+    def by_row(self) -> np.ndarray:
+        """For every row, where its k - 1 pairs are; every row must have a class."""
+        order = np.argsort(self.row, kind="stable")
+        return order.reshape(self.indices.size, self.n_classes - 1)
+
+    @cached_property
+    def columns(self) -> list[np.ndarray]:
+        """For every class, its k - 1 pairs."""
+        both = np.array(self.pairs)
+        return [np.flatnonzero((both == own).any(axis=1)) for own in range(self.n_classes)]
+
+    def split(self, values: Array) -> list[Array]:
+        """Values of the rows of all pairs, pair by pair."""
+        return np.split(values, self.starts[1:-1])
 
 
 def shaped(values: Array, n_classes: int, shape: str) -> Array:

@@ -8,12 +8,15 @@ the sum of their rows, which is carried along.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 
+import numpy as np
 import numpy.typing as npt
 
-from ._descent import rounding_level
+from ._descent import is_stale, rounding_level
+from ._linalg import one_blas_thread
 from ._typing import Array
 from ._validation import check_both_classes, check_labels, check_weights
 from .criteria import SolvedModel
@@ -21,11 +24,77 @@ from .dual import DualSolution, box, from_qp, solve_dual
 from .gram import BoundedSums, Gram, as_gram
 from .qp import default_max_iter
 
-__all__ = ["Path", "follow", "solve_from"]
+__all__ = ["Models", "Path", "Solutions", "follow", "solve_from"]
 
-#: Rounding carried along that makes a gradient be computed anew: more than the first, and more than
-#: the second times what the multipliers themselves cause.
-_DRIFT, _ABOVE_ROUNDING = 1e-10, 30.0
+
+class Solutions:
+    """Trained machines with the same kernel and weights.
+
+    Attributes
+    ----------
+    solutions : list of DualSolution
+    converged, indefinite : bool
+        Whether all have converged; whether the kernel was found not to be positive semidefinite.
+    gap : float
+        The largest violation of the KKT conditions.
+    iterations, intercepts : ndarray
+        Of every machine.
+    signed : ndarray
+        Signed multipliers of the rows of all machines, one after the other.
+    """
+
+    def __init__(self, solutions: Sequence[DualSolution]) -> None:
+        self.solutions = list(solutions)
+        self.converged = all(solution.converged for solution in solutions)
+        self.indefinite = any(solution.indefinite for solution in solutions)
+        self.gap = max(solution.gap for solution in solutions)
+        self.iterations = np.array([solution.iterations for solution in solutions])
+        self.intercepts = np.array([solution.intercept for solution in solutions])
+
+    @cached_property
+    def signed(self) -> Array:
+        """Signed multipliers of the rows of all machines, one after the other."""
+        return np.concatenate([solution.beta for solution in self.solutions])
+
+
+class Models(Solutions):
+    """Trained machines with their Gram matrices.
+
+    Attributes
+    ----------
+    models : list of SolvedModel
+    left_out : ndarray
+        Left-out values (Theorem 2) of the rows of all machines, one after the other.
+    n_in_bound, n_bounded, n_empty : int
+        Sums over the machines.
+    """
+
+    def __init__(self, models: Sequence[SolvedModel]) -> None:
+        super().__init__([model.solution for model in models])
+        self.models = list(models)
+        self.n_in_bound = sum(int(s.in_bound.sum()) for s in self.solutions)
+        self.n_bounded = sum(int(s.bounded.sum()) for s in self.solutions)
+
+    @cached_property
+    def n_empty(self) -> int:
+        """In-bound vectors with an empty Lambda_p."""
+        return sum(model.n_empty for model in self.models)
+
+    @cached_property
+    def left_out(self) -> Array:
+        """Left-out values of the rows of all machines, one after the other."""
+        with one_blas_thread:
+            return np.concatenate([model.spans.decision for model in self.models])
+
+    def without_matrices(self) -> Solutions:
+        """The solutions alone."""
+        return Solutions([replace(solution, factor=None) for solution in self.solutions])
+
+    def set_indefinite(self) -> None:
+        """The kernel is not positive semidefinite: mark all solutions."""
+        for model in self.models:
+            model.solution = replace(model.solution, indefinite=True)
+        self.__init__(self.models)
 
 
 class Path:
@@ -107,12 +176,11 @@ def solve_from(
     lo, hi = box(y, new)
     drift = max(before.drift, rounding_level(x, gram.diagonal))
     sums: BoundedSums | None
-    x, g, sums = gram.move_bounds(x, before.gradient, -y, box(y, old), (lo, hi), before.sums)
+    x, g, sums = gram.move_bounds(x, before.gradient, box(y, old), (lo, hi), before.sums)
     drift = max(drift, rounding_level(x, gram.diagonal))
     limit = default_max_iter(y.size) if max_iter is None else max_iter
     result = gram.solve(x, g, -y, lo, hi, tol=tol, max_iter=limit, known=before.factor)
-    level = max(_DRIFT, _ABOVE_ROUNDING * rounding_level(result.x, gram.diagonal))
-    if result.converged and drift > level:
+    if result.converged and is_stale(drift, result.x, gram.diagonal):
         sums, drift, used = None, 0.0, result.iterations
         x, g = gram.make_feasible(result.x, gram.gradient(result.x, -y), lo, hi)
         limit = max(limit - used, 1)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ._descent import Descent, kkt_gap, restore_sum
+from ._descent import EQUAL_SUMS, Descent, kkt_gap, restore_sum
 from ._factor import Factor, limits_of, no_factor
 from ._finish import finish
 from ._linalg import add_rows, one_blas_thread, symmetric_view
@@ -27,6 +27,7 @@ __all__ = [
     "QPResult",
     "check_limits",
     "default_max_iter",
+    "flat_curvature",
     "gradient",
     "kkt_gap",
     "make_feasible",
@@ -36,9 +37,6 @@ __all__ = [
 
 #: Pairs whose curvature is below this fraction of the largest diagonal entry count as flat.
 _FLAT = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-9}
-
-#: Sums of variables or of bounds whose relative difference is smaller are equal.
-EQUAL_SUMS = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,8 +172,7 @@ def refine(
     within the tolerance is refined as far as rounding allows; `known` is the factor of the
     solution of a similar problem.
     """
-    scale = max(float(np.abs(diagonal).max()), np.finfo(np.float64).tiny)
-    problem = Descent(K, diagonal, lo, hi, x, g, _FLAT[K.dtype] * scale)
+    problem = Descent(K, diagonal, lo, hi, x, g, flat_curvature(K, diagonal))
     iterations, gap = problem.settle(c, tol, max_iter)
     if not np.isfinite(g).all():
         raise ValueError("K must be finite: it contains NaN, infinity or numbers that overflow.")
@@ -186,6 +183,11 @@ def refine(
         gap = max(gap, 0.0)
     indefinite = bool(problem.flags[INDEFINITE])
     return QPResult(x, g, gap, gap <= tol, iterations, indefinite, factor)
+
+
+def flat_curvature(K: np.ndarray, diagonal: Array) -> float:
+    """The curvature below which a pair of variables of this matrix counts as flat."""
+    return _FLAT[K.dtype] * max(float(np.abs(diagonal).max()), float(np.finfo(np.float64).tiny))
 
 
 def gradient(K: np.ndarray, x: Array, c: Array) -> Array:

@@ -213,14 +213,14 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
         class_weight, bounds = weigh(self, labels, sample_weight, scores)
         kernel = kernel_of(self, X)
         grams = Grams(kernel, X, indices, self.gram_budget)
-        models = PairPaths(grams).train(bounds, tol=self.tol, max_iter=self.max_iter)
-        machines = TrainedMachines(X, indices, kernel, bounds, models, self.gram_budget)
-        if machines.solutions[0].indefinite:
+        found = PairPaths(grams).train(bounds, tol=self.tol, max_iter=self.max_iter)
+        machines = TrainedMachines(X, grams.pair_rows, kernel, bounds, found, self.gram_budget)
+        if found.indefinite:
             warn_indefinite(stacklevel=2)
         self.classes_, self.class_weight_ = classes, class_weight
         self._store(machines)
         if self.fit_status_:
-            worst = max(solution.gap for solution in machines.solutions)
+            worst = machines.found.gap
             warnings.warn(
                 f"The solver stopped early (max_iter={self.max_iter}) with the KKT conditions "
                 f"violated by {worst:.2g}. Scale the features, or raise tol or max_iter.",
@@ -244,11 +244,10 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
         """Set the fitted attributes, in LibSVM's layout."""
         self.machines_: Machines = machines
         self.left_out_: LeftOutClasses = span_left_out(machines)
-        solutions = machines.solutions
         self.support_, self.support_vectors_ = machines.support, machines.vectors
         self.n_support_, self.dual_coef_, self.intercept_ = arranged(machines)
-        self.n_iter_ = np.array([solution.iterations for solution in solutions], dtype=np.int32)
-        self.fit_status_ = int(not all(solution.converged for solution in solutions))
+        self.n_iter_ = machines.found.iterations.astype(np.int32)
+        self.fit_status_ = int(not machines.found.converged)
         self.shape_fit_ = machines.X.shape
 
     # Prediction -----------------------------------------------------------------------

@@ -166,7 +166,8 @@ class _Judge:
         self.paths = self.paths or training_set.paths()
         machines = training_set.train(machine, self.params, tol, self.paths)
         fitted = time.perf_counter()
-        if not all(solution.converged for solution in machines.solutions):
+        found = machines.found
+        if not found.converged:
             error, self.paths = _early_stop(machine, machines), None
             return Outcome(exception=ValueError(error), error=error, fit_time=fitted - started)
         if self.split is None:
@@ -174,11 +175,11 @@ class _Judge:
         else:
             judged = self._on_test_rows(machines, training_set, machine)
         return Outcome(
-            n_in_bound=sum(int(s.in_bound.sum()) for s in machines.solutions),
-            n_bounded=sum(int(s.bounded.sum()) for s in machines.solutions),
-            n_empty=sum(model.n_empty for model in machines.models()),
+            n_in_bound=found.n_in_bound,
+            n_bounded=found.n_bounded,
+            n_empty=found.n_empty,
             converged=True,
-            indefinite=machines.solutions[0].indefinite,
+            indefinite=found.indefinite,
             fit_time=fitted - started,
             score_time=time.perf_counter() - fitted,
             **judged,
@@ -227,9 +228,9 @@ class _Judge:
         assert self.split is not None
         _, test = self.split
         classes = training_set.classes
-        indices = np.searchsorted(classes, self.y[test])
-        indices[~np.isin(self.y[test], classes)] = -1
-        left_out = tested(machines, training_set.test_decisions(machines), indices)
+        left_out = tested(
+            machines, training_set.test_decisions(machines), training_set.test_rows(self.y[test])
+        )
         if self.work.scorers is None:
             weight = self._score_weight()
             right = ~left_out.wrong(machine.break_ties)
@@ -261,7 +262,7 @@ class _Judge:
 
 
 def _early_stop(machine: SpanSVC, machines: TrainedMachines) -> str:
-    gap = max(solution.gap for solution in machines.solutions)
+    gap = machines.found.gap
     limit, advice = "", "raise tol"
     if machine.max_iter != -1:
         limit, advice = f" (max_iter={machine.max_iter})", "raise tol or max_iter"

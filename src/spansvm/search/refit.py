@@ -113,9 +113,7 @@ def _check(svc: SVC, X: Any, y: np.ndarray, weight: Any, budget: Any) -> None:
     if _violation(judged, machines.support, y, bounds, rows, ours) <= largest:
         put_solution(svc, machines, lambda: calibrate(machines, SpanValues(machines)))
         svc.fit_status_ = 0
-        svc.n_iter_ = svc._num_iter = np.array(
-            [solution.iterations for solution in machines.solutions], dtype=np.int32
-        )
+        svc.n_iter_ = svc._num_iter = machines.found.iterations.astype(np.int32)
         outcome = "best_estimator_ holds the solution that was evaluated."
     else:
         outcome = (

@@ -16,7 +16,8 @@ from .._typing import Array
 from .._validation import check_rows
 from ..kernels import dense, kernel_of
 from ..lazy import LazyGram
-from ..machines import Grams, Machines, PairPaths, TrainedMachines
+from ..machines import Grams, PairPaths, TrainedMachines
+from ..pairs import PairRows
 from ..svc import SpanSVC
 from ..weighting import weigh
 from .composite import FitParams, fit_transformers, take_rows, transform, unwrap
@@ -173,20 +174,28 @@ class TrainingSet:
             )
         self.kernel = kernel_of(machine, self.X)
         self.grams = Grams(self.kernel, self.X, self.indices, machine.gram_budget)
+        self._test_rows: PairRows | None = None
 
-    def test_decisions(self, machines: Machines) -> Array:
+    def test_decisions(self, machines: TrainedMachines) -> Array:
         """Values of all pairs for the test rows."""
-        test, support = check_rows(self.rows.test, self.kernel.name), machines.support
-        if self.kernel.precomputed:
-            return dense(test)[:, support] @ machines.coefficients + machines.intercepts
         if isinstance(self.grams.whole, LazyGram):
-            return machines.decide(test)
-        values = self._test_values[:, support]
-        return values @ machines.coefficients + machines.intercepts
+            return machines.decide(check_rows(self.rows.test, self.kernel.name))
+        values = self._test_values
+        return machines.from_kernel(lambda columns: values[:, columns], values.shape[0])
+
+    def test_rows(self, y: np.ndarray) -> PairRows:
+        """The test rows, whose labels are `y`, by pairs of the training rows' classes."""
+        if self._test_rows is None:
+            indices = np.searchsorted(self.classes, y)
+            indices[~np.isin(y, self.classes)] = -1
+            self._test_rows = PairRows(indices, self.classes.size)
+        return self._test_rows
 
     @cached_property
     def _test_values(self) -> Array:
         """Kernel values between the test rows and the training rows."""
+        if self.kernel.precomputed:
+            return dense(check_rows(self.rows.test, self.kernel.name))
         return self.kernel(check_rows(self.rows.test, self.kernel.name), self.X)
 
     def paths(self) -> PairPaths:
@@ -199,5 +208,6 @@ class TrainingSet:
         """The machines of a candidate."""
         known = self.classes, self.indices
         _, bounds = weigh(machine, self.y, params.sample_weight, params.scores, known)
-        models = paths.train(bounds, tol=tol, max_iter=machine.max_iter)
-        return TrainedMachines(self.X, self.indices, self.kernel, bounds, models, grams=self.grams)
+        found = paths.train(bounds, tol=tol, max_iter=machine.max_iter)
+        rows = self.grams.pair_rows
+        return TrainedMachines(self.X, rows, self.kernel, bounds, found, grams=self.grams)

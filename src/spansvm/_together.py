@@ -1,0 +1,294 @@
+"""The machines of all pairs of classes in one compiled call: trained, finished, and left out.
+
+A pair of classes has some dozens or hundreds of rows; what Python does for each would cost more
+than its training.  The rows of all machines stand one after the other in the arrays of this
+module, and the matrices of the machines in one buffer.  What is unusual (a matrix that is not
+definite, slow convergence, rounding carried along) is left to the general way: the machine is
+marked as not done, and the caller trains it by itself.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+
+from ._calls import MATRIX, POINTS, ROW, call, reachable
+from ._compile import njit
+from ._descent import (
+    EQUAL_SUMS,
+    OFF_BOUND,
+    SLIDE,
+    is_stale,
+    move_bounds,
+    rounding_level,
+    run,
+    snap,
+)
+from ._factor import limits_of
+from ._finish import finish_at, same_points
+from ._hull import fill_distances
+from ._sweep import INDEFINITE, STALLED
+
+__all__ = ["advance"]
+
+#: Numbers for every row of every machine: the diagonal of the matrix, label and weight; the box,
+#: signed multipliers, gradient and squared spans, with twins merged at the first of them;
+#: multipliers, decision values, squared spans and left-out values.
+DIAGONAL, LABEL, WEIGHT, LOW, HIGH, SIGNED, GRADIENT, MERGED = range(8)
+ALPHA, DECISION, SPAN, LEFT_OUT = range(8, 12)
+
+#: Integers for every row: the first twin; the points of the factor, and those it covers.
+FIRST, INSIDE, KEPT = range(3)
+
+#: Marks for every row: whether a point of the factor has an equal; the bounded vectors.
+REPEATED, BOUNDED = range(2)
+
+#: Numbers for every machine.
+FLAT, DRIFT, SHIFT, RIDGE, INTERCEPT, GAP = range(6)
+
+#: Integers for every machine.
+DONE, LIMIT, ITERATIONS, N_INSIDE, N_KEPT, N_IN_BOUND, N_BOUNDED, N_EMPTY = range(8)
+
+
+@njit
+def train_one(
+    K, m, one, end, rows, places, marks, sums, scale, slot, numbers, counts, tol, limits, at
+):  # fmt: skip
+    """Train one machine; False if it has to be trained in another way."""
+    n = end - one
+    diag, x, g = rows[DIAGONAL][one:end], rows[SIGNED][one:end], rows[GRADIENT][one:end]
+    old_lo, old_hi = rows[LOW][one:end], rows[HIGH][one:end]
+    y, C, first = rows[LABEL], rows[WEIGHT], places[FIRST]
+    lo, hi = np.zeros(n), np.zeros(n)  # twins are merged at the first of them
+    for i in range(one, end):
+        if y[i] > 0.0:
+            hi[first[i]] += C[i]
+        else:
+            lo[first[i]] -= C[i]
+    drift = max(numbers[DRIFT, m], rounding_level(x, diag))
+    call(move_bounds, at, K, x, g, old_lo, old_hi, lo, hi, sums[:2], sums[2:], scale)
+    drift = max(drift, rounding_level(x, diag))
+    for i in range(n):
+        old_lo[i], old_hi[i] = lo[i], hi[i]
+    flags = np.zeros(2, np.bool_)
+    flat = numbers[FLAT, m]
+    code, used, top, bottom, _, _ = call(
+        run, at, K, diag, x, g, lo, hi, tol, counts[LIMIT, m], flat, flags, 0, False, at
+    )
+    if code == SLIDE or flags[STALLED] or flags[INDEFINITE] or not top + bottom <= tol:
+        return False
+    if not sqrt(used) * rounding_level(x, diag) <= 0.01 * tol or snap(K, x, g, lo, hi) > tol:
+        return False
+    n_known, n_kept = counts[N_INSIDE, m], counts[N_KEPT, m]
+    known = places[INSIDE][one : one + n_known]
+    gap, matrix, inside, kept, repeated, shift, ridge = call(
+        finish_at, at, K, diag, x, g, lo, hi, flat, flags, limits,
+        slot[: n_kept * n_kept].reshape((n_kept, n_kept)), known,
+        places[KEPT][one : one + n_kept], marks[REPEATED][one : one + n_known],
+        numbers[SHIFT, m], numbers[RIDGE, m], at,
+    )  # fmt: skip
+    if flags[INDEFINITE] or is_stale(drift, x, diag) or (inside.size > 0 and matrix.size == 0):
+        return False
+    numbers[DRIFT, m], numbers[GAP, m], counts[ITERATIONS, m] = drift, max(gap, 0.0), used
+    clear = _set_intercept(x, g, lo, hi, inside, numbers, m)
+    same = inside.size > 1 and same_points(known, inside)
+    bounded, merged = marks[BOUNDED][one:end], rows[MERGED][one:end]
+    _find_spans(
+        K, diag, x, lo, hi, same, matrix, inside, kept, repeated, shift, ridge, merged, bounded, at
+    )
+    counts[N_INSIDE, m] = counts[N_KEPT, m] = 0
+    if matrix.size <= slot.size:
+        counts[N_INSIDE, m], counts[N_KEPT, m] = inside.size, kept.size
+        numbers[SHIFT, m], numbers[RIDGE, m] = shift, ridge
+        for a in range(inside.size):
+            places[INSIDE, one + a], marks[REPEATED, one + a] = inside[a], repeated[a]
+        for a in range(kept.size):
+            places[KEPT, one + a] = kept[a]
+            for b in range(kept.size):
+                slot[a * kept.size + b] = matrix[a, b]
+    return clear
+
+
+@njit
+def _set_intercept(x, g, lo, hi, inside, numbers, m):
+    """Set the intercept; False if only rounding keeps the free variables off their bounds."""
+    if inside.size == 0:
+        numbers[INTERCEPT, m] = _middle(x, g, lo, hi)
+        return True
+    level, largest, clear = 0.0, 0.0, False
+    for t in range(x.size):
+        largest = max(largest, abs(x[t]))
+    for a in range(inside.size):
+        i = inside[a]
+        level -= g[i]
+        room = min(x[i] - lo[i], hi[i] - x[i])
+        clear = clear or room > OFF_BOUND * min(hi[i] - lo[i], largest)
+    numbers[INTERCEPT, m] = level / inside.size
+    return clear
+
+
+@njit
+def _middle(x, g, lo, hi):
+    """The middle of the interval of the intercept where no vector is in-bound."""
+    least, most = -np.inf, np.inf
+    for t in range(x.size):
+        if x[t] < hi[t]:
+            least = max(least, -g[t])
+        if x[t] > lo[t]:
+            most = min(most, -g[t])
+    if np.isinf(least):
+        return most
+    if np.isinf(most):
+        return least
+    return 0.5 * (least + most)
+
+
+@njit
+def _find_spans(
+    K, diag, x, lo, hi, same, matrix, inside, kept, repeated, shift, ridge, squared, bounded, at
+):  # fmt: skip
+    """Squared spans of the support vectors, unless those of before are the `same`."""
+    others = np.empty(x.size, np.int64)
+    count = 0
+    for t in range(x.size):
+        now = x[t] != 0.0 and (x[t] == lo[t] or x[t] == hi[t])
+        same = same and (bounded[t] or not now)
+        if now:
+            others[count] = t
+            count += 1
+    if same:  # those marked before keep their mark: their spans are still known
+        return
+    found = np.zeros(x.size)
+    if inside.size > 0:
+        call(
+            fill_distances, at, K, diag, matrix, kept, others[:count], shift, ridge, inside,
+            repeated, found,
+        )  # fmt: skip
+    for t in range(x.size):
+        squared[t], bounded[t] = found[t], False
+    for k in range(count):
+        bounded[others[k]] = True
+
+
+@njit
+def leave_out(K, m, one, end, rows, places, numbers, counts):
+    """Multipliers of the rows themselves, and their left-out values (Theorem 2)."""
+    n = end - one
+    y, C, first = rows[LABEL][one:end], rows[WEIGHT][one:end], places[FIRST][one:end]
+    signed, lo, hi = rows[SIGNED][one:end], rows[LOW][one:end], rows[HIGH][one:end]
+    g, merged = rows[GRADIENT][one:end], rows[MERGED][one:end]
+    alpha, f = rows[ALPHA][one:end], rows[DECISION][one:end]
+    span, left_out = rows[SPAN][one:end], rows[LEFT_OUT][one:end]
+    members, alone = np.zeros(n, np.int64), np.zeros(2, np.int64)
+    for i in range(n):
+        if C[i] > 0.0:
+            members[first[i]] += 1
+            alone[int(y[i] > 0.0)] += 1
+    n_inside, n_bounded, inner = 0, 0, -1
+    free, held, total = np.zeros(2), 0.0, 0.0
+    for i in range(n):
+        k = first[i]
+        alpha[i] = abs(signed[k])
+        if members[k] > 1 or k != i:
+            bound = hi[k] - lo[k]
+            alpha[i] = C[i] if alpha[i] >= bound else min(alpha[i] / bound * C[i], C[i])
+        f[i] = g[i] + y[i] + numbers[INTERCEPT, m]
+        span[i] = merged[k] if alpha[i] > 0.0 else 0.0
+        if 0.0 < alpha[i] < C[i]:
+            n_inside, inner = n_inside + 1, i
+            free[int(y[i] > 0.0)] += C[i]
+            total += C[i]
+            if members[k] > 1:
+                span[i] = 0.0
+        elif alpha[i] > 0.0:
+            n_bounded += 1
+            held += y[i] * C[i]
+            total += C[i]
+        left_out[i] = f[i] - y[i] * alpha[i] * span[i]
+    if n_inside < 2:
+        _take_over(K, y, C, alpha, f, rows[DIAGONAL][one:end], inner, span, left_out)
+    n_empty = 0
+    for i in range(n):
+        if C[i] > 0.0 and alone[int(y[i] > 0.0)] == 1:
+            left_out[i] = -y[i]
+        if 0.0 < alpha[i] < C[i]:
+            room = free[int(y[i] > 0.0)] + y[i] * held - C[i]
+            n_empty += n_inside < 2 or room < -EQUAL_SUMS * total
+    counts[N_IN_BOUND, m], counts[N_BOUNDED, m], counts[N_EMPTY, m] = n_inside, n_bounded, n_empty
+
+
+@njit
+def _take_over(K, y, C, alpha, f, diag, inner, span, left_out):
+    """Spans and left-out values that no hull defines; see :mod:`spansvm.span`.
+
+    `inner` is the only in-bound vector, or -1.
+    """
+    for sign in (-1.0, 1.0):
+        enters, most = -1, -np.inf
+        for i in range(y.size):
+            movable = alpha[i] < C[i] if y[i] == sign else alpha[i] > 0.0
+            if movable and i != inner and sign * (y[i] - f[i]) > most:
+                enters, most = i, sign * (y[i] - f[i])
+        if enters < 0:
+            continue
+        for i in range(y.size):
+            if y[i] == sign and alpha[i] > 0.0 and (inner < 0 or i == inner):
+                span[i] = max(diag[i] + diag[enters] - 2.0 * K[enters, i], 0.0)
+                # The intercept moves until the entering vector lies on its margin.
+                left_out[i] = f[i] + y[enters] - f[enters] - sign * alpha[i] * span[i]
+
+
+def _of_machine(K: np.ndarray) -> tuple[object, ...]:
+    """Arguments of the types that both functions begin with."""
+    places, marks = np.empty((1, 1), dtype=np.int64), np.empty((1, 1), dtype=np.bool_)
+    return K, 0, 0, 0, MATRIX, places, marks
+
+
+reachable(
+    train_one,
+    lambda K: (
+        *_of_machine(K), MATRIX, ROW, ROW, MATRIX, np.empty((1, 1), dtype=np.int64), 0.0,
+        limits_of(K.dtype), POINTS,
+    ),
+)  # fmt: skip
+reachable(
+    leave_out, lambda K: (*_of_machine(K)[:6], MATRIX, np.empty((1, 1), dtype=np.int64))
+)
+
+
+@njit
+def advance(
+    K, begin, starts, rows, places, marks, sums, scales, factors, slots, numbers, counts, tol,
+    limits, at,
+):  # fmt: skip
+    """Train every machine from where it is with the new weights, and leave each row out.
+
+    Parameters
+    ----------
+    K, begin
+        The matrices one after the other, and where each begins.
+    starts
+        Where the rows of each machine begin, and the end.
+    rows, places, marks, numbers, counts
+        Arrays with a row for each of the quantities named above.
+    sums, scales
+        For :func:`spansvm._descent.move_bounds`: sums and shares of two sides for every machine.
+    factors, slots
+        The factors one after the other, and where each begins, and the end.
+    tol, limits, at
+        Tolerance; thresholds of the factors; addresses.
+    """
+    for m in range(starts.size - 1):
+        one, end = starts[m], starts[m + 1]
+        n = end - one
+        own = K[begin[m] : begin[m] + n * n].reshape((n, n))
+        slot = factors[slots[m] : slots[m + 1]]
+        carried = sums[4 * one : 4 * end].reshape((4, n))
+        scale = scales[2 * m : 2 * m + 2]
+        counts[DONE, m] = call(
+            train_one, at, own, m, one, end, rows, places, marks, carried, scale, slot, numbers, counts, tol,
+            limits, at,
+        )  # fmt: skip
+        if counts[DONE, m]:
+            call(leave_out, at, own, m, one, end, rows, places, numbers, counts)
