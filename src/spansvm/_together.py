@@ -32,11 +32,9 @@ from ._sweep import INDEFINITE, STALLED
 
 __all__ = ["advance"]
 
-#: Numbers for every row of every machine: the diagonal of the matrix, label and weight; the box,
-#: signed multipliers, gradient and squared spans, with twins merged at the first of them;
-#: multipliers, decision values, squared spans and left-out values.
-DIAGONAL, LABEL, WEIGHT, LOW, HIGH, SIGNED, GRADIENT, MERGED = range(8)
-ALPHA, DECISION, SPAN, LEFT_OUT = range(8, 12)
+#: Numbers for every row of every machine: the diagonal of the matrix and the label; the box, signed
+#: multipliers, gradient and squared spans, with twins merged at the first of them.
+DIAGONAL, LABEL, LOW, HIGH, SIGNED, GRADIENT, MERGED = range(7)
 
 #: Integers for every row: the first twin; the points of the factor, and those it covers.
 FIRST, INSIDE, KEPT = range(3)
@@ -45,32 +43,46 @@ FIRST, INSIDE, KEPT = range(3)
 REPEATED, BOUNDED = range(2)
 
 #: Numbers for every machine.
-FLAT, DRIFT, SHIFT, RIDGE, INTERCEPT, GAP = range(6)
+FLAT, DRIFT, SHIFT, RIDGE = range(4)
 
-#: Integers for every machine.
-DONE, LIMIT, ITERATIONS, N_INSIDE, N_KEPT, N_IN_BOUND, N_BOUNDED, N_EMPTY = range(8)
+#: Integers for every machine; `READY` if it stands at a solution.
+READY, LIMIT, N_INSIDE, N_KEPT = range(4)
+
+#: Results for every row: multipliers, decision values, squared spans and left-out values.
+ALPHA, DECISION, SPAN, LEFT_OUT = range(4)
+
+#: Results for every machine: numbers, and integers.
+INTERCEPT, GAP = range(2)
+DONE, ITERATIONS, N_IN_BOUND, N_BOUNDED, N_EMPTY = range(5)
 
 
 @njit
 def train_one(
-    K, m, one, end, rows, places, marks, sums, scale, slot, numbers, counts, tol, limits, at
+    K, m, one, end, C, rows, places, marks, sums, scale, slot, numbers, counts, tol, limits, at,
+    measures, tallies,
 ):  # fmt: skip
-    """Train one machine; False if it has to be trained in another way."""
+    """Train one machine with the weights `C`; False if it has to be trained in another way."""
     n = end - one
     diag, x, g = rows[DIAGONAL][one:end], rows[SIGNED][one:end], rows[GRADIENT][one:end]
     old_lo, old_hi = rows[LOW][one:end], rows[HIGH][one:end]
-    y, C, first = rows[LABEL], rows[WEIGHT], places[FIRST]
+    y, first = rows[LABEL], places[FIRST]
     lo, hi = np.zeros(n), np.zeros(n)  # twins are merged at the first of them
-    for i in range(one, end):
-        if y[i] > 0.0:
-            hi[first[i]] += C[i]
+    for i in range(n):
+        if y[one + i] > 0.0:
+            hi[first[one + i]] += C[i]
         else:
-            lo[first[i]] -= C[i]
+            lo[first[one + i]] -= C[i]
+    stays = counts[READY, m] == 1 and _stays(x, old_lo, old_hi, lo, hi)
+    counts[READY, m] = 0
     drift = max(numbers[DRIFT, m], rounding_level(x, diag))
-    call(move_bounds, at, K, x, g, old_lo, old_hi, lo, hi, sums[:2], sums[2:], scale)
-    drift = max(drift, rounding_level(x, diag))
+    if not stays:
+        call(move_bounds, at, K, x, g, old_lo, old_hi, lo, hi, sums[:2], sums[2:], scale)
     for i in range(n):
         old_lo[i], old_hi[i] = lo[i], hi[i]
+    if stays:  # the solution is the same, and so are its spans
+        tallies[ITERATIONS, m], counts[READY, m] = 0, 1
+        return True
+    drift = max(drift, rounding_level(x, diag))
     flags = np.zeros(2, np.bool_)
     flat = numbers[FLAT, m]
     code, used, top, bottom, _, _ = call(
@@ -90,8 +102,9 @@ def train_one(
     )  # fmt: skip
     if flags[INDEFINITE] or is_stale(drift, x, diag) or (inside.size > 0 and matrix.size == 0):
         return False
-    numbers[DRIFT, m], numbers[GAP, m], counts[ITERATIONS, m] = drift, max(gap, 0.0), used
-    clear = _set_intercept(x, g, lo, hi, inside, numbers, m)
+    numbers[DRIFT, m], measures[GAP, m], tallies[ITERATIONS, m] = drift, max(gap, 0.0), used
+    if not _set_intercept(x, g, lo, hi, inside, measures, m):
+        return False
     same = inside.size > 1 and same_points(known, inside)
     bounded, merged = marks[BOUNDED][one:end], rows[MERGED][one:end]
     _find_spans(
@@ -107,14 +120,26 @@ def train_one(
             places[KEPT, one + a] = kept[a]
             for b in range(kept.size):
                 slot[a * kept.size + b] = matrix[a, b]
-    return clear
+    counts[READY, m] = 1
+    return True
 
 
 @njit
-def _set_intercept(x, g, lo, hi, inside, numbers, m):
+def _stays(x, old_lo, old_hi, lo, hi):
+    """Whether a solution in one box is that of another: nothing is, or would be, at a new bound."""
+    for t in range(x.size):
+        if (old_lo[t] < old_hi[t]) != (lo[t] < hi[t]):
+            return False
+        if x[t] != 0.0 and not (old_lo[t] < x[t] < old_hi[t] and lo[t] < x[t] < hi[t]):
+            return False
+    return True
+
+
+@njit
+def _set_intercept(x, g, lo, hi, inside, measures, m):
     """Set the intercept; False if only rounding keeps the free variables off their bounds."""
     if inside.size == 0:
-        numbers[INTERCEPT, m] = _middle(x, g, lo, hi)
+        measures[INTERCEPT, m] = _middle(x, g, lo, hi)
         return True
     level, largest, clear = 0.0, 0.0, False
     for t in range(x.size):
@@ -124,7 +149,7 @@ def _set_intercept(x, g, lo, hi, inside, numbers, m):
         level -= g[i]
         room = min(x[i] - lo[i], hi[i] - x[i])
         clear = clear or room > OFF_BOUND * min(hi[i] - lo[i], largest)
-    numbers[INTERCEPT, m] = level / inside.size
+    measures[INTERCEPT, m] = level / inside.size
     return clear
 
 
@@ -172,14 +197,14 @@ def _find_spans(
 
 
 @njit
-def leave_out(K, m, one, end, rows, places, numbers, counts):
+def leave_out(K, m, one, end, C, rows, places, found, measures, tallies):
     """Multipliers of the rows themselves, and their left-out values (Theorem 2)."""
     n = end - one
-    y, C, first = rows[LABEL][one:end], rows[WEIGHT][one:end], places[FIRST][one:end]
+    y, first = rows[LABEL][one:end], places[FIRST][one:end]
     signed, lo, hi = rows[SIGNED][one:end], rows[LOW][one:end], rows[HIGH][one:end]
     g, merged = rows[GRADIENT][one:end], rows[MERGED][one:end]
-    alpha, f = rows[ALPHA][one:end], rows[DECISION][one:end]
-    span, left_out = rows[SPAN][one:end], rows[LEFT_OUT][one:end]
+    alpha, f = found[ALPHA][one:end], found[DECISION][one:end]
+    span, left_out = found[SPAN][one:end], found[LEFT_OUT][one:end]
     members, alone = np.zeros(n, np.int64), np.zeros(2, np.int64)
     for i in range(n):
         if C[i] > 0.0:
@@ -193,7 +218,7 @@ def leave_out(K, m, one, end, rows, places, numbers, counts):
         if members[k] > 1 or k != i:
             bound = hi[k] - lo[k]
             alpha[i] = C[i] if alpha[i] >= bound else min(alpha[i] / bound * C[i], C[i])
-        f[i] = g[i] + y[i] + numbers[INTERCEPT, m]
+        f[i] = g[i] + y[i] + measures[INTERCEPT, m]
         span[i] = merged[k] if alpha[i] > 0.0 else 0.0
         if 0.0 < alpha[i] < C[i]:
             n_inside, inner = n_inside + 1, i
@@ -215,7 +240,8 @@ def leave_out(K, m, one, end, rows, places, numbers, counts):
         if 0.0 < alpha[i] < C[i]:
             room = free[int(y[i] > 0.0)] + y[i] * held - C[i]
             n_empty += n_inside < 2 or room < -EQUAL_SUMS * total
-    counts[N_IN_BOUND, m], counts[N_BOUNDED, m], counts[N_EMPTY, m] = n_inside, n_bounded, n_empty
+    tallies[N_IN_BOUND, m], tallies[N_BOUNDED, m] = n_inside, n_bounded
+    tallies[N_EMPTY, m] = n_empty
 
 
 @njit
@@ -241,28 +267,29 @@ def _take_over(K, y, C, alpha, f, diag, inner, span, left_out):
 
 def _of_machine(K: np.ndarray) -> tuple[object, ...]:
     """Arguments of the types that both functions begin with."""
-    places, marks = np.empty((1, 1), dtype=np.int64), np.empty((1, 1), dtype=np.bool_)
-    return K, 0, 0, 0, MATRIX, places, marks
+    return K, 0, 0, 0, ROW, MATRIX, _INTEGERS
 
 
+_INTEGERS = np.empty((1, 1), dtype=np.int64)
 reachable(
     train_one,
     lambda K: (
-        *_of_machine(K), MATRIX, ROW, ROW, MATRIX, np.empty((1, 1), dtype=np.int64), 0.0,
-        limits_of(K.dtype), POINTS,
+        *_of_machine(K), np.empty((1, 1), dtype=np.bool_), MATRIX, ROW, ROW, MATRIX, _INTEGERS,
+        0.0, limits_of(K.dtype), POINTS, MATRIX, _INTEGERS,
     ),
 )  # fmt: skip
-reachable(
-    leave_out, lambda K: (*_of_machine(K)[:6], MATRIX, np.empty((1, 1), dtype=np.int64))
-)
+reachable(leave_out, lambda K: (*_of_machine(K), MATRIX, MATRIX, _INTEGERS))
 
 
 @njit
 def advance(
-    K, begin, starts, rows, places, marks, sums, scales, factors, slots, numbers, counts, tol,
-    limits, at,
+    K, begin, starts, machines, weights, rows, places, marks, sums, scales, factors, slots,
+    numbers, counts, tol, limits, at, found, measures, tallies,
 ):  # fmt: skip
-    """Train every machine from where it is with the new weights, and leave each row out.
+    """Train machines with one vector of weights after the other, and leave each row out.
+
+    One machine after the other, as its matrix then stays in the cache.  A machine that has to be
+    trained in another way is left at that vector of weights.
 
     Parameters
     ----------
@@ -270,6 +297,10 @@ def advance(
         The matrices one after the other, and where each begins.
     starts
         Where the rows of each machine begin, and the end.
+    machines
+        Those that are trained.
+    weights
+        A vector of weights for all rows in each row.
     rows, places, marks, numbers, counts
         Arrays with a row for each of the quantities named above.
     sums, scales
@@ -278,17 +309,30 @@ def advance(
         The factors one after the other, and where each begins, and the end.
     tol, limits, at
         Tolerance; thresholds of the factors; addresses.
+    found, measures, tallies
+        The results for each vector of weights.
     """
-    for m in range(starts.size - 1):
+    for k in range(machines.size):
+        m = machines[k]
         one, end = starts[m], starts[m + 1]
         n = end - one
         own = K[begin[m] : begin[m] + n * n].reshape((n, n))
         slot = factors[slots[m] : slots[m + 1]]
         carried = sums[4 * one : 4 * end].reshape((4, n))
         scale = scales[2 * m : 2 * m + 2]
-        counts[DONE, m] = call(
-            train_one, at, own, m, one, end, rows, places, marks, carried, scale, slot, numbers, counts, tol,
-            limits, at,
-        )  # fmt: skip
-        if counts[DONE, m]:
-            call(leave_out, at, own, m, one, end, rows, places, numbers, counts)
+        for c in range(weights.shape[0]):
+            C = weights[c][one:end]
+            if c > 0:
+                measures[c, INTERCEPT, m] = measures[c - 1, INTERCEPT, m]
+                measures[c, GAP, m] = measures[c - 1, GAP, m]
+            done = call(
+                train_one, at, own, m, one, end, C, rows, places, marks, carried, scale, slot,
+                numbers, counts, tol, limits, at, measures[c], tallies[c],
+            )  # fmt: skip
+            tallies[c, DONE, m] = done
+            if not done:
+                break
+            call(
+                leave_out, at, own, m, one, end, C, rows, places, found[c], measures[c],
+                tallies[c],
+            )  # fmt: skip

@@ -108,11 +108,11 @@ class Gram:
 
     def block(self, rows: Rows, columns: Rows) -> Array:
         """Some entries, in double precision."""
-        return self.values[np.ix_(rows, columns)].astype(np.float64)
+        return self.values[np.ix_(rows, columns)].astype(np.float64, copy=False)
 
     def whole_rows(self, rows: Rows) -> Array:
         """Some rows, in double precision."""
-        return self.values[rows].astype(np.float64)
+        return self.values[rows].astype(np.float64, copy=False)
 
     def factor(self, inside: Rows) -> Factor:
         """:func:`spansvm._factor.factorise` of these points."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import cached_property
@@ -34,6 +34,7 @@ class Grams:
     Attributes
     ----------
     whole : Gram
+        With more than two classes, of the rows class by class.
     pair_rows : PairRows
         Every pair of classes, with the rows that belong to it.
     """
@@ -47,15 +48,19 @@ class Grams:
         pair_rows: PairRows | None = None,
     ) -> None:
         self.kernel = kernel
-        self.whole = gram_of(kernel, X, budget)
         self.pair_rows = pair_rows or PairRows(indices, int(indices.max()) + 1)
+        if self.pair_rows.n_classes > 2:
+            # Class by class, the values of a class with some rows need not be gathered.
+            order = self.pair_rows.class_by_class
+            X = X[order][:, order] if kernel.precomputed else X[order]
+        self.whole = gram_of(kernel, X, budget)
 
     @cached_property
     def of_pairs(self) -> list[Gram]:
         """The Gram matrices of the pairs; with two classes, the whole matrix itself."""
-        rows = self.pair_rows.rows
-        if len(rows) == 1 and rows[0].size == len(self.whole):
+        if self.pair_rows.n_classes == 2:
             return [self.whole]
+        rows = [self.pair_rows.place[own] for own in self.pair_rows.rows]
         if isinstance(self.whole, LazyGram):
             return [self.whole.subset(own) for own in rows]
         # One after the other in one piece of memory: see :mod:`spansvm.together`.
@@ -82,36 +87,58 @@ class PairPaths:
 
     def __init__(self, grams: Grams) -> None:
         self.grams = grams
-        self._together: Together | None = None
-        self._paths: list[Path] = []
 
-    @one_blas_thread
     def train(self, bounds: Array, *, tol: float, max_iter: int = -1) -> Models:
-        """Train the machines of all pairs of classes.
+        """Train the machines of all pairs of classes; see :meth:`train_each`."""
+        return next(self.train_each([bounds], tol=tol, max_iter=max_iter))
+
+    def train_each(
+        self, weights: Sequence[Array], *, tol: float, max_iter: int = -1
+    ) -> Iterator[Models]:
+        """Train the machines of all pairs of classes for one weight vector after the other.
 
         Parameters
         ----------
-        bounds : ndarray of shape (l,)
+        weights : list of ndarray of shape (l,)
             ``C_i`` of every instance.
         tol, max_iter
             As in :class:`~spansvm.SpanSVC`.
         """
-        grams, rows = self.grams, self.grams.pair_rows
-        if max_iter == -1 and Together.suits(grams.of_pairs):
-            self._together = self._together or Together(grams.of_pairs, grams.labels)
-            models: Models = self._together.step(bounds[rows.row], tol=tol)
-        else:
-            self._paths = self._paths or list(map(Path, grams.of_pairs, grams.labels))
-            limit = None if max_iter == -1 else max_iter
-            models = Models(
-                [
-                    path.step(bounds[own], tol=tol, max_iter=limit)
-                    for path, own in zip(self._paths, rows.rows, strict=True)
+        trained = self._together_each if max_iter == -1 and self._suits else self._path_each
+        for models in trained(weights, tol, max_iter):
+            if self.grams.indefinite or models.indefinite:
+                models.set_indefinite()
+            yield models
+
+    @cached_property
+    def _suits(self) -> bool:
+        return Together.suits(self.grams.of_pairs)
+
+    @cached_property
+    def _together(self) -> Together:
+        return Together(self.grams.of_pairs, self.grams.labels)
+
+    def _together_each(
+        self, weights: Sequence[Array], tol: float, max_iter: int
+    ) -> Iterator[Models]:
+        size, row = self._together.at_once, self.grams.pair_rows.row
+        for start in range(0, len(weights), size):
+            part = np.array([own[row] for own in weights[start : start + size]])
+            yield from self._together.steps(part, tol=tol)
+
+    @cached_property
+    def _paths(self) -> list[Path]:
+        return list(map(Path, self.grams.of_pairs, self.grams.labels))
+
+    def _path_each(self, weights: Sequence[Array], tol: float, max_iter: int) -> Iterator[Models]:
+        limit = None if max_iter == -1 else max_iter
+        for own in weights:
+            with one_blas_thread:
+                steps = [
+                    path.step(own[rows], tol=tol, max_iter=limit)
+                    for path, rows in zip(self._paths, self.grams.pair_rows.rows, strict=True)
                 ]
-            )
-        if grams.indefinite or models.indefinite:
-            models.set_indefinite()
-        return models
+            yield Models(steps)
 
 
 class Machines:
@@ -279,15 +306,13 @@ class TrainedMachines(Machines):
         rows of other classes: for these its plain value is used.
         """
         pair_rows = self.pair_rows
-        whole = self.grams().whole if self.n_classes > 2 else None
         values = np.empty((rows.size, self.intercepts.size))
-        if whole is not None:
+        if self.n_classes > 2:
+            whole = self.grams().whole
             step = max(1, _BLOCK_NUMBERS // len(whole))
             for start in range(0, rows.size, step):
-                part = rows[start : start + step]
-                values[start : start + step] = self.from_kernel(
-                    lambda columns, part=part: whole.block(part, columns), part.size
-                )
+                part = whole.whole_rows(pair_rows.place[rows[start : start + step]])
+                values[start : start + step] = self.from_kernel(part)
         columns = np.array(pair_rows.columns)[self.indices[rows]]
         np.put_along_axis(values, columns, own[pair_rows.by_row[rows]], axis=1)
         return values
@@ -296,18 +321,23 @@ class TrainedMachines(Machines):
         """:meth:`of_rows` for all training rows."""
         return self.of_rows(np.arange(self.indices.size), own)
 
-    def from_kernel(self, values_with: Callable[[Rows], Array], n: int) -> Array:
-        """Values of all pairs for `n` rows, from their kernel values with some training rows.
+    def from_kernel(self, values: Array) -> Array:
+        """Values of all pairs for some rows, from their kernel values with the training rows.
 
-        A support vector takes part only in the pairs of its class: class by class, the products
-        have as many terms as there are multipliers.
+        With more than two classes, the training rows are class by class: a support vector takes
+        part only in the pairs of its class, and so does its block of kernel values.
         """
-        result = np.tile(self.intercepts, (n, 1))
-        used = self._signed.any(axis=1)
+        if self.n_classes == 2:
+            return values @ self._signed + self.intercepts
+        result = np.tile(self.intercepts, (values.shape[0], 1))
+        end = 0
         for members, columns in zip(
             self.pair_rows.members, self.pair_rows.columns, strict=True
         ):
-            own = members[used[members]]
-            if own.size:
-                result[:, columns] += values_with(own) @ self._signed[own]
+            end += members.size
+            block, weights = values[:, end - members.size : end], self._signed[members]
+            used = np.flatnonzero(weights.any(axis=1))
+            if 2 * used.size < members.size:
+                block, weights = block.take(used, axis=1), weights[used]
+            result[:, columns] += block @ weights
         return result

@@ -82,6 +82,18 @@ class PairRows:
         return order.reshape(self.indices.size, self.n_classes - 1)
 
     @cached_property
+    def class_by_class(self) -> Rows:
+        """The rows in the order of their classes."""
+        return np.concatenate(self.members)
+
+    @cached_property
+    def place(self) -> Rows:
+        """The place of every row in that order."""
+        place = np.empty(self.indices.size, dtype=np.intp)
+        place[self.class_by_class] = np.arange(place.size)
+        return place
+
+    @cached_property
     def columns(self) -> list[np.ndarray]:
         """For every class, its k - 1 pairs."""
         both = np.array(self.pairs)
@@ -135,12 +147,12 @@ def votes(values: Array, n_classes: int) -> Array:
 
 
 def _wins(second_wins: np.ndarray, n_classes: int) -> Array:
-    result = np.zeros((second_wins.shape[0], n_classes))
+    # Every class begins with the pairs in which it is first, and loses those that the other wins.
+    gains = np.zeros((second_wins.shape[1], n_classes), dtype=np.float32)
     for column, (first, second) in enumerate(class_pairs(n_classes)):
-        won = second_wins[:, column]
-        result[:, second] += won
-        result[:, first] += ~won
-    return result
+        gains[column, first], gains[column, second] = -1.0, 1.0
+    start = np.arange(n_classes - 1, -1, -1)
+    return start + (second_wins.astype(np.float32) @ gains).astype(np.float64)
 
 
 def one_vs_rest(values: Array, n_classes: int) -> Array:

@@ -14,10 +14,10 @@ import numpy as np
 
 from . import _together as at
 from ._calls import addresses
-from ._factor import Factor, limits_of
+from ._factor import limits_of
 from ._linalg import one_blas_thread
 from ._together import advance
-from ._typing import Array
+from ._typing import Array, Rows
 from .criteria import SolvedModel
 from .dual import DualSolution, solve_dual
 from .gram import Gram
@@ -32,8 +32,8 @@ __all__ = ["JointModels", "Together"]
 #: The largest machine, and the largest factor that is kept for the next step, in rows.
 _LARGEST, _LARGEST_FACTOR = 700, 512
 
-#: The quantities of `rows` that a model consists of.
-_KEPT = (at.WEIGHT, at.ALPHA, at.DECISION, at.SPAN, at.LEFT_OUT)
+#: Memory for the results of one call, in bytes.
+_RESULTS = 64e6
 
 
 class Together:
@@ -51,10 +51,10 @@ class Together:
         sizes = np.array([len(gram) for gram in grams])
         self.starts = np.concatenate(([0], np.cumsum(sizes)))
         total, count = int(self.starts[-1]), sizes.size
-        self.rows = np.zeros((12, total))
+        self.rows = np.zeros((7, total))
         self.places = np.zeros((3, total), dtype=np.int64)
         self.marks = np.zeros((2, total), dtype=np.bool_)
-        self.numbers, self.counts = np.zeros((6, count)), np.zeros((8, count), dtype=np.int64)
+        self.numbers, self.counts = np.zeros((4, count)), np.zeros((4, count), dtype=np.int64)
         self.rows[at.DIAGONAL] = np.concatenate([gram.diagonal for gram in grams])
         self.rows[at.LABEL] = np.concatenate(labels)
         self.rows[at.GRADIENT] = -self.rows[at.LABEL]
@@ -68,7 +68,7 @@ class Together:
         self.sums, self.scales = np.zeros(4 * total), np.zeros(2 * count)
         self.slots = np.concatenate(([0], np.cumsum(np.minimum(sizes, _LARGEST_FACTOR) ** 2)))
         self.factors = np.empty(int(self.slots[-1]))
-        self.steps = 0
+        self.measures = np.zeros((2, count))  # of the latest step
         self._buffer, self._begin = _joined([gram.values for gram in grams])
 
     @staticmethod
@@ -76,88 +76,110 @@ class Together:
         """Whether machines with these matrices can be trained together."""
         return all(not isinstance(gram, LazyGram) and len(gram) <= _LARGEST for gram in grams)
 
+    @property
+    def at_once(self) -> int:
+        """The number of weight vectors that should be given to one call."""
+        return max(1, int(_RESULTS // (40.0 * self.rows.shape[1])))
+
     @one_blas_thread
-    def step(self, C: Array, *, tol: float) -> JointModels:
-        """The models with the weights `C` of the rows of all machines, one after the other."""
-        self.steps += 1
-        self.rows[at.WEIGHT] = C
+    def steps(self, weights: Array, *, tol: float) -> list[JointModels]:
+        """The models for several weight vectors, one after the other.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n, n_rows)
+            The weights of the rows of all machines in each.
+        tol : float
+        """
+        size, total, count = weights.shape[0], self.rows.shape[1], len(self.grams)
+        found = np.empty((size, 4, total))
+        measures = np.tile(self.measures, (size, 1, 1))
+        tallies = np.zeros((size, 5, count), dtype=np.int64)
+        others: list[dict[int, SolvedModel]] = [{} for _ in range(size)]
+        self._advance(np.arange(count), weights, tol, found, measures, tallies)
+        for m in np.flatnonzero(~tallies[:, at.DONE].all(axis=0)):
+            while not tallies[:, at.DONE, m].all():
+                first = int(tallies[:, at.DONE, m].argmin())
+                others[first][int(m)] = self._train_alone(
+                    int(m), weights[first], tol, found[first], measures[first], tallies[first]
+                )
+                rest = slice(first + 1, None)
+                if first + 1 < size:
+                    measures[first + 1, :, m] = measures[first, :, m]
+                    self._advance(
+                        np.array([m]), weights[rest], tol, found[rest], measures[rest],
+                        tallies[rest],
+                    )  # fmt: skip
+        self.measures = measures[-1]
+        return [
+            JointModels(self, *results)
+            for results in zip(weights, found, measures, tallies, others, strict=True)
+        ]
+
+    def _advance(
+        self, machines: Rows, weights: Array, tol: float, found: Array, measures: Array,
+        tallies: np.ndarray,
+    ) -> None:  # fmt: skip
         dtype = self._buffer.dtype
         advance(
-            self._buffer, self._begin, self.starts, self.rows, self.places, self.marks, self.sums,
-            self.scales, self.factors, self.slots, self.numbers, self.counts, tol,
-            limits_of(dtype), addresses(dtype),
+            self._buffer, self._begin, self.starts, machines, weights, self.rows, self.places,
+            self.marks, self.sums, self.scales, self.factors, self.slots, self.numbers,
+            self.counts, tol, limits_of(dtype), addresses(dtype), found, measures, tallies,
         )  # fmt: skip
-        others = {
-            int(m): self._train_alone(int(m), tol)
-            for m in np.flatnonzero(self.counts[at.DONE] == 0)
-        }
-        return JointModels(self, others)
 
-    def _train_alone(self, m: int, tol: float) -> SolvedModel:
+    def _train_alone(
+        self, m: int, weights: Array, tol: float, found: Array, measures: Array,
+        tallies: np.ndarray,
+    ) -> SolvedModel:  # fmt: skip
         """Train a machine that is unusual, from where it is."""
-        gram, y = self.grams[m], self.labels[m]
-        own = slice(*self.starts[m : m + 2])
-        rows = self.rows[:, own]
+        gram, y, own = self.grams[m], self.labels[m], slice(*self.starts[m : m + 2])
+        rows, twins = self.rows[:, own], gram.twins(y)
         start = np.abs(rows[at.SIGNED])
-        solution = solve_dual(gram, y, rows[at.WEIGHT].copy(), alpha0=start, tol=tol)
+        solution = solve_dual(gram, y, weights[own], alpha0=start, tol=tol)
         model = SolvedModel(gram, solution)
-        spans, twins = model.spans, gram.twins(y)
-        beta = solution.beta
+        spans, beta = model.spans, solution.beta
+        found[:, own] = solution.alpha, solution.decision, spans.squared, spans.decision
+        measures[[at.INTERCEPT, at.GAP], m] = solution.intercept, solution.gap
+        inside, bounded = solution.in_bound.sum(), solution.bounded.sum()
+        tallies[:, m] = 1, solution.iterations, inside, bounded, model.n_empty
         rows[at.SIGNED] = beta if twins is None else twins.merge(beta)
         rows[at.GRADIENT] = solution.gradient
-        rows[at.ALPHA], rows[at.DECISION] = solution.alpha, solution.decision
-        rows[at.SPAN], rows[at.LEFT_OUT] = spans.squared, spans.decision
-        self.numbers[[at.DRIFT, at.INTERCEPT, at.GAP], m] = 0.0, solution.intercept, solution.gap
+        self.numbers[at.DRIFT, m] = 0.0
         self.scales[2 * m : 2 * m + 2] = 0.0
-        known = solution.in_bound.sum(), solution.bounded.sum(), model.n_empty
-        self.counts[[at.N_IN_BOUND, at.N_BOUNDED, at.N_EMPTY], m] = known
-        self.counts[[at.N_INSIDE, at.N_KEPT], m] = 0
-        self.counts[at.ITERATIONS, m] = solution.iterations
+        self.counts[[at.READY, at.N_INSIDE, at.N_KEPT], m] = 0
         if not solution.converged:  # the next step starts from scratch
             rows[at.SIGNED], rows[at.GRADIENT] = 0.0, -y
             rows[at.LOW] = rows[at.HIGH] = 0.0
         return model
 
-    def factor(self, m: int) -> Factor | None:
-        """The factor of a machine's in-bound vectors, with twins merged, if it was kept."""
-        counts, numbers = self.counts[:, m], self.numbers[:, m]
-        inside, kept = counts[at.N_INSIDE], counts[at.N_KEPT]
-        if not kept:
-            return None
-        one, slot = self.starts[m], self.slots[m]
-        matrix = self.factors[slot : slot + kept**2].reshape(kept, kept)
-        return Factor(
-            matrix.copy(),
-            self.places[at.INSIDE, one : one + inside].copy(),
-            self.places[at.KEPT, one : one + kept].copy(),
-            self.marks[at.REPEATED, one : one + inside].copy(),
-            float(numbers[at.SHIFT]),
-            float(numbers[at.RIDGE]),
-        )
-
 
 class JointModels(Models):
     """What one step of :class:`Together` found."""
 
-    def __init__(self, together: Together, others: dict[int, SolvedModel]) -> None:
-        counts, numbers = together.counts, together.numbers
-        self._together, self._others, self._step = together, others, together.steps
-        self._rows = together.rows[list(_KEPT)]
-        self._gaps = numbers[at.GAP].copy()
-        self.n_in_bound = int(counts[at.N_IN_BOUND].sum())
-        self.n_bounded = int(counts[at.N_BOUNDED].sum())
-        self.n_empty = int(counts[at.N_EMPTY].sum())
-        self.iterations = counts[at.ITERATIONS].copy()
-        self.intercepts = numbers[at.INTERCEPT].copy()
+    def __init__(
+        self,
+        together: Together,
+        weights: Array,
+        found: Array,
+        measures: Array,
+        tallies: np.ndarray,
+        others: dict[int, SolvedModel],
+    ) -> None:
+        self._together, self._others = together, others
+        self._weights, self._found, self._gaps = weights, found, measures[at.GAP]
+        _, self.iterations, n_in_bound, n_bounded, n_empty = tallies
+        self.n_in_bound, self.n_bounded = int(n_in_bound.sum()), int(n_bounded.sum())
+        self.n_empty = int(n_empty.sum())
+        self.intercepts = measures[at.INTERCEPT]
         self.gap = float(self._gaps.max())
-        self.left_out = self._rows[-1]
+        self.left_out = found[at.LEFT_OUT]
         solutions = [model.solution for model in others.values()]
         self.converged = all(solution.converged for solution in solutions)
         self.indefinite = any(solution.indefinite for solution in solutions)
 
     @cached_property
     def signed(self) -> Array:
-        return self._together.rows[at.LABEL] * self._rows[1]
+        return self._together.rows[at.LABEL] * self._found[at.ALPHA]
 
     @cached_property
     def models(self) -> list[SolvedModel]:
@@ -171,13 +193,12 @@ class JointModels(Models):
         if m in self._others:
             return self._others[m]
         together = self._together
-        C, alpha, decision, squared, left_out = self._rows[:, slice(*together.starts[m : m + 2])]
-        y = together.labels[m]
+        own, y = slice(*together.starts[m : m + 2]), together.labels[m]
+        C, (alpha, decision, squared, left_out) = self._weights[own], self._found[:, own]
         solution = DualSolution(
             alpha=alpha, C=C, y=y, intercept=float(self.intercepts[m]), decision=decision,
             gap=float(self._gaps[m]), converged=True, iterations=int(self.iterations[m]),
             indefinite=self.indefinite,
-            factor=together.factor(m) if together.steps == self._step else None,
         )  # fmt: skip
         model = SolvedModel(together.grams[m], solution)
         errors = int(((C > 0.0) & lost(y * left_out)).sum())

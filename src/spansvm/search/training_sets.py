@@ -180,8 +180,7 @@ class TrainingSet:
         """Values of all pairs for the test rows."""
         if isinstance(self.grams.whole, LazyGram):
             return machines.decide(check_rows(self.rows.test, self.kernel.name))
-        values = self._test_values
-        return machines.from_kernel(lambda columns: values[:, columns], values.shape[0])
+        return machines.from_kernel(self._test_values)
 
     def test_rows(self, y: np.ndarray) -> PairRows:
         """The test rows, whose labels are `y`, by pairs of the training rows' classes."""
@@ -193,10 +192,13 @@ class TrainingSet:
 
     @cached_property
     def _test_values(self) -> Array:
-        """Kernel values between the test rows and the training rows."""
+        """Kernel values of the test rows with the training rows, with many classes class by class."""
+        test, order = check_rows(self.rows.test, self.kernel.name), slice(None)
+        if self.classes.size > 2:
+            order = self.grams.pair_rows.class_by_class
         if self.kernel.precomputed:
-            return dense(check_rows(self.rows.test, self.kernel.name))
-        return self.kernel(check_rows(self.rows.test, self.kernel.name), self.X)
+            return dense(test)[:, order]
+        return self.kernel(test, self.X[order])
 
     def paths(self) -> PairPaths:
         """New paths for one chain: each candidate is trained from the one before."""
