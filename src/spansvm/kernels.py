@@ -16,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from ._gaussian import to_gaussian
+
 __all__ = ["KERNELS", "Kernel", "dense", "kernel_arguments", "kernel_of", "resolve_kernel"]
 
 #: Rows converted from inner products to kernel values at a time: few enough to stay in cache.
@@ -267,13 +269,7 @@ def _gaussian(kernel: Kernel, X: Any, Y: Any | None) -> np.ndarray:
     values = _linear(kernel, X, Y)
     left = _squared_norms(X)
     right = left if Y is None else _squared_norms(Y)
-    for start in range(0, values.shape[0], _BLOCK_ROWS):
-        block = values[start : start + _BLOCK_ROWS]
-        block *= 2.0
-        block -= left[start : start + _BLOCK_ROWS, None] + right
-        np.minimum(block, 0.0, out=block)
-        block *= kernel.gamma
-        np.exp(block, out=block)
+    to_gaussian(values, left, right, float(kernel.gamma))
     if Y is None:
         np.fill_diagonal(values, 1.0)
     return values

@@ -42,7 +42,7 @@ __all__ = ["LazyGram", "gram_of"]
 _MANY_ROWS, _ROWS_A_FEATURE = 3000, 20
 
 #: Rows of a whole matrix computed at a time.
-_BLOCK_ROWS = 256
+_BLOCK_ROWS = 128
 
 #: Kernel values computed at a time.
 _BLOCK_NUMBERS = 4_000_000

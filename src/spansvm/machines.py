@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
@@ -104,11 +105,19 @@ class PairPaths:
         tol, max_iter
             As in :class:`~spansvm.SpanSVC`.
         """
-        trained = self._together_each if max_iter == -1 and self._suits else self._path_each
-        for models in trained(weights, tol, max_iter):
-            if self.grams.indefinite or models.indefinite:
-                models.set_indefinite()
-            yield models
+        together = max_iter == -1 and self._suits
+        size = self._together.at_once if together else 1
+        for start in range(0, len(weights), size):
+            part, begin = weights[start : start + size], time.perf_counter()
+            several = self._steps(part, tol) if together else [self._step(part[0], tol, max_iter)]
+            seconds = (time.perf_counter() - begin) / len(several)
+            yield from (self._marked(models, seconds) for models in several)
+
+    def _marked(self, models: Models, seconds: float) -> Models:
+        models.seconds = seconds
+        if self.grams.indefinite or models.indefinite:
+            models.set_indefinite()
+        return models
 
     @cached_property
     def _suits(self) -> bool:
@@ -118,27 +127,23 @@ class PairPaths:
     def _together(self) -> Together:
         return Together(self.grams.of_pairs, self.grams.labels)
 
-    def _together_each(
-        self, weights: Sequence[Array], tol: float, max_iter: int
-    ) -> Iterator[Models]:
-        size, row = self._together.at_once, self.grams.pair_rows.row
-        for start in range(0, len(weights), size):
-            part = np.array([own[row] for own in weights[start : start + size]])
-            yield from self._together.steps(part, tol=tol)
+    def _steps(self, weights: Sequence[Array], tol: float) -> Sequence[Models]:
+        row = self.grams.pair_rows.row
+        return self._together.steps(np.array([own[row] for own in weights]), tol=tol)
 
     @cached_property
     def _paths(self) -> list[Path]:
         return list(map(Path, self.grams.of_pairs, self.grams.labels))
 
-    def _path_each(self, weights: Sequence[Array], tol: float, max_iter: int) -> Iterator[Models]:
+    @one_blas_thread
+    def _step(self, weights: Array, tol: float, max_iter: int) -> Models:
         limit = None if max_iter == -1 else max_iter
-        for own in weights:
-            with one_blas_thread:
-                steps = [
-                    path.step(own[rows], tol=tol, max_iter=limit)
-                    for path, rows in zip(self._paths, self.grams.pair_rows.rows, strict=True)
-                ]
-            yield Models(steps)
+        return Models(
+            [
+                path.step(weights[rows], tol=tol, max_iter=limit)
+                for path, rows in zip(self._paths, self.grams.pair_rows.rows, strict=True)
+            ]
+        )
 
 
 class Machines:

@@ -67,7 +67,11 @@ class Models(Solutions):
         Left-out values (Theorem 2) of the rows of all machines, one after the other.
     n_in_bound, n_bounded, n_empty : int
         Sums over the machines.
+    seconds : float
+        How long it took.
     """
+
+    seconds = 0.0
 
     def __init__(self, models: Sequence[SolvedModel]) -> None:
         super().__init__([model.solution for model in models])

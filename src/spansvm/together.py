@@ -32,8 +32,8 @@ __all__ = ["JointModels", "Together"]
 #: The largest machine, and the largest factor that is kept for the next step, in rows.
 _LARGEST, _LARGEST_FACTOR = 700, 512
 
-#: Memory for the results of one call, in bytes.
-_RESULTS = 64e6
+#: Memory for the results of one call, and for factors, in bytes.
+_RESULTS, _FACTORS = 64e6, 32e6
 
 
 class Together:
@@ -66,7 +66,8 @@ class Together:
         self.numbers[at.FLAT] = [flat_curvature(gram.values, gram.diagonal) for gram in grams]
         self.counts[at.LIMIT] = [default_max_iter(int(size)) for size in sizes]
         self.sums, self.scales = np.zeros(4 * total), np.zeros(2 * count)
-        self.slots = np.concatenate(([0], np.cumsum(np.minimum(sizes, _LARGEST_FACTOR) ** 2)))
+        largest = min(_LARGEST_FACTOR, int(np.sqrt(_FACTORS / 8.0 / count)))
+        self.slots = np.concatenate(([0], np.cumsum(np.minimum(sizes, largest) ** 2)))
         self.factors = np.empty(int(self.slots[-1]))
         self.measures = np.zeros((2, count))  # of the latest step
         self._buffer, self._begin = _joined([gram.values for gram in grams])

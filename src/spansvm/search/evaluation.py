@@ -10,6 +10,7 @@ import pickle
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +22,7 @@ from ..left_out import LeftOutClasses, exact_left_out, span_left_out, tested
 from ..machines import PairPaths, TrainedMachines
 from ..methods import predicts
 from ..pairs import lost
+from ..path import Models
 from ..svc import SpanSVC
 from .composite import Candidates, FitParams, has_rows, take_rows
 from .responses import LeftOutClassifier
@@ -113,15 +115,22 @@ def evaluate(work: Work, X: Any, y: np.ndarray, chain: Chain) -> Iterator[Outcom
     """Train and evaluate the candidates of a chain in turn."""
     judge = _Judge(work, X, y, chain)
     candidates = Candidates(work.estimator)
+    waiting: list[_Order] = []
     for params in chain.candidates:
         started = time.perf_counter()
         try:
-            outcome = judge(*candidates.build(params))
+            order = judge.order(*candidates.build(params))
         except Exception as exception:
-            judge.paths = None
+            yield from judge.judge_all(waiting)
+            waiting, judge.paths = [], None
             candidates = Candidates(work.estimator)
-            outcome = Outcome(fit_time=time.perf_counter() - started, **_failure(exception))
-        yield outcome
+            yield Outcome(fit_time=time.perf_counter() - started, **_failure(exception))
+            continue
+        if waiting and not order.follows(waiting[-1]):
+            yield from judge.judge_all(waiting)
+            waiting = []
+        waiting.append(order)
+    yield from judge.judge_all(waiting)
 
 
 def _failure(exception: Exception) -> dict[str, Any]:
@@ -139,6 +148,23 @@ def _failure(exception: Exception) -> dict[str, Any]:
     return {"exception": exception, "error": error}
 
 
+@dataclass(frozen=True)
+class _Order:
+    """A candidate that is to be trained: its machine, weights, and tolerance."""
+
+    machine: SpanSVC
+    training_set: TrainingSet
+    bounds: np.ndarray
+    tol: float
+    seconds: float
+
+    def follows(self, other: _Order) -> bool:
+        """Whether both can be trained in one go."""
+        return (self.training_set, self.tol, self.machine.max_iter) == (
+            other.training_set, other.tol, other.machine.max_iter,
+        )  # fmt: skip
+
+
 class _Judge:
     """Trains and evaluates the candidates of one chain; the next one starts from `paths`."""
 
@@ -153,7 +179,8 @@ class _Judge:
         self.paths: PairPaths | None = None
         self.held: TrainingSet | None = None  # the cache keeps only what is in use
 
-    def __call__(self, estimator: Any, machine: SpanSVC) -> Outcome:
+    def order(self, estimator: Any, machine: SpanSVC) -> _Order:
+        """What is to be trained for a candidate."""
         work, chain = self.work, self.chain
         started = time.perf_counter()
         if work.gram_budget is not None:
@@ -163,13 +190,46 @@ class _Judge:
             (chain.transformers, chain.kernel, chain.split),
             estimator, machine, self.X, self.y, self.params, self.split,
         )  # fmt: skip
-        self.paths = self.paths or training_set.paths()
-        machines = training_set.train(machine, self.params, tol, self.paths)
+        bounds = training_set.weigh(machine, self.params)
+        seconds = time.perf_counter() - started
+        return _Order(copy(machine), training_set, bounds, tol, seconds)
+
+    def judge_all(self, orders: list[_Order]) -> Iterator[Outcome]:
+        """Train and evaluate candidates that can be trained in one go."""
+        done = 0
+        while done < len(orders):
+            for outcome in self._judge_some(orders[done:]):
+                yield outcome
+                done += 1
+
+    def _judge_some(self, orders: list[_Order]) -> Iterator[Outcome]:
+        """The same up to the first candidate that fails."""
+        first = orders[0]
+        weights = [order.bounds for order in orders]
+        options = {"tol": first.tol, "max_iter": first.machine.max_iter}
+        self.paths = self.paths or first.training_set.paths()
+        trained = self.paths.train_each(weights, **options)
+        for order in orders:
+            started = time.perf_counter()
+            try:
+                outcome = self._judge(order, next(trained))
+            except Exception as exception:
+                self.paths = None
+                yield Outcome(fit_time=time.perf_counter() - started, **_failure(exception))
+                return
+            yield outcome
+            if not outcome.converged:
+                self.paths = None
+                return
+
+    def _judge(self, order: _Order, found: Models) -> Outcome:
+        machine, training_set = order.machine, order.training_set
         fitted = time.perf_counter()
-        found = machines.found
+        fit_time = order.seconds + found.seconds
+        machines = training_set.machines(order.bounds, found)
         if not found.converged:
-            error, self.paths = _early_stop(machine, machines), None
-            return Outcome(exception=ValueError(error), error=error, fit_time=fitted - started)
+            error = _early_stop(machine, machines)
+            return Outcome(exception=ValueError(error), error=error, fit_time=fit_time)
         if self.split is None:
             judged = self._on_all_rows(machines, training_set, machine)
         else:
@@ -180,7 +240,7 @@ class _Judge:
             n_empty=found.n_empty,
             converged=True,
             indefinite=found.indefinite,
-            fit_time=fitted - started,
+            fit_time=fit_time,
             score_time=time.perf_counter() - fitted,
             **judged,
         )

@@ -132,8 +132,9 @@ def _check(svc: SVC, X: Any, y: np.ndarray, weight: Any, budget: Any) -> None:
 
 def _train(model: SpanSVC, X: Any, y: np.ndarray, weight: Any) -> TrainedMachines:
     training_set = TrainingSet(SimpleNamespace(train=X, test=None), y, model)  # type: ignore[arg-type]
-    params = FitParams(sample_weight=weight)
-    return training_set.train(model, params, model.tol, training_set.paths())
+    bounds = training_set.weigh(model, FitParams(sample_weight=weight))
+    found = training_set.paths().train(bounds, tol=model.tol, max_iter=model.max_iter)
+    return training_set.machines(bounds, found)
 
 
 def _pair_values(svc: SVC, X: Any) -> Array:

@@ -18,6 +18,7 @@ from ..kernels import dense, kernel_of
 from ..lazy import LazyGram
 from ..machines import Grams, PairPaths, TrainedMachines
 from ..pairs import PairRows
+from ..path import Models
 from ..svc import SpanSVC
 from ..weighting import weigh
 from .composite import FitParams, fit_transformers, take_rows, transform, unwrap
@@ -204,12 +205,12 @@ class TrainingSet:
         """New paths for one chain: each candidate is trained from the one before."""
         return PairPaths(self.grams)
 
-    def train(
-        self, machine: SpanSVC, params: FitParams, tol: float, paths: PairPaths
-    ) -> TrainedMachines:
-        """The machines of a candidate."""
+    def weigh(self, machine: SpanSVC, params: FitParams) -> Array:
+        """``C_i`` of every row for a candidate."""
         known = self.classes, self.indices
-        _, bounds = weigh(machine, self.y, params.sample_weight, params.scores, known)
-        found = paths.train(bounds, tol=tol, max_iter=machine.max_iter)
+        return weigh(machine, self.y, params.sample_weight, params.scores, known)[1]
+
+    def machines(self, bounds: Array, found: Models) -> TrainedMachines:
+        """The machines of a candidate, from what its training found."""
         rows = self.grams.pair_rows
         return TrainedMachines(self.X, rows, self.kernel, bounds, found, grams=self.grams)
