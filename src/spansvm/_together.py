@@ -19,6 +19,7 @@ from ._descent import (
     EQUAL_SUMS,
     OFF_BOUND,
     SLIDE,
+    fill_submatrix,
     is_stale,
     move_bounds,
     rounding_level,
@@ -36,8 +37,9 @@ __all__ = ["advance"]
 #: multipliers, gradient and squared spans, with twins merged at the first of them.
 DIAGONAL, LABEL, LOW, HIGH, SIGNED, GRADIENT, MERGED = range(7)
 
-#: Integers for every row: the first twin; the points of the factor, and those it covers.
-FIRST, INSIDE, KEPT = range(3)
+#: Integers for every row: its place in the matrix of all rows; the first twin; the points of the
+#: factor, and those it covers.
+PLACE, FIRST, INSIDE, KEPT = range(4)
 
 #: Marks for every row: whether a point of the factor has an equal; the bounded vectors.
 REPEATED, BOUNDED = range(2)
@@ -283,7 +285,7 @@ reachable(leave_out, lambda K: (*_of_machine(K), MATRIX, MATRIX, _INTEGERS))
 
 @njit
 def advance(
-    K, begin, starts, machines, weights, rows, places, marks, sums, scales, factors, slots,
+    K, part, starts, machines, weights, rows, places, marks, sums, scales, factors, slots,
     numbers, counts, tol, limits, at, found, measures, tallies,
 ):  # fmt: skip
     """Train machines with one vector of weights after the other, and leave each row out.
@@ -293,8 +295,9 @@ def advance(
 
     Parameters
     ----------
-    K, begin
-        The matrices one after the other, and where each begins.
+    K, part
+        The matrix of all rows, and room for that of the largest machine; empty if there is only
+        one machine, with all rows in order.
     starts
         Where the rows of each machine begin, and the end.
     machines
@@ -316,7 +319,10 @@ def advance(
         m = machines[k]
         one, end = starts[m], starts[m + 1]
         n = end - one
-        own = K[begin[m] : begin[m] + n * n].reshape((n, n))
+        own = K
+        if part.size > 0:
+            own = part.reshape(part.size)[: n * n].reshape((n, n))
+            fill_submatrix(K, places[PLACE][one:end], own)
         slot = factors[slots[m] : slots[m + 1]]
         carried = sums[4 * one : 4 * end].reshape((4, n))
         scale = scales[2 * m : 2 * m + 2]

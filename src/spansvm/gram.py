@@ -205,16 +205,12 @@ class Gram:
         rows = np.unique(np.linspace(0, len(self) - 1, _LOOKED_AT).astype(int))
         return is_indefinite(self.block(rows, rows), self.dtype)
 
-    def subset(self, rows: npt.ArrayLike, values: np.ndarray | None = None) -> Gram:
-        """The Gram matrix of some of the points; this one, if all are selected.
-
-        `rows` are their indices or a mask; the matrix is put into `values`, if given.
-        """
+    def subset(self, rows: npt.ArrayLike) -> Gram:
+        """The Gram matrix of some of the points, given by indices or a mask; this one, if all."""
         rows = as_rows(rows)
         if rows.size == len(self):
             return self
-        if values is None:
-            values = np.empty((rows.size, rows.size), dtype=self.dtype)
+        values = np.empty((rows.size, rows.size), dtype=self.dtype)
         fill_submatrix(self.values, rows, values)
         part = Gram(values, kernel_range=self._kernel_range)
         part.kinds = None if self.kinds is None else first_equal(self.kinds[rows])

@@ -213,7 +213,7 @@ class LazyGram(Gram):
         self.add_rows(sums, rows, np.full(rows.size, np.count_nonzero(mask) / max(rows.size, 1)))
         return sums
 
-    def subset(self, rows: npt.ArrayLike, values: np.ndarray | None = None) -> Gram:
+    def subset(self, rows: npt.ArrayLike) -> Gram:
         """The Gram matrix of some of the points; this one, if all are selected."""
         rows = as_rows(rows)
         return self if rows.size == self._n else gram_of(self.kernel, self.X[rows], self.budget)

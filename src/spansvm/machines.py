@@ -11,76 +11,20 @@ from typing import Any
 
 import numpy as np
 
-from ._descent import fill_submatrix
 from ._linalg import one_blas_thread
 from ._typing import Array, Rows
 from .criteria import SolvedModel
 from .dual import DualSolution
-from .gram import Gram
 from .kernels import Kernel, dense
-from .lazy import LazyGram, gram_of
+from .pair_grams import Grams
 from .pairs import PairRows
 from .path import Models, Path, Solutions
 from .together import Together
 
-__all__ = ["Grams", "Machines", "PairPaths", "TrainedMachines"]
+__all__ = ["Machines", "PairPaths", "TrainedMachines"]
 
 #: Number of kernel values held at a time in prediction.
 _BLOCK_NUMBERS = 8_000_000
-
-
-class Grams:
-    """The Gram matrix of a training set, and those of the pairs of classes.
-
-    Attributes
-    ----------
-    whole : Gram
-        With more than two classes, of the rows class by class.
-    pair_rows : PairRows
-        Every pair of classes, with the rows that belong to it.
-    """
-
-    def __init__(
-        self,
-        kernel: Kernel,
-        X: Any,
-        indices: np.ndarray,
-        budget: float | str | None = None,
-        pair_rows: PairRows | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.pair_rows = pair_rows or PairRows(indices, int(indices.max()) + 1)
-        if self.pair_rows.n_classes > 2:
-            # Class by class, the values of a class with some rows need not be gathered.
-            order = self.pair_rows.class_by_class
-            X = X[order][:, order] if kernel.precomputed else X[order]
-        self.whole = gram_of(kernel, X, budget)
-
-    @cached_property
-    def of_pairs(self) -> list[Gram]:
-        """The Gram matrices of the pairs; with two classes, the whole matrix itself."""
-        if self.pair_rows.n_classes == 2:
-            return [self.whole]
-        rows = [self.pair_rows.place[own] for own in self.pair_rows.rows]
-        if isinstance(self.whole, LazyGram):
-            return [self.whole.subset(own) for own in rows]
-        # One after the other in one piece of memory: see :mod:`spansvm.together`.
-        ends = np.cumsum([own.size**2 for own in rows])
-        buffer = np.empty(ends[-1], dtype=self.whole.dtype)
-        return [
-            self.whole.subset(own, buffer[end - own.size**2 : end].reshape(own.size, own.size))
-            for own, end in zip(rows, ends, strict=True)
-        ]
-
-    @cached_property
-    def labels(self) -> list[Array]:
-        """For every pair, -1.0 or 1.0 for its rows."""
-        return self.pair_rows.split(self.pair_rows.sign)
-
-    @cached_property
-    def indefinite(self) -> bool:
-        """Whether the kernel was found not to be positive semidefinite."""
-        return not self.kernel.definite and self.whole.indefinite
 
 
 class PairPaths:
@@ -121,11 +65,11 @@ class PairPaths:
 
     @cached_property
     def _suits(self) -> bool:
-        return Together.suits(self.grams.of_pairs)
+        return Together.suits(self.grams)
 
     @cached_property
     def _together(self) -> Together:
-        return Together(self.grams.of_pairs, self.grams.labels)
+        return Together(self.grams)
 
     def _steps(self, weights: Sequence[Array], tol: float) -> Sequence[Models]:
         row = self.grams.pair_rows.row

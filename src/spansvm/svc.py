@@ -22,8 +22,9 @@ from .criteria import SolvedModel
 from .dual import warn_indefinite
 from .kernels import kernel_of
 from .left_out import LeftOutClasses, span_left_out
-from .machines import Grams, Machines, PairPaths, TrainedMachines
+from .machines import Machines, PairPaths, TrainedMachines
 from .memory import parse_budget
+from .pair_grams import Grams
 from .pairs import labels, shaped
 from .weighting import Weighting, weigh
 

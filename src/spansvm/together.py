@@ -6,7 +6,6 @@ for each of them.  The results are those of :class:`spansvm.path.Path`, machine 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -20,12 +19,13 @@ from ._together import advance
 from ._typing import Array, Rows
 from .criteria import SolvedModel
 from .dual import DualSolution, solve_dual
-from .gram import Gram
 from .lazy import LazyGram
+from .pair_grams import Grams
 from .pairs import lost
 from .path import Models
 from .qp import default_max_iter, flat_curvature
 from .span import Spans
+from .twins import Twins
 
 __all__ = ["JointModels", "Together"]
 
@@ -33,7 +33,7 @@ __all__ = ["JointModels", "Together"]
 _LARGEST, _LARGEST_FACTOR = 700, 512
 
 #: Memory for the results of one call, and for factors, in bytes.
-_RESULTS, _FACTORS = 64e6, 32e6
+_RESULTS, _FACTORS = 64e6, 4e6
 
 
 class Together:
@@ -41,41 +41,43 @@ class Together:
 
     Parameters
     ----------
-    grams : list of Gram
-    labels : list of ndarray
-        For every machine, -1.0 or +1.0 for its rows.
+    grams : Grams
     """
 
-    def __init__(self, grams: Sequence[Gram], labels: Sequence[Array]) -> None:
-        self.grams, self.labels = grams, labels
-        sizes = np.array([len(gram) for gram in grams])
+    def __init__(self, grams: Grams) -> None:
+        self.grams = grams
+        whole, places = grams.whole, grams.places
+        sizes = np.array([own.size for own in places])
         self.starts = np.concatenate(([0], np.cumsum(sizes)))
         total, count = int(self.starts[-1]), sizes.size
         self.rows = np.zeros((7, total))
-        self.places = np.zeros((3, total), dtype=np.int64)
+        self.places = np.zeros((4, total), dtype=np.int64)
         self.marks = np.zeros((2, total), dtype=np.bool_)
         self.numbers, self.counts = np.zeros((4, count)), np.zeros((4, count), dtype=np.int64)
-        self.rows[at.DIAGONAL] = np.concatenate([gram.diagonal for gram in grams])
-        self.rows[at.LABEL] = np.concatenate(labels)
+        self.places[at.PLACE] = np.concatenate(places)
+        self.rows[at.DIAGONAL] = whole.diagonal[self.places[at.PLACE]]
+        self.rows[at.LABEL] = np.concatenate(grams.labels)
         self.rows[at.GRADIENT] = -self.rows[at.LABEL]
-        first = []
-        for gram, y in zip(grams, labels, strict=True):
-            twins = gram.twins(y)
-            first.append(np.arange(y.size) if twins is None else twins.first)
-        self.places[at.FIRST] = np.concatenate(first)
-        self.numbers[at.FLAT] = [flat_curvature(gram.values, gram.diagonal) for gram in grams]
+        self.places[at.FIRST] = np.concatenate([np.arange(size) for size in sizes])
+        if whole.kinds is not None:
+            twins = map(Twins, (whole.kinds[own] for own in places), grams.labels)
+            self.places[at.FIRST] = np.concatenate([own.first for own in twins])
+        self.numbers[at.FLAT] = [
+            flat_curvature(whole.values, whole.diagonal[own]) for own in places
+        ]
         self.counts[at.LIMIT] = [default_max_iter(int(size)) for size in sizes]
         self.sums, self.scales = np.zeros(4 * total), np.zeros(2 * count)
         largest = min(_LARGEST_FACTOR, int(np.sqrt(_FACTORS / 8.0 / count)))
         self.slots = np.concatenate(([0], np.cumsum(np.minimum(sizes, largest) ** 2)))
         self.factors = np.empty(int(self.slots[-1]))
         self.measures = np.zeros((2, count))  # of the latest step
-        self._buffer, self._begin = _joined([gram.values for gram in grams])
+        self._part = np.empty((int(sizes.max()) if count > 1 else 0,) * 2, dtype=whole.dtype)
 
     @staticmethod
-    def suits(grams: Sequence[Gram]) -> bool:
-        """Whether machines with these matrices can be trained together."""
-        return all(not isinstance(gram, LazyGram) and len(gram) <= _LARGEST for gram in grams)
+    def suits(grams: Grams) -> bool:
+        """Whether the machines can be trained together."""
+        small = max(own.size for own in grams.places) <= _LARGEST
+        return small and not isinstance(grams.whole, LazyGram)
 
     @property
     def at_once(self) -> int:
@@ -92,7 +94,7 @@ class Together:
             The weights of the rows of all machines in each.
         tol : float
         """
-        size, total, count = weights.shape[0], self.rows.shape[1], len(self.grams)
+        size, total, count = weights.shape[0], self.rows.shape[1], self.scales.size // 2
         found = np.empty((size, 4, total))
         measures = np.tile(self.measures, (size, 1, 1))
         tallies = np.zeros((size, 5, count), dtype=np.int64)
@@ -121,11 +123,11 @@ class Together:
         self, machines: Rows, weights: Array, tol: float, found: Array, measures: Array,
         tallies: np.ndarray,
     ) -> None:  # fmt: skip
-        dtype = self._buffer.dtype
+        K = self.grams.whole.values
         advance(
-            self._buffer, self._begin, self.starts, machines, weights, self.rows, self.places,
-            self.marks, self.sums, self.scales, self.factors, self.slots, self.numbers,
-            self.counts, tol, limits_of(dtype), addresses(dtype), found, measures, tallies,
+            K, self._part, self.starts, machines, weights, self.rows, self.places, self.marks,
+            self.sums, self.scales, self.factors, self.slots, self.numbers, self.counts, tol,
+            limits_of(K.dtype), addresses(K.dtype), found, measures, tallies,
         )  # fmt: skip
 
     def _train_alone(
@@ -133,7 +135,8 @@ class Together:
         tallies: np.ndarray,
     ) -> SolvedModel:  # fmt: skip
         """Train a machine that is unusual, from where it is."""
-        gram, y, own = self.grams[m], self.labels[m], slice(*self.starts[m : m + 2])
+        gram, y = self.grams.of_pair(m), self.grams.labels[m]
+        own = slice(*self.starts[m : m + 2])
         rows, twins = self.rows[:, own], gram.twins(y)
         start = np.abs(rows[at.SIGNED])
         solution = solve_dual(gram, y, weights[own], alpha0=start, tol=tol)
@@ -194,14 +197,14 @@ class JointModels(Models):
         if m in self._others:
             return self._others[m]
         together = self._together
-        own, y = slice(*together.starts[m : m + 2]), together.labels[m]
+        own, y = slice(*together.starts[m : m + 2]), together.grams.labels[m]
         C, (alpha, decision, squared, left_out) = self._weights[own], self._found[:, own]
         solution = DualSolution(
             alpha=alpha, C=C, y=y, intercept=float(self.intercepts[m]), decision=decision,
             gap=float(self._gaps[m]), converged=True, iterations=int(self.iterations[m]),
             indefinite=self.indefinite,
         )  # fmt: skip
-        model = SolvedModel(together.grams[m], solution)
+        model = SolvedModel(together.grams.of_pair(m), solution)
         errors = int(((C > 0.0) & lost(y * left_out)).sum())
         model.spans = Spans(squared, left_out, errors)
         return model
@@ -210,14 +213,3 @@ class JointModels(Models):
         self.indefinite = True
         for model in self._others.values():
             model.solution = replace(model.solution, indefinite=True)
-
-
-def _joined(matrices: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """The matrices one after the other, and where each begins; no copy if they already are."""
-    begin = np.concatenate(([0], np.cumsum([matrix.size for matrix in matrices])))
-    if len(matrices) == 1:
-        return matrices[0].reshape(-1), begin
-    base = matrices[0].base
-    if base is not None and base.ndim == 1 and base.size == begin[-1]:
-        return base, begin
-    return np.concatenate([matrix.ravel() for matrix in matrices]), begin

@@ -16,7 +16,8 @@ from .._typing import Array
 from .._validation import check_rows
 from ..kernels import dense, kernel_of
 from ..lazy import LazyGram
-from ..machines import Grams, PairPaths, TrainedMachines
+from ..machines import PairPaths, TrainedMachines
+from ..pair_grams import Grams
 from ..pairs import PairRows
 from ..path import Models
 from ..svc import SpanSVC
