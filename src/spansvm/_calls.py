@@ -62,7 +62,7 @@ def _signature(name: str, dtype: np.dtype) -> tuple[Any, ...]:
 
 
 @intrinsic
-def call(typing_context, function, at, *arguments):
+def _call(typing_context, function, at, *arguments):
     """``function(*arguments)`` with its address from the array `at`."""
     name = function.dispatcher.__name__
     if arguments != _signature(name, np.dtype(str(arguments[0].dtype))):
@@ -85,3 +85,6 @@ def call(typing_context, function, at, *arguments):
         return result
 
     return kind(function, at, several), generate
+
+
+call: Any = _call  # its type is that of the function that is called

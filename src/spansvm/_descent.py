@@ -22,7 +22,7 @@ from math import sqrt
 
 import numpy as np
 
-from ._calls import MARKS, MATRIX, ROW, POINTS, addresses, call, reachable
+from ._calls import MARKS, MATRIX, POINTS, ROW, addresses, call, reachable
 from ._compile import njit
 from ._linalg import add_row, add_rows
 from ._newton import newton, slide
@@ -316,9 +316,7 @@ def _gather(K, x, rows, sums, shares, scale, side):
         shares[t] = wanted[t]
 
 
-reachable(
-    run, lambda K: (K, ROW, ROW, ROW, ROW, ROW, 0.0, 0, 0.0, MARKS, 0, True, POINTS)
-)
+reachable(run, lambda K: (K, ROW, ROW, ROW, ROW, ROW, 0.0, 0, 0.0, MARKS, 0, True, POINTS))
 reachable(move_bounds, lambda K: (K, ROW, ROW, ROW, ROW, ROW, ROW, MATRIX, MATRIX, ROW))
 
 

@@ -101,7 +101,7 @@ def same_points(one, other):
     """Whether two sorted sets of points are the same."""
     if one.size != other.size:
         return False
-    for a in range(one.size):
+    for a in range(one.size):  # noqa: SIM110
         if one[a] != other[a]:
             return False
     return True

@@ -67,8 +67,8 @@ def to_gaussian(products, left, right, gamma):
             k = shifted - _MAGIC
             r = (x - k * _LN2_HIGH) - k * _LN2_LOW
             high = _C8 + r * (_C9 + r * (_C10 + r * (_C11 + r * (_C12 + r * _C13))))
-            series = r * r * (
-                _C2 + r * (_C3 + r * (_C4 + r * (_C5 + r * (_C6 + r * (_C7 + r * high)))))
+            series = (
+                r * r * (_C2 + r * (_C3 + r * (_C4 + r * (_C5 + r * (_C6 + r * (_C7 + r * high))))))
             )
             power = _from_bits((_bits(shifted) + 1023) << 52)
             row[j] = 0.0 if x < _LEAST else (1.0 + (r + series)) * power

@@ -14,6 +14,7 @@ that of a point among them by another ``ridge``; both are subtracted again.
 from __future__ import annotations
 
 import numpy as np
+
 from ._calls import MARKS, MATRIX, POINTS, ROW, reachable
 from ._compile import njit
 from ._factor import (

@@ -144,9 +144,7 @@ def calibrate(machines: TrainedMachines, values: Values) -> PairSigmoids:
     """
     sigmoids, prior = [], 0.5 / (machines.n_classes - 1)
     pair_rows = machines.pair_rows
-    for column, (rows, solution) in enumerate(
-        zip(pair_rows.rows, machines.solutions, strict=True)
-    ):
+    for column, (rows, solution) in enumerate(zip(pair_rows.rows, machines.solutions, strict=True)):
         present = machines.bounds[rows] > 0
         used, positive = rows[present], solution.y[present] > 0
         plain = solution.decision[present]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -191,8 +190,8 @@ class TrainedMachines(Machines):
     @cached_property
     def support(self) -> np.ndarray:  # type: ignore[override]
         """Rows that are support vectors of any pair, class by class."""
-        used = self._signed.any(axis=1)
-        return np.concatenate([own[used[own]] for own in self.pair_rows.members]).astype(np.int32)
+        order = self.pair_rows.class_by_class
+        return order[self._signed[order].any(axis=1)].astype(np.int32)
 
     @cached_property
     def vectors(self) -> Any:
@@ -280,9 +279,7 @@ class TrainedMachines(Machines):
             return values @ self._signed + self.intercepts
         result = np.tile(self.intercepts, (values.shape[0], 1))
         end = 0
-        for members, columns in zip(
-            self.pair_rows.members, self.pair_rows.columns, strict=True
-        ):
+        for members, columns in zip(self.pair_rows.members, self.pair_rows.columns, strict=True):
             end += members.size
             block, weights = values[:, end - members.size : end], self._signed[members]
             used = np.flatnonzero(weights.any(axis=1))

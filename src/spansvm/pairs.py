@@ -151,7 +151,7 @@ def _wins(second_wins: np.ndarray, n_classes: int) -> Array:
     gains = np.zeros((second_wins.shape[1], n_classes), dtype=np.float32)
     for column, (first, second) in enumerate(class_pairs(n_classes)):
         gains[column, first], gains[column, second] = -1.0, 1.0
-    start = np.arange(n_classes - 1, -1, -1)
+    start = np.arange(n_classes - 1.0, -1.0, -1.0)
     return start + (second_wins.astype(np.float32) @ gains).astype(np.float64)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -44,14 +43,19 @@ class Solutions:
     """
 
     def __init__(self, solutions: Sequence[DualSolution]) -> None:
-        self.solutions = list(solutions)
+        self._solutions = list(solutions)
         self.converged = all(solution.converged for solution in solutions)
         self.indefinite = any(solution.indefinite for solution in solutions)
         self.gap = max(solution.gap for solution in solutions)
         self.iterations = np.array([solution.iterations for solution in solutions])
         self.intercepts = np.array([solution.intercept for solution in solutions])
 
-    @cached_property
+    @property
+    def solutions(self) -> list[DualSolution]:
+        """The solution of every machine."""
+        return self._solutions
+
+    @property
     def signed(self) -> Array:
         """Signed multipliers of the rows of all machines, one after the other."""
         return np.concatenate([solution.beta for solution in self.solutions])
@@ -75,16 +79,21 @@ class Models(Solutions):
 
     def __init__(self, models: Sequence[SolvedModel]) -> None:
         super().__init__([model.solution for model in models])
-        self.models = list(models)
+        self._models = list(models)
         self.n_in_bound = sum(int(s.in_bound.sum()) for s in self.solutions)
         self.n_bounded = sum(int(s.bounded.sum()) for s in self.solutions)
 
-    @cached_property
+    @property
+    def models(self) -> list[SolvedModel]:
+        """The model of every machine."""
+        return self._models
+
+    @property
     def n_empty(self) -> int:
-        """In-bound vectors with an empty Lambda_p."""
+        """The number of in-bound vectors with an empty Lambda_p."""
         return sum(model.n_empty for model in self.models)
 
-    @cached_property
+    @property
     def left_out(self) -> Array:
         """Left-out values of the rows of all machines, one after the other."""
         with one_blas_thread:
@@ -98,7 +107,7 @@ class Models(Solutions):
         """The kernel is not positive semidefinite: mark all solutions."""
         for model in self.models:
             model.solution = replace(model.solution, indefinite=True)
-        self.__init__(self.models)
+        self._solutions, self.indefinite = [model.solution for model in self.models], True
 
 
 class Path:

@@ -7,7 +7,6 @@ for each of them.  The results are those of :class:`spansvm.path.Path`, machine 
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 
 import numpy as np
 
@@ -170,27 +169,42 @@ class JointModels(Models):
         others: dict[int, SolvedModel],
     ) -> None:
         self._together, self._others = together, others
+        self._models: list[SolvedModel] = []
         self._weights, self._found, self._gaps = weights, found, measures[at.GAP]
         _, self.iterations, n_in_bound, n_bounded, n_empty = tallies
         self.n_in_bound, self.n_bounded = int(n_in_bound.sum()), int(n_bounded.sum())
-        self.n_empty = int(n_empty.sum())
+        self._n_empty = int(n_empty.sum())
         self.intercepts = measures[at.INTERCEPT]
         self.gap = float(self._gaps.max())
-        self.left_out = found[at.LEFT_OUT]
         solutions = [model.solution for model in others.values()]
         self.converged = all(solution.converged for solution in solutions)
         self.indefinite = any(solution.indefinite for solution in solutions)
 
-    @cached_property
-    def signed(self) -> Array:
-        return self._together.rows[at.LABEL] * self._found[at.ALPHA]
-
-    @cached_property
-    def models(self) -> list[SolvedModel]:
-        return [self._model(m) for m in range(self.iterations.size)]
+    @property
+    def n_empty(self) -> int:
+        """The number of in-bound vectors with an empty Lambda_p."""
+        return self._n_empty
 
     @property
-    def solutions(self) -> list[DualSolution]:  # type: ignore[override]
+    def left_out(self) -> Array:
+        """Left-out values of the rows of all machines, one after the other."""
+        return self._found[at.LEFT_OUT]
+
+    @property
+    def signed(self) -> Array:
+        """Signed multipliers of the rows of all machines, one after the other."""
+        return self._together.rows[at.LABEL] * self._found[at.ALPHA]
+
+    @property
+    def models(self) -> list[SolvedModel]:
+        """The model of every machine, built on first access."""
+        if not self._models:
+            self._models = [self._model(m) for m in range(self.iterations.size)]
+        return self._models
+
+    @property
+    def solutions(self) -> list[DualSolution]:
+        """The solution of every machine."""
         return [model.solution for model in self.models]
 
     def _model(self, m: int) -> SolvedModel:
@@ -210,6 +224,7 @@ class JointModels(Models):
         return model
 
     def set_indefinite(self) -> None:
+        """The kernel is not positive semidefinite: mark all solutions."""
         self.indefinite = True
         for model in self._others.values():
             model.solution = replace(model.solution, indefinite=True)

@@ -205,10 +205,10 @@ class _Judge:
     def _judge_some(self, orders: list[_Order]) -> Iterator[Outcome]:
         """The same up to the first candidate that fails."""
         first = orders[0]
-        weights = [order.bounds for order in orders]
-        options = {"tol": first.tol, "max_iter": first.machine.max_iter}
         self.paths = self.paths or first.training_set.paths()
-        trained = self.paths.train_each(weights, **options)
+        trained = self.paths.train_each(
+            [order.bounds for order in orders], tol=first.tol, max_iter=first.machine.max_iter
+        )
         for order in orders:
             started = time.perf_counter()
             try:

@@ -194,13 +194,10 @@ class TrainingSet:
 
     @cached_property
     def _test_values(self) -> Array:
-        """Kernel values of the test rows with the training rows, with many classes class by class."""
-        test, order = check_rows(self.rows.test, self.kernel.name), slice(None)
-        if self.classes.size > 2:
-            order = self.grams.pair_rows.class_by_class
-        if self.kernel.precomputed:
-            return dense(test)[:, order]
-        return self.kernel(test, self.X[order])
+        """Kernel values of the test rows with the training rows; many classes one by one."""
+        test = check_rows(self.rows.test, self.kernel.name)
+        values = dense(test) if self.kernel.precomputed else self.kernel(test, self.X)
+        return values if self.classes.size == 2 else values[:, self.grams.pair_rows.class_by_class]
 
     def paths(self) -> PairPaths:
         """New paths for one chain: each candidate is trained from the one before."""
