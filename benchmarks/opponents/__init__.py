@@ -2,7 +2,7 @@
 
 An adapter is a script that runs there: it reads a problem (``problem.npz``: X, y, gamma, and the
 weights of the two classes for some candidates), evaluates each candidate with 5 folds on one
-thread, and prints the seconds per candidate as JSON.
+thread, and prints the seconds per candidate as JSON.  That of TorchKM has a job of its own.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..problems import Problem
 
@@ -65,12 +67,18 @@ class Opponent:
 
     def seconds(self, problem: Problem, candidates: np.ndarray) -> list[float] | None:
         """Time of 5 folds per candidate (rows: weight of the negative class, of the positive)."""
+        return self.run(
+            problem.name, X=problem.X, y=problem.y, gamma=problem.gamma, candidates=candidates
+        )
+
+    def run(self, name: str, **arrays: npt.ArrayLike) -> Any:
+        """What the adapter prints for the problem `name` made of `arrays`; None if that fails."""
         python = self.python()
         if python is None:
             return None
         with TemporaryDirectory() as folder:
             file = Path(folder) / "problem.npz"
-            np.savez(file, X=problem.X, y=problem.y, gamma=problem.gamma, candidates=candidates)
+            np.savez(file, **arrays)
             done = subprocess.run(
                 [str(python), str(HERE / f"{self.name}.py"), str(file)],
                 capture_output=True,
@@ -79,7 +87,7 @@ class Opponent:
                 env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
             )
         if done.returncode:
-            print(f"{self.name} failed on {problem.name}\n{done.stderr[-500:]}")
+            print(f"{self.name} failed on {name}\n{done.stderr[-500:]}")
             return None
         return json.loads(done.stdout.strip().splitlines()[-1])
 
@@ -102,3 +110,5 @@ LIQUIDSVM = Opponent(
     (("numpy<1.20", "setuptools", "wheel"), ("--no-build-isolation", "liquidSVM")),
     ("python3.8", "python3.7"),
 )
+# A torch without CUDA is enough, if pip knows of one; that with CUDA takes several gigabytes.
+TORCHKM = Opponent("torchkm", (("torch==2.13.*", "torchkm==4.3.2"),))
