@@ -50,6 +50,8 @@ class TrainingRecord:
         The score.
     estimates : list of dict
         ``label``, ``value`` and ``meaning`` of every estimate; empty for more than two classes.
+    n_searched : int or None
+        How many of the rows were searched.  All estimates are those of a model trained on these.
     """
 
     source: str
@@ -63,6 +65,12 @@ class TrainingRecord:
     judged: JudgedError | None
     selected_by: str
     estimates: list[dict[str, Any]]
+    n_searched: int | None = None
+
+    @property
+    def sampled(self) -> bool:
+        """Whether the search used only a sample of the rows."""
+        return self.n_searched is not None and self.n_searched < self.n_rows
 
     def add_to(self, path: Path) -> None:
         """Add the record to an existing model file."""

@@ -53,6 +53,9 @@ class Report:
         Scores on held-out rows, as given.
     notes : list of str
     versions : dict
+    n_trained : int or None
+        If the search had only a sample of the rows: how many the model was then trained on.  All
+        leave-one-out figures are those of the model trained on the sample.
 
     See Also
     --------
@@ -76,6 +79,7 @@ class Report:
     test: dict[str, Any] | None
     notes: list[str]
     versions: dict[str, str]
+    n_trained: int | None = None
 
     @classmethod
     def from_search(
@@ -90,6 +94,7 @@ class Report:
         command: str | None = None,
         test: Mapping[str, Any] | None = None,
         notes: Sequence[str] = (),
+        n_trained: int | None = None,
     ) -> Report:
         """Gather what a fitted search found.
 
@@ -111,6 +116,9 @@ class Report:
             ``"n_rows"`` is given.
         notes : sequence of str
             What else a reader should know.
+        n_trained : int, optional
+            If the search had only a sample of the rows: how many the model that the reader uses was
+            trained on.
         """
         check_is_fitted(search)
         model = _machine(search)
@@ -140,6 +148,7 @@ class Report:
             test=None if test is None else plain(test),
             notes=[str(note) for note in notes],
             versions=_versions(),
+            n_trained=n_trained,
         )
 
     @property
@@ -164,6 +173,8 @@ class Report:
             "loo_error_interval": figures.interval,
             "majority_error": figures.majority_error,
             "n_rows": figures.n_rows,
+            "n_trained": figures.n_rows if self.n_trained is None else self.n_trained,
+            "figures_of": "model" if self.n_trained is None else "model of the sample",
             "n_candidates": search.n_candidates,
             "n_failed": search.n_failed,
             "n_support": sum(one.n_support for one in figures.classes),

@@ -1,0 +1,326 @@
+"""What a search will take, before it begins: time from a short trial, and memory.
+
+The trial evaluates a few stretches of chains on subsets of the rows that grow until their time is
+used up.  Times grow with a power of the number of rows that is fitted to them, drawn towards the
+usual one, as small subsets say little about large ones.  The result is right within a factor of
+about two or three; the progress of the search corrects it.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import joblib
+import numpy as np
+
+from .._typing import Array, Rows
+from ..lazy import LazyGram
+from ..memory import PARTS, gram_form
+from .composite import Candidates, has_rows, take_rows
+from .dispatch import plan
+from .evaluation import Chain, Work, evaluate
+from .subsets import stratified_rows
+from .training_sets import TrainingSet, cache_of, forget
+
+__all__ = ["Forecast", "predict_cost"]
+
+#: Searches with fewer rows times fits are over before a trial would be.
+_WORTH_A_TRIAL = 100_000
+
+#: Rows of the first subset, and of the one that only loads the compiled code; the factor from one
+#: subset to the next.
+_FIRST, _LOADING, _GROWTH = 250, 60, 2
+
+#: Seconds that the trial may take, and that a stretch of a chain may take on the first subset; the
+#: trial also ends when it has taken this share of the search.
+_TRIAL, _STRETCH, _SHARE = 2.0, 0.25, 0.03
+
+#: How many chains are tried, and how many candidates of each, after the one that it starts with.
+_CHAINS, _LENGTH = 4, 5
+
+#: The usual power of the number of rows with a Gram matrix and without one (a linear kernel on many
+#: rows), and how many doublings of it the measured one has to outweigh.
+_POWER, _LINEAR_POWER, _DOUBLINGS = 2.0, 1.0, 2.0
+
+#: How far the fitted power may be from the usual one.
+_FARTHEST = 0.25
+
+#: The gain of a further thread.
+_THREAD_GAIN = 0.8
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What a search will take.
+
+    Attributes
+    ----------
+    n_rows : int
+    seconds : float
+        Of the whole search, on `n_workers` threads.
+    costs : ndarray of shape (n_candidates,)
+        Seconds of every candidate, over all folds; a candidate that needs a new Gram matrix
+        includes it.
+    n_workers : int
+    gram : str
+        The form of a Gram matrix: one of :data:`spansvm.memory.FORMS`.
+    gram_bytes : float
+        What it takes.
+    power : float
+        The time grows with this power of the number of rows.
+    """
+
+    n_rows: int
+    seconds: float
+    costs: Array
+    n_workers: int
+    gram: str
+    gram_bytes: float
+    power: float
+
+    def seconds_for(self, n_rows: int, n_candidates: int | None = None) -> float:
+        """Seconds of the search with fewer rows or candidates, with a Gram matrix that fits."""
+        share = 1.0 if n_candidates is None else n_candidates / self.costs.size
+        return self.seconds * share * (n_rows / self.n_rows) ** self.power
+
+
+@dataclass(frozen=True)
+class _Stretch:
+    """Neighbours on one chain that are tried: its place among the chains, and the chain itself."""
+
+    place: int
+    chain: Chain
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """Seconds on one subset: of a matrix, and per stretch of its first candidate and of a later."""
+
+    n_rows: int
+    matrix: float
+    cold: Array
+    warm: Array
+    counts: tuple[int, ...]
+    seconds: float
+    without_matrix: bool
+
+    def total(self, shape: _Shape) -> float:
+        """Seconds of the whole search on as many rows."""
+        return float(self.costs(shape).sum())
+
+    def costs(self, shape: _Shape) -> Array:
+        """Seconds of every fit, chain by chain."""
+        places = np.arange(len(shape.lengths))
+        cold = np.interp(places, shape.tried, self.cold)
+        warm = np.repeat(np.interp(places, shape.tried, self.warm), shape.lengths)
+        starts = np.cumsum(shape.lengths) - shape.lengths
+        warm[starts] = cold + self.matrix * shape.new_matrix
+        return warm
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """The chains: their lengths, whether each needs a new matrix, and which ones are tried."""
+
+    lengths: np.ndarray
+    new_matrix: Array
+    tried: np.ndarray
+
+
+def predict_cost(
+    work: Work,
+    X: Any,
+    y: np.ndarray,
+    candidates: Sequence[Mapping[str, Any]],
+    n_jobs: int | None,
+) -> Forecast | None:
+    """What a search will take; None if it is over in no time, or if the trial fails.
+
+    Parameters
+    ----------
+    work : Work
+    X, y
+        All rows.
+    candidates : sequence of dict
+    n_jobs : int, optional
+    """
+    if y.size * len(candidates) * len(work.splits) < _WORTH_A_TRIAL:
+        return None
+    chains = plan(work, candidates)
+    stretches = _stretches(chains)
+    shape = _Shape(
+        lengths=np.array([len(chain.indices) for chain in chains]),
+        new_matrix=np.array(list(_first_of_their_matrix(chains)), dtype=float),
+        tried=np.array([stretch.place for stretch in stretches]),
+    )
+    trials = _try(work, X, y, stretches, shape)
+    if not trials:
+        return None
+    power = _power(trials, shape)
+    last = trials[-1]
+    grown = (y.size / last.n_rows) ** power
+    matrix = last.matrix * (y.size / last.n_rows) ** (1.0 if last.without_matrix else 2.0)
+    fits = replace(last, matrix=matrix, cold=last.cold * grown, warm=last.warm * grown).costs(shape)
+    costs = np.zeros(len(candidates))
+    order = [index for chain in chains for index in chain.indices]
+    np.add.at(costs, order, fits)
+    n_workers = min(joblib.effective_n_jobs(n_jobs), len(chains))
+    budget = work.gram_budget
+    form, size = gram_form(_rows_of_a_fold(work, y.size), budget)
+    if last.without_matrix:
+        form, size = PARTS, 0.0
+    return Forecast(
+        n_rows=y.size,
+        seconds=float(costs.sum()) / (1.0 + _THREAD_GAIN * (n_workers - 1)),
+        costs=costs,
+        n_workers=n_workers,
+        gram=form,
+        gram_bytes=size,
+        power=power,
+    )
+
+
+def _rows_of_a_fold(work: Work, n_rows: int) -> int:
+    return n_rows if work.splits[0] is None else int(work.splits[0][0].size)
+
+
+def _first_of_their_matrix(chains: Sequence[Chain]) -> Iterator[bool]:
+    before = None
+    for chain in chains:
+        keys = chain.split, chain.transformers, chain.kernel
+        yield keys != before
+        before = keys
+
+
+def _stretches(chains: Sequence[Chain]) -> list[_Stretch]:
+    """Stretches from the middle of a few chains of the first fold, evenly among all."""
+    own = [place for place, chain in enumerate(chains) if chain.split == 0]
+    places = np.unique(np.linspace(0, len(own) - 1, _CHAINS).round().astype(int))
+    result = []
+    for place in (own[i] for i in places):
+        chain = chains[place]
+        start = max(0, (len(chain.indices) - _LENGTH - 1) // 2)
+        part = slice(start, start + _LENGTH + 1)
+        shorter = replace(chain, indices=chain.indices[part], candidates=chain.candidates[part])
+        result.append(_Stretch(place, shorter))
+    return result
+
+
+def _try(
+    work: Work, X: Any, y: np.ndarray, stretches: list[_Stretch], shape: _Shape
+) -> list[_Trial]:
+    """Trials on growing subsets, until the time is up."""
+    _measure(work, X, y, _LOADING, stretches[:1], [2])
+    started = time.perf_counter()
+    trials: list[_Trial] = []
+    n_rows, counts = min(_FIRST, y.size), [_LENGTH + 1] * len(stretches)
+    while True:
+        trial = _measure(work, X, y, n_rows, stretches, counts)
+        if trial is None:
+            return trials
+        trials.append(trial)
+        counts = list(trial.counts)
+        spent = time.perf_counter() - started
+        whole = trial.total(shape) * (y.size / n_rows) ** _POWER
+        if n_rows == y.size or spent > _SHARE * whole:
+            return trials
+        n_rows = min(_GROWTH * n_rows, y.size)
+        if spent + trial.seconds * _GROWTH**_POWER > _TRIAL:
+            return trials
+
+
+def _measure(
+    work: Work, X: Any, y: np.ndarray, n_rows: int, stretches: Sequence[_Stretch],
+    counts: Sequence[int],
+) -> _Trial | None:  # fmt: skip
+    """Evaluate stretches on a subset, of each as many candidates as `counts` says."""
+    rows = stratified_rows(y, n_rows)
+    part, part_X, part_y = _restricted(work, rows, y.size), take_rows(X, rows), y[rows]
+    started = time.perf_counter()
+    matrices, cold, warm, done, without_matrix = [], [], [], [], False
+    try:
+        for stretch, count in zip(stretches, counts, strict=True):
+            seconds, training_set = _training_set(part, part_X, part_y, stretch.chain)
+            matrices.append(seconds)
+            without_matrix |= isinstance(training_set.grams.whole, LazyGram)
+            times = _times(part, part_X, part_y, stretch.chain, count)
+            cold.append(times[0])
+            warm.append(np.mean(times[1:] or times))
+            done.append(len(times))
+    except Exception:  # the search itself will tell the user
+        return None
+    finally:
+        forget(part.token)
+    return _Trial(
+        n_rows=rows.size,
+        matrix=float(np.median(matrices)),
+        cold=np.array(cold),
+        warm=np.array(warm),
+        counts=tuple(done),
+        seconds=time.perf_counter() - started,
+        without_matrix=without_matrix,
+    )
+
+
+def _training_set(work: Work, X: Any, y: np.ndarray, chain: Chain) -> tuple[float, TrainingSet]:
+    """The seconds that transformed rows and a Gram matrix take; `evaluate` finds them again."""
+    started = time.perf_counter()
+    estimator, machine = Candidates(work.estimator).build(chain.candidates[0])
+    if work.gram_budget is not None:
+        machine.gram_budget = work.gram_budget
+    split = work.splits[chain.split]
+    params = work.params if split is None else work.params.take(split[0], y.size)
+    training_set = cache_of(work.token).training_set(
+        (chain.transformers, chain.kernel, chain.split), estimator, machine, X, y, params, split
+    )
+    return time.perf_counter() - started, training_set
+
+
+def _times(work: Work, X: Any, y: np.ndarray, chain: Chain, count: int) -> list[float]:
+    times = []
+    before = started = time.perf_counter()
+    for outcome in evaluate(work, X, y, chain):
+        if outcome.exception is not None:
+            raise outcome.exception
+        now = time.perf_counter()
+        times.append(now - before)
+        before = now
+        if len(times) == count or (now - started > _STRETCH and len(times) > 1):
+            break
+    return times
+
+
+def _restricted(work: Work, rows: Rows, n_rows: int) -> Work:
+    """The work on some of the rows, and on the first fold only."""
+    split = work.splits[0]
+    if split is not None:
+        train, test = (np.flatnonzero(np.isin(rows, part)) for part in split)
+        split = train, test
+    return replace(
+        work,
+        token=uuid.uuid4().hex,
+        params=work.params.take(rows, n_rows),
+        score_params={
+            name: {
+                key: take_rows(value, rows) if has_rows(value, n_rows) else value
+                for key, value in own.items()
+            }
+            for name, own in work.score_params.items()
+        },
+        splits=[split],
+    )
+
+
+def _power(trials: Sequence[_Trial], shape: _Shape) -> float:
+    """The power of the number of rows with which the time of a candidate grows."""
+    usual = _LINEAR_POWER if trials[-1].without_matrix else _POWER
+    alike = [trial for trial in trials if trial.without_matrix == trials[-1].without_matrix][-4:]
+    sizes = np.log2([trial.n_rows for trial in alike])
+    times = np.log2([replace(trial, matrix=0.0).total(shape) for trial in alike])
+    sizes -= sizes.mean()
+    fitted = (sizes @ times + _DOUBLINGS * usual) / (sizes @ sizes + _DOUBLINGS)
+    return float(np.clip(fitted, usual - _FARTHEST, usual + _FARTHEST))
