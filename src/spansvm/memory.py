@@ -5,10 +5,20 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-__all__ = ["DOUBLE", "FORMS", "PARTS", "SINGLE", "available_memory", "gram_form", "parse_budget"]
+__all__ = [
+    "DOUBLE",
+    "FORMS",
+    "NONE",
+    "PARTS",
+    "SINGLE",
+    "available_memory",
+    "gram_form",
+    "parse_budget",
+]
 
-#: The forms of a Gram matrix: whole in double or single precision, or in parts when needed.
-DOUBLE, SINGLE, PARTS = FORMS = ("double", "single", "parts")
+#: The forms of a Gram matrix: whole in double or single precision, in parts when needed, or none
+#: at all for a linear kernel on many rows.
+DOUBLE, SINGLE, PARTS, NONE = FORMS = ("double", "single", "parts", "none")
 
 #: Fraction of the available memory that a Gram matrix may take.
 _FRACTION = 0.5

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..memory import DOUBLE, PARTS, SINGLE
+from ..memory import DOUBLE, NONE, PARTS, SINGLE
 from ..search.forecast import Forecast
 from ..search.progress import duration
 from .terminal import Terminal
 
-__all__ = ["Quicker", "tell_what_it_takes"]
+__all__ = ["COMPONENTS", "Quicker", "tell_what_it_takes"]
 
 #: Seconds from which a search is long, and that a quicker one should take at most.
 _LONG, _QUICK = 600.0, 180.0
@@ -17,11 +18,13 @@ _LONG, _QUICK = 600.0, 180.0
 #: What is proposed: the largest that is quick, or the smallest.
 _SAMPLES = (20_000, 10_000, 5000, 3000, 2000, 1000)
 _CANDIDATES = (400, 200, 100, 50, 25)
+COMPONENTS = 100
 
 _FORMS = {
     DOUBLE: "its Gram matrix takes {size}",
     SINGLE: "its Gram matrix takes {size}, in single precision",
     PARTS: "its Gram matrix does not fit into memory and is computed in parts, within {size}",
+    NONE: "it needs no Gram matrix",
 }
 
 
@@ -33,13 +36,13 @@ class Quicker:
     ----------
     sample, candidates : bool
         Whether the search is not smaller already.
-    components : int or None
-        How many landmarks to propose.
+    components : callable or None
+        What the search would take with :data:`COMPONENTS` components; None if that is no choice.
     """
 
     sample: bool
     candidates: bool
-    components: int | None
+    components: Callable[[], Forecast | None] | None
 
 
 def tell_what_it_takes(forecast: Forecast | None, quicker: Quicker, terminal: Terminal) -> None:
@@ -66,10 +69,11 @@ def tell_what_it_takes(forecast: Forecast | None, quicker: Quicker, terminal: Te
         terminal.progress(
             f"--candidates {n_candidates}: a coarser grid; about {duration(n_candidates * share)}."
         )
-    if quicker.components is not None:
+    approximated = None if quicker.components is None else quicker.components()
+    if approximated is not None and approximated.seconds < forecast.seconds / 2:
         terminal.progress(
-            f"--components {quicker.components}: approximates the kernel from "
-            f"{quicker.components} rows, without a Gram matrix."
+            f"--components {COMPONENTS}: approximates the kernel from {COMPONENTS} rows; about "
+            f"{duration(approximated.seconds)}."
         )
 
 

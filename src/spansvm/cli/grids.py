@@ -83,15 +83,20 @@ class SearchPlan:
         return f"{APPROXIMATION if of_kernel else STEP}__{name}"
 
     @property
+    def has_kernel(self) -> bool:
+        """Whether there is a kernel to approximate."""
+        kernels = [name for part in self.parts for name in part.get("kernel", ())]
+        return self.landmarks is None and "linear" not in kernels
+
+    @property
     def n_candidates(self) -> int:
         """How many candidates there are."""
         return len(ParameterGrid(self.grid))
 
-    def add_to(self, pipeline: Pipeline) -> Pipeline:
-        """The pipeline with the approximation, if any, in front of the model."""
-        if self.landmarks is None:
-            return pipeline
-        return Pipeline([*pipeline.steps[:-1], (APPROXIMATION, self.landmarks), pipeline.steps[-1]])
+    def put_into(self, pipeline: Pipeline) -> Pipeline:
+        """The pipeline with this model as its last step, after the approximation, if any."""
+        landmarks = [] if self.landmarks is None else [(APPROXIMATION, self.landmarks)]
+        return Pipeline([*pipeline.steps[:-1], *landmarks, (STEP, self.model)])
 
 
 def own_name(parameter: str) -> str:

@@ -7,15 +7,17 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from ..errors import UserError, listed, require
 from ..output import OutputFolder
 from ..report import Report
 from ..search import SpanSearch
 from ..search.composite import FitParams, candidate_estimator, refit_arguments
+from ..search.forecast import Forecast
 from ..tables import Table, build_pipeline, read_table
 from ..tables.table import CATEGORICAL, NUMERIC
-from .expectation import Quicker, tell_what_it_takes
+from .expectation import COMPONENTS, Quicker, tell_what_it_takes
 from .grids import SearchPlan, plan_search
 from .held_out import HeldOut, held_out_figures, read_labelled
 from .method_choice import choose_folds, choose_method, choose_scorers
@@ -28,9 +30,6 @@ from .tuning_summary import describe_setting, print_summary, summary_as_json
 
 __all__ = ["run_tuning"]
 
-#: How many components are proposed for a search that would take long.
-_COMPONENTS = 100
-
 
 def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
     """Run a request; UserError before the search begins if it cannot be carried out."""
@@ -42,7 +41,7 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
     searched = table if sample is None else sample.table
     plan = coarser(plan_search(request.search, table), request.candidates, terminal)
     plan = approximated(plan, request.components, searched.n_rows, request.seed)
-    pipeline = plan.add_to(
+    pipeline = plan.put_into(
         build_pipeline(
             table, plan.model, scale=request.scale, impute=request.impute,
             all_categories=sample is not None,
@@ -72,12 +71,7 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
         n_jobs=request.jobs,
         verbose=int(not terminal.quiet),
     )
-    quicker = Quicker(
-        sample=sample is None,
-        candidates=request.candidates is None,
-        components=_COMPONENTS if plan.landmarks is None else None,
-    )
-    _search(search, plan, searched, quicker, terminal)
+    _search(search, plan, searched, request, terminal)
     model = search.best_estimator_
     if sample is not None:
         model = _train_on_all(pipeline, search.best_params_, table, terminal)
@@ -133,7 +127,7 @@ def _imputation(request: TuneRequest, table: Table) -> str:
 
 
 def _search(
-    search: SpanSearch, plan: SearchPlan, table: Table, quicker: Quicker, terminal: Terminal
+    search: SpanSearch, plan: SearchPlan, table: Table, request: TuneRequest, terminal: Terminal
 ) -> None:
     n_candidates = plan.n_candidates
     terminal.progress(f"Searching {plan.name}: {n_candidates} candidates by {search.method}.")
@@ -143,6 +137,17 @@ def _search(
         "groups": table.groups if search.method == "kfold" else None,
     }
     labels = np.asarray(table.y)
+
+    def with_components() -> Forecast | None:
+        other = approximated(plan, COMPONENTS, table.n_rows, request.seed)
+        options = {"estimator": other.put_into(search.estimator), "param_grid": other.pipeline_grid}
+        return clone(search).set_params(**options).forecast(table.X, labels, **arguments)
+
+    quicker = Quicker(
+        sample=request.sample is None,
+        candidates=request.candidates is None,
+        components=with_components if plan.has_kernel else None,
+    )
     with terminal.telling_warnings():
         try:
             if not terminal.quiet:

@@ -19,7 +19,7 @@ import numpy as np
 
 from .._typing import Array, Rows
 from ..lazy import LazyGram
-from ..memory import PARTS, gram_form
+from ..memory import NONE, PARTS, gram_form
 from .composite import Candidates, has_rows, take_rows
 from .dispatch import plan
 from .evaluation import Chain, Work, evaluate
@@ -33,21 +33,28 @@ _WORTH_A_TRIAL = 100_000
 
 #: Rows of the first subset, and of the one that only loads the compiled code; the factor from one
 #: subset to the next.
-_FIRST, _LOADING, _GROWTH = 250, 60, 2
+_FIRST, _LOADING, _GROWTH = 250, 150, 2
 
 #: Seconds that the trial may take, and that a stretch of a chain may take on the first subset; the
 #: trial also ends when it has taken this share of the search.
-_TRIAL, _STRETCH, _SHARE = 2.0, 0.25, 0.03
+_TRIAL, _STRETCH, _SHARE = 4.0, 0.25, 0.01
 
-#: How many chains are tried, and how many candidates of each, after the one that it starts with.
+#: Rows of the first subset for a linear kernel, and rows a feature: with fewer it has a Gram
+#: matrix, and with more it has none.
+_FIRST_LINEAR, _ROWS_A_FEATURE = 3000, 20
+
+#: How many chains are tried, and how many neighbours of each.
 _CHAINS, _LENGTH = 4, 5
 
 #: The usual power of the number of rows with a Gram matrix and without one (a linear kernel on many
 #: rows), and how many doublings of it the measured one has to outweigh.
-_POWER, _LINEAR_POWER, _DOUBLINGS = 2.0, 1.0, 2.0
+_POWER, _LINEAR_POWER, _DOUBLINGS = 2.0, 1.0, 4.0
 
 #: How far the fitted power may be from the usual one.
 _FARTHEST = 0.25
+
+#: In parts, a candidate computes this share of the matrix.
+_RECOMPUTED = 0.2
 
 #: The gain of a further thread.
 _THREAD_GAIN = 0.8
@@ -90,7 +97,7 @@ class Forecast:
 
 @dataclass(frozen=True)
 class _Stretch:
-    """Neighbours on one chain that are tried: its place among the chains, and the chain itself."""
+    """What is tried of one chain, and its place among the chains."""
 
     place: int
     chain: Chain
@@ -98,15 +105,21 @@ class _Stretch:
 
 @dataclass(frozen=True)
 class _Trial:
-    """Seconds on one subset: of a matrix, and per stretch of its first candidate and of a later."""
+    """Seconds on one subset: of a matrix, and per stretch of its first candidate and of a later.
+
+    `places` are those of the chains, `counts` the candidates that were tried of each stretch, and
+    `fewest` is the least number of rows that says something about many.
+    """
 
     n_rows: int
     matrix: float
+    places: Rows
     cold: Array
     warm: Array
     counts: tuple[int, ...]
     seconds: float
     without_matrix: bool
+    fewest: int
 
     def total(self, shape: _Shape) -> float:
         """Seconds of the whole search on as many rows."""
@@ -115,8 +128,10 @@ class _Trial:
     def costs(self, shape: _Shape) -> Array:
         """Seconds of every fit, chain by chain."""
         places = np.arange(len(shape.lengths))
-        cold = np.interp(places, shape.tried, self.cold)
-        warm = np.repeat(np.interp(places, shape.tried, self.warm), shape.lengths)
+        order = np.argsort(self.places)
+        tried, cold, warm = (values[order] for values in (self.places, self.cold, self.warm))
+        cold = np.interp(places, tried, cold)
+        warm = np.repeat(np.interp(places, tried, warm), shape.lengths)
         starts = np.cumsum(shape.lengths) - shape.lengths
         warm[starts] = cold + self.matrix * shape.new_matrix
         return warm
@@ -124,11 +139,10 @@ class _Trial:
 
 @dataclass(frozen=True)
 class _Shape:
-    """The chains: their lengths, whether each needs a new matrix, and which ones are tried."""
+    """The chains: their lengths, and whether each needs a new matrix."""
 
     lengths: np.ndarray
     new_matrix: Array
-    tried: np.ndarray
 
 
 def predict_cost(
@@ -155,24 +169,25 @@ def predict_cost(
     shape = _Shape(
         lengths=np.array([len(chain.indices) for chain in chains]),
         new_matrix=np.array(list(_first_of_their_matrix(chains)), dtype=float),
-        tried=np.array([stretch.place for stretch in stretches]),
     )
     trials = _try(work, X, y, stretches, shape)
     if not trials:
         return None
     power = _power(trials, shape)
     last = trials[-1]
-    grown = (y.size / last.n_rows) ** power
-    matrix = last.matrix * (y.size / last.n_rows) ** (1.0 if last.without_matrix else 2.0)
-    fits = replace(last, matrix=matrix, cold=last.cold * grown, warm=last.warm * grown).costs(shape)
+    ratio = y.size / last.n_rows
+    form, size = gram_form(_rows_of_a_fold(work, y.size), work.gram_budget)
+    matrix, extra = last.matrix * ratio**2, 0.0
+    if last.without_matrix:
+        matrix, form, size = last.matrix * ratio, NONE, 0.0
+    elif form == PARTS:
+        matrix, extra = 0.0, _RECOMPUTED * matrix
+    cold, warm = (part * ratio**power + extra for part in (last.cold, last.warm))
+    fits = replace(last, matrix=matrix, cold=cold, warm=warm).costs(shape)
     costs = np.zeros(len(candidates))
     order = [index for chain in chains for index in chain.indices]
     np.add.at(costs, order, fits)
     n_workers = min(joblib.effective_n_jobs(n_jobs), len(chains))
-    budget = work.gram_budget
-    form, size = gram_form(_rows_of_a_fold(work, y.size), budget)
-    if last.without_matrix:
-        form, size = PARTS, 0.0
     return Forecast(
         n_rows=y.size,
         seconds=float(costs.sum()) / (1.0 + _THREAD_GAIN * (n_workers - 1)),
@@ -197,27 +212,37 @@ def _first_of_their_matrix(chains: Sequence[Chain]) -> Iterator[bool]:
 
 
 def _stretches(chains: Sequence[Chain]) -> list[_Stretch]:
-    """Stretches from the middle of a few chains of the first fold, evenly among all."""
+    """The first candidate and some from the middle of a few chains, evenly among all.
+
+    Only of the first fold.
+    """
     own = [place for place, chain in enumerate(chains) if chain.split == 0]
     places = np.unique(np.linspace(0, len(own) - 1, _CHAINS).round().astype(int))
     result = []
     for place in (own[i] for i in places):
         chain = chains[place]
-        start = max(0, (len(chain.indices) - _LENGTH - 1) // 2)
-        part = slice(start, start + _LENGTH + 1)
-        shorter = replace(chain, indices=chain.indices[part], candidates=chain.candidates[part])
+        middle = (len(chain.indices) - _LENGTH) // 2
+        kept = [0, *range(max(middle, 1), len(chain.indices))][: _LENGTH + 2]
+        shorter = replace(
+            chain,
+            indices=[chain.indices[i] for i in kept],
+            candidates=[chain.candidates[i] for i in kept],
+        )
         result.append(_Stretch(place, shorter))
-    return result
+    # If time is short, those in the middle say most about all.
+    return sorted(result, key=lambda stretch: abs(2 * stretch.place - own[-1]))
 
 
 def _try(
     work: Work, X: Any, y: np.ndarray, stretches: list[_Stretch], shape: _Shape
 ) -> list[_Trial]:
     """Trials on growing subsets, until the time is up."""
-    _measure(work, X, y, _LOADING, stretches[:1], [2])
+    loaded = _measure(work, X, y, _LOADING, stretches[:1], [2])
+    if loaded is None:
+        return []
     started = time.perf_counter()
     trials: list[_Trial] = []
-    n_rows, counts = min(_FIRST, y.size), [_LENGTH + 1] * len(stretches)
+    n_rows, counts = min(max(_FIRST, loaded.fewest), y.size), [_LENGTH + 2] * len(stretches)
     while True:
         trial = _measure(work, X, y, n_rows, stretches, counts)
         if trial is None:
@@ -225,11 +250,12 @@ def _try(
         trials.append(trial)
         counts = list(trial.counts)
         spent = time.perf_counter() - started
-        whole = trial.total(shape) * (y.size / n_rows) ** _POWER
+        power = _LINEAR_POWER if trial.without_matrix else _POWER
+        whole = trial.total(shape) * (y.size / n_rows) ** power
         if n_rows == y.size or spent > _SHARE * whole:
             return trials
         n_rows = min(_GROWTH * n_rows, y.size)
-        if spent + trial.seconds * _GROWTH**_POWER > _TRIAL:
+        if spent + trial.seconds * _GROWTH**power > _TRIAL:
             return trials
 
 
@@ -241,29 +267,43 @@ def _measure(
     rows = stratified_rows(y, n_rows)
     part, part_X, part_y = _restricted(work, rows, y.size), take_rows(X, rows), y[rows]
     started = time.perf_counter()
-    matrices, cold, warm, done, without_matrix = [], [], [], [], False
+    matrices, kernels, cold, warm, done, without_matrix = [], [], [], [], [], False
     try:
-        for stretch, count in zip(stretches, counts, strict=True):
+        for stretch, count in zip(stretches, counts, strict=False):
             seconds, training_set = _training_set(part, part_X, part_y, stretch.chain)
             matrices.append(seconds)
+            kernels.append((stretch.chain.transformers, stretch.chain.kernel))
             without_matrix |= isinstance(training_set.grams.whole, LazyGram)
             times = _times(part, part_X, part_y, stretch.chain, count)
             cold.append(times[0])
-            warm.append(np.mean(times[1:] or times))
+            # The second one is not a neighbour of the first.
+            warm.append(np.mean(times[2:] or times[1:] or times))
             done.append(len(times))
+            if time.perf_counter() - started > _TRIAL:
+                break
     except Exception:  # the search itself will tell the user
         return None
     finally:
         forget(part.token)
     return _Trial(
         n_rows=rows.size,
-        matrix=float(np.median(matrices)),
+        # Stretches with the same kernel share a matrix.
+        matrix=sum(matrices) / len(set(kernels)),
+        places=np.array([stretch.place for stretch in stretches[: len(cold)]]),
         cold=np.array(cold),
         warm=np.array(warm),
         counts=tuple(done),
         seconds=time.perf_counter() - started,
         without_matrix=without_matrix,
+        fewest=_fewest(training_set),
     )
+
+
+def _fewest(training_set: TrainingSet) -> int:
+    """How many rows a subset needs at least to behave like many."""
+    if not training_set.kernel.linear:
+        return 0
+    return max(_FIRST_LINEAR, _ROWS_A_FEATURE * int(training_set.X.shape[1]))
 
 
 def _training_set(work: Work, X: Any, y: np.ndarray, chain: Chain) -> tuple[float, TrainingSet]:
@@ -289,7 +329,7 @@ def _times(work: Work, X: Any, y: np.ndarray, chain: Chain, count: int) -> list[
         now = time.perf_counter()
         times.append(now - before)
         before = now
-        if len(times) == count or (now - started > _STRETCH and len(times) > 1):
+        if len(times) == count or (now - started > _STRETCH and len(times) > 2):
             break
     return times
 
@@ -318,7 +358,7 @@ def _restricted(work: Work, rows: Rows, n_rows: int) -> Work:
 def _power(trials: Sequence[_Trial], shape: _Shape) -> float:
     """The power of the number of rows with which the time of a candidate grows."""
     usual = _LINEAR_POWER if trials[-1].without_matrix else _POWER
-    alike = [trial for trial in trials if trial.without_matrix == trials[-1].without_matrix][-4:]
+    alike = [trial for trial in trials if trial.without_matrix == trials[-1].without_matrix][-3:]
     sizes = np.log2([trial.n_rows for trial in alike])
     times = np.log2([replace(trial, matrix=0.0).total(shape) for trial in alike])
     sizes -= sizes.mean()
