@@ -146,7 +146,7 @@ def _search(
     quicker = Quicker(
         sample=request.sample is None,
         candidates=request.candidates is None,
-        components=with_components if plan.has_kernel else None,
+        components=with_components if plan.has_kernel and table.n_rows > COMPONENTS else None,
     )
     with terminal.telling_warnings():
         try:

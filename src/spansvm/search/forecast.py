@@ -43,8 +43,8 @@ _TRIAL, _STRETCH, _SHARE = 4.0, 0.25, 0.01
 #: matrix, and with more it has none.
 _FIRST_LINEAR, _ROWS_A_FEATURE = 3000, 20
 
-#: How many chains are tried, and how many neighbours of each.
-_CHAINS, _LENGTH = 4, 5
+#: How many chains are tried, and where in each of them two neighbours.
+_CHAINS, _PLACES = 4, (1 / 6, 1 / 2, 5 / 6)
 
 #: The usual power of the number of rows with a Gram matrix and without one (a linear kernel on many
 #: rows), and how many doublings of it the measured one has to outweigh.
@@ -97,10 +97,11 @@ class Forecast:
 
 @dataclass(frozen=True)
 class _Stretch:
-    """What is tried of one chain, and its place among the chains."""
+    """What is tried of one chain, its place among all, and which of it follow their neighbour."""
 
     place: int
     chain: Chain
+    warm: list[int]
 
 
 @dataclass(frozen=True)
@@ -212,23 +213,27 @@ def _first_of_their_matrix(chains: Sequence[Chain]) -> Iterator[bool]:
 
 
 def _stretches(chains: Sequence[Chain]) -> list[_Stretch]:
-    """The first candidate and some from the middle of a few chains, evenly among all.
+    """The first candidate of a few chains, and some pairs of neighbours; of the first fold.
 
-    Only of the first fold.
+    The costs of candidates may grow a lot along a chain.
     """
     own = [place for place, chain in enumerate(chains) if chain.split == 0]
     places = np.unique(np.linspace(0, len(own) - 1, _CHAINS).round().astype(int))
     result = []
     for place in (own[i] for i in places):
         chain = chains[place]
-        middle = (len(chain.indices) - _LENGTH) // 2
-        kept = [0, *range(max(middle, 1), len(chain.indices))][: _LENGTH + 2]
+        last = len(chain.indices) - 1
+        firsts = [min(round(part * last), last - 1) for part in _PLACES]
+        pairs = [i for first in firsts for i in (first, first + 1)]
+        kept = sorted({0, *pairs} & set(range(last + 1)))
         shorter = replace(
             chain,
             indices=[chain.indices[i] for i in kept],
             candidates=[chain.candidates[i] for i in kept],
         )
-        result.append(_Stretch(place, shorter))
+        # Only those after their neighbour are as quick as in the whole chain.
+        warm = [n for n in range(1, len(kept)) if kept[n] == kept[n - 1] + 1]
+        result.append(_Stretch(place, shorter, warm))
     # If time is short, those in the middle say most about all.
     return sorted(result, key=lambda stretch: abs(2 * stretch.place - own[-1]))
 
@@ -242,7 +247,10 @@ def _try(
         return []
     started = time.perf_counter()
     trials: list[_Trial] = []
-    n_rows, counts = min(max(_FIRST, loaded.fewest), y.size), [_LENGTH + 2] * len(stretches)
+    n_rows, counts = (
+        min(max(_FIRST, loaded.fewest), y.size),
+        [len(s.chain.indices) for s in stretches],
+    )
     while True:
         trial = _measure(work, X, y, n_rows, stretches, counts)
         if trial is None:
@@ -255,7 +263,8 @@ def _try(
         if n_rows == y.size or spent > _SHARE * whole:
             return trials
         n_rows = min(_GROWTH * n_rows, y.size)
-        if spent + trial.seconds * _GROWTH**power > _TRIAL:
+        # On small subsets times hardly grow; if they do, the trial takes a little longer.
+        if spent + trial.seconds * _GROWTH ** (0.75 * power) > _TRIAL:
             return trials
 
 
@@ -273,11 +282,10 @@ def _measure(
             seconds, training_set = _training_set(part, part_X, part_y, stretch.chain)
             matrices.append(seconds)
             kernels.append((stretch.chain.transformers, stretch.chain.kernel))
-            without_matrix |= isinstance(training_set.grams.whole, LazyGram)
+            without_matrix |= _has_no_matrix(training_set)
             times = _times(part, part_X, part_y, stretch.chain, count)
             cold.append(times[0])
-            # The second one is not a neighbour of the first.
-            warm.append(np.mean(times[2:] or times[1:] or times))
+            warm.append(np.mean([times[n] for n in stretch.warm if n < len(times)] or times))
             done.append(len(times))
             if time.perf_counter() - started > _TRIAL:
                 break
@@ -297,6 +305,10 @@ def _measure(
         without_matrix=without_matrix,
         fewest=_fewest(training_set),
     )
+
+
+def _has_no_matrix(training_set: TrainingSet) -> bool:
+    return training_set.kernel.linear and isinstance(training_set.grams.whole, LazyGram)
 
 
 def _fewest(training_set: TrainingSet) -> int:
