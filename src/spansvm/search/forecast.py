@@ -37,7 +37,7 @@ _FIRST, _LOADING, _GROWTH = 250, 150, 2
 
 #: Seconds that the trial may take, and that a stretch of a chain may take on the first subset; the
 #: trial also ends when it has taken this share of the search.
-_TRIAL, _STRETCH, _SHARE = 4.0, 0.25, 0.01
+_TRIAL, _STRETCH, _SHARE = 4.0, 0.4, 0.05
 
 #: Rows of the first subset for a linear kernel, and rows a feature: with fewer it has a Gram
 #: matrix, and with more it has none.
@@ -121,6 +121,19 @@ class _Trial:
     seconds: float
     without_matrix: bool
     fewest: int
+
+    def completed(self, before: _Trial) -> _Trial:
+        """The trial with what only the one before had, grown like what both have."""
+        n = self.cold.size
+        growth = (self.cold.sum() + self.warm.sum()) / (
+            before.cold[:n].sum() + before.warm[:n].sum()
+        )
+        return replace(
+            self,
+            places=before.places,
+            cold=np.append(self.cold, growth * before.cold[n:]),
+            warm=np.append(self.warm, growth * before.warm[n:]),
+        )
 
     def total(self, shape: _Shape) -> float:
         """Seconds of the whole search on as many rows."""
@@ -251,21 +264,23 @@ def _try(
         min(max(_FIRST, loaded.fewest), y.size),
         [len(s.chain.indices) for s in stretches],
     )
-    while True:
+    while stretches:
         trial = _measure(work, X, y, n_rows, stretches, counts)
         if trial is None:
             return trials
-        trials.append(trial)
-        counts = list(trial.counts)
+        trials.append(trial.completed(trials[-1]) if trials else trial)
         spent = time.perf_counter() - started
         power = _LINEAR_POWER if trial.without_matrix else _POWER
-        whole = trial.total(shape) * (y.size / n_rows) ** power
+        whole = trials[-1].total(shape) * (y.size / n_rows) ** power
         if n_rows == y.size or spent > _SHARE * whole:
             return trials
         n_rows = min(_GROWTH * n_rows, y.size)
-        # On small subsets times hardly grow; if they do, the trial takes a little longer.
-        if spent + trial.seconds * _GROWTH ** (0.75 * power) > _TRIAL:
-            return trials
+        # The next subset is for as many stretches as there is time, the second for one at least.
+        # On small ones times hardly grow; if they do, the trial takes a little longer.
+        share = (_TRIAL - spent) / (trial.seconds * _GROWTH ** (0.75 * power))
+        fitting = max(int(share * len(trial.counts)), int(len(trials) == 1 and spent < _TRIAL))
+        stretches, counts = stretches[: min(fitting, len(trial.counts))], list(trial.counts)
+    return trials
 
 
 def _measure(
