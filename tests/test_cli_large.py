@@ -137,6 +137,8 @@ def test_a_sample_is_searched_and_all_rows_are_trained_on(run):
     assert re.search(r"of 100 rows; 95% CI .*\), of a model trained on the sample$", out, re.M)
     model = load_model("data-tuned/model.skops").model
     assert model[-1].shape_fit_[0] == 300
+    n_errors = round(model[-1].loo_error_ * 300)
+    assert re.search(rf"^the same on all rows \.+ \S+ \({n_errors} of 300 rows", out, re.MULTILINE)
     test = frame(100, seed=1)
     wrong = int((model.predict(test[["a", "b", "colour"]]) != test.kind).sum())
     assert f"({wrong} of 100 rows" in out
@@ -162,19 +164,21 @@ def test_the_report_says_whose_figures_it_shows(run):
     assert code == 0
     page = " ".join(Path("data-tuned/report.html").read_text().split())
     assert "a sample of 100 of 300 rows" in page
-    assert "on this page are those of a model trained on the sample." in page
-    assert "its own leave-one-out error is not known" in page
+    assert "all figures and charts below are those of a model trained on the sample." in page
+    error = load_model("data-tuned/model.skops").model[-1].loo_error_
+    assert f"leaving out each in turn, {round(300 * error)} would be misclassified." in page
+    assert "leave-one-out error, all rows" in page
     content = json.loads(Path("data-tuned/report.json").read_text())
-    assert content["n_trained"] == 300
+    assert content["leave_one_out"]["n_rows"] == 100
+    assert content["trained"]["error"] == pytest.approx(error)
     for summary in (content["summary"], json.loads(out)):
-        assert (summary["n_rows"], summary["n_trained"]) == (100, 300)
-        assert summary["figures_of"] == "model of the sample"
+        assert (summary["n_rows"], summary["trained"]["n_rows"]) == (100, 300)
 
 
 def test_without_a_sample_nothing_is_said_about_one(run):
     _, out, err = run(f"tune data.csv {SEARCH} --json")
-    assert "sample" not in out.replace("model of the sample", "") + err
-    assert json.loads(out)["figures_of"] == "model"
+    assert "sample" not in out + err
+    assert json.loads(out)["trained"] is None
     assert "those of a model trained" not in Path("data-tuned/report.html").read_text()
 
 
@@ -189,10 +193,11 @@ def test_suspicious_rows_of_a_sample_have_their_numbers_in_the_file(run):
 def test_evaluate_says_that_the_estimates_are_of_a_sample(run):
     run(f"tune data.csv {SEARCH} --sample 100 --quiet")
     record = TrainingRecord.read(Path("data-tuned/model.skops"))
-    assert (record.n_searched, record.n_rows, record.sampled) == (100, 300, True)
+    assert (record.n_searched, record.n_rows, record.trained.n_rows) == (100, 300, 300)
     _, out, err = run("evaluate data-tuned test.csv")
     assert "trained on a sample of 100 of the 300 rows" in err
-    assert "100 rows of data.csv" in out
+    assert re.search(r"leave-one-out error +\S+ +100 rows of data.csv", out)
+    assert re.search(r"the same on all rows +\S+ +300 rows of data.csv", out)
 
 
 def test_the_seed_draws_the_sample(run):

@@ -78,9 +78,9 @@ def draw_sample(table: Table, n_rows: int | None, seed: int, terminal: Terminal)
     }
     sample = Sample(replace(table, **parts), rows, table.n_rows)
     terminal.note(
-        f"The search uses a sample of {sample.in_words} (--sample {n_rows}, --seed {seed}), and so "
-        "do all leave-one-out figures; the model itself is trained on all rows with the selected "
-        "setting."
+        f"The search uses a sample of {sample.in_words} (--sample {n_rows}, --seed {seed}); the "
+        "selected model is then trained on all rows. Figures are those of a model trained on the "
+        "sample, unless they say all rows."
     )
     return sample
 

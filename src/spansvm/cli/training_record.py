@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from ..errors import UserError
+from ..report.loo_figures import TrainedModel
 from ..report.searched import JudgedError
 from ..tables import Table
 
@@ -52,6 +53,8 @@ class TrainingRecord:
         ``label``, ``value`` and ``meaning`` of every estimate; empty for more than two classes.
     n_searched : int or None
         How many of the rows were searched.  All estimates are those of a model trained on these.
+    trained : TrainedModel or None
+        If that was a sample: the left-out errors of the model itself.
     """
 
     source: str
@@ -66,11 +69,7 @@ class TrainingRecord:
     selected_by: str
     estimates: list[dict[str, Any]]
     n_searched: int | None = None
-
-    @property
-    def sampled(self) -> bool:
-        """Whether the search used only a sample of the rows."""
-        return self.n_searched is not None and self.n_searched < self.n_rows
+    trained: TrainedModel | None = None
 
     def add_to(self, path: Path) -> None:
         """Add the record to an existing model file."""
@@ -86,8 +85,12 @@ class TrainingRecord:
             content = archive.read(_MEMBER)
         try:
             values = json.loads(content)
-            judged = values.pop("judged")
-            return cls(**values, judged=None if judged is None else JudgedError(**judged))
+            judged, trained = values.pop("judged"), values.pop("trained", None)
+            return cls(
+                **values,
+                judged=None if judged is None else JudgedError(**judged),
+                trained=None if trained is None else TrainedModel(**trained),
+            )
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise UserError(
                 f"The training record in {path} is damaged; run spansvm tune again."

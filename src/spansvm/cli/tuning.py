@@ -76,7 +76,8 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
     if sample is not None:
         model = _train_on_all(pipeline, search.best_params_, table, terminal)
     test = None if test_table is None else held_out_figures(model, test_table)
-    report = _report(search, searched, sample, request, test, terminal)
+    trained = None if sample is None else model[-1]
+    report = _report(search, searched, sample, trained, request, test, terminal)
     setting = describe_setting(search.best_params_, table.schema.classes)
     record = TrainingRecord(
         source=table.source,
@@ -91,6 +92,7 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
         selected_by=report.search.scoring,
         estimates=[asdict(estimate) for estimate in report.trust.estimates],
         n_searched=searched.n_rows,
+        trained=report.trained,
     )
     files = write_files(folder, model, search, report, record, table.schema, terminal)
     print_summary(report, setting, test, terminal, named=table.ids is not None)
@@ -174,7 +176,7 @@ def _train_on_all(pipeline: Any, params: dict[str, Any], table: Table, terminal:
 
 
 def _report(
-    search: SpanSearch, table: Table, sample: Sample | None, request: TuneRequest,
+    search: SpanSearch, table: Table, sample: Sample | None, trained: Any, request: TuneRequest,
     test: HeldOut | None, terminal: Terminal,
 ) -> Report:  # fmt: skip
     numbers = range(table.n_rows) if sample is None else sample.rows.tolist()
@@ -193,5 +195,5 @@ def _report(
         command=request.command or None,
         test=figures,
         notes=terminal.told,
-        n_trained=None if sample is None else sample.n_of,
+        trained=trained,
     )

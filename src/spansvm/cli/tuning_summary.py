@@ -66,9 +66,13 @@ def print_summary(
         reason = " (selection criterion)" if search.selects_by_error else ""
         lines.append([judged.name, f"{percent(judged.error)}{reason}"])
     in_words = error_in_words(loo.n_errors, loo.n_rows, loo.interval)
-    if report.n_trained is not None:
+    trained = report.trained
+    if trained is not None:
         in_words += ", of a model trained on the sample"
     lines.append([search.span_rule_name, in_words])
+    if trained is not None:
+        of_all = error_in_words(trained.n_errors, trained.n_rows, trained.interval)
+        lines.append(["the same on all rows", of_all])
     majority = percent(loo.majority_error)
     if search.selects_by_error:
         error = loo.error if judged is None else judged.error
