@@ -118,7 +118,6 @@ class _Trial:
     cold: Array
     warm: Array
     counts: tuple[int, ...]
-    seconds: float
     without_matrix: bool
     fewest: int
 
@@ -131,9 +130,25 @@ class _Trial:
         return replace(
             self,
             places=before.places,
+            counts=(*self.counts, *before.counts[n:]),
             cold=np.append(self.cold, growth * before.cold[n:]),
             warm=np.append(self.warm, growth * before.warm[n:]),
         )
+
+    def reordered(self, order: Rows) -> _Trial:
+        """The trial with its stretches in another order."""
+        return replace(
+            self,
+            places=self.places[order],
+            counts=tuple(self.counts[i] for i in order),
+            cold=self.cold[order],
+            warm=self.warm[order],
+        )
+
+    @property
+    def stretch_seconds(self) -> Array:
+        """Seconds of every stretch; each may need a matrix."""
+        return self.matrix + self.cold + self.warm * (np.array(self.counts) - 1.0)
 
     def total(self, shape: _Shape) -> float:
         """Seconds of the whole search on as many rows."""
@@ -255,39 +270,47 @@ def _try(
     work: Work, X: Any, y: np.ndarray, stretches: list[_Stretch], shape: _Shape
 ) -> list[_Trial]:
     """Trials on growing subsets, until the time is up."""
-    loaded = _measure(work, X, y, _LOADING, stretches[:1], [2])
+    loaded = _measure(work, X, y, _LOADING, stretches[:1], [2], _STRETCH)
     if loaded is None:
         return []
     started = time.perf_counter()
     trials: list[_Trial] = []
-    n_rows, counts = (
-        min(max(_FIRST, loaded.fewest), y.size),
-        [len(s.chain.indices) for s in stretches],
-    )
-    while stretches:
-        trial = _measure(work, X, y, n_rows, stretches, counts)
+    n_rows = min(max(_FIRST, loaded.fewest), y.size)
+    counts = [len(stretch.chain.indices) for stretch in stretches]
+    fitting = len(stretches)
+    while fitting:
+        limit = _TRIAL if trials else _STRETCH  # later, the same candidates must be compared
+        trial = _measure(work, X, y, n_rows, stretches[:fitting], counts, limit)
         if trial is None:
             return trials
-        trials.append(trial.completed(trials[-1]) if trials else trial)
+        trial = trial.completed(trials[-1]) if trials else trial
+        # What costs most is tried first next time, if there is no time for all.
+        order = np.argsort(-trial.warm, kind="stable")
+        trial = trial.reordered(order)
+        trials.append(trial)
+        stretches, counts = [stretches[i] for i in order], list(trial.counts)
         spent = time.perf_counter() - started
         power = _LINEAR_POWER if trial.without_matrix else _POWER
-        whole = trials[-1].total(shape) * (y.size / n_rows) ** power
+        whole = trial.total(shape) * (y.size / n_rows) ** power
         if n_rows == y.size or spent > _SHARE * whole:
             return trials
+        # On small subsets times hardly grow; if they do, the trial takes a little longer.
+        times = trial.stretch_seconds * _GROWTH ** (0.75 * power)
+        fitting = int(np.sum(np.cumsum(times) <= _TRIAL - spent))
+        if len(trials) == 1 and spent < _TRIAL:  # one says nothing about the growth
+            fitting = max(fitting, 1)
         n_rows = min(_GROWTH * n_rows, y.size)
-        # The next subset is for as many stretches as there is time, the second for one at least.
-        # On small ones times hardly grow; if they do, the trial takes a little longer.
-        share = (_TRIAL - spent) / (trial.seconds * _GROWTH ** (0.75 * power))
-        fitting = max(int(share * len(trial.counts)), int(len(trials) == 1 and spent < _TRIAL))
-        stretches, counts = stretches[: min(fitting, len(trial.counts))], list(trial.counts)
     return trials
 
 
 def _measure(
     work: Work, X: Any, y: np.ndarray, n_rows: int, stretches: Sequence[_Stretch],
-    counts: Sequence[int],
+    counts: Sequence[int], limit: float,
 ) -> _Trial | None:  # fmt: skip
-    """Evaluate stretches on a subset, of each as many candidates as `counts` says."""
+    """Evaluate stretches on a subset, of each as many candidates as `counts` and time allow.
+
+    `limit` is for one stretch, in seconds.
+    """
     rows = stratified_rows(y, n_rows)
     part, part_X, part_y = _restricted(work, rows, y.size), take_rows(X, rows), y[rows]
     started = time.perf_counter()
@@ -298,7 +321,7 @@ def _measure(
             matrices.append(seconds)
             kernels.append((stretch.chain.transformers, stretch.chain.kernel))
             without_matrix |= _has_no_matrix(training_set)
-            times = _times(part, part_X, part_y, stretch.chain, count)
+            times = _times(part, part_X, part_y, stretch.chain, count, limit)
             cold.append(times[0])
             warm.append(np.mean([times[n] for n in stretch.warm if n < len(times)] or times))
             done.append(len(times))
@@ -316,7 +339,6 @@ def _measure(
         cold=np.array(cold),
         warm=np.array(warm),
         counts=tuple(done),
-        seconds=time.perf_counter() - started,
         without_matrix=without_matrix,
         fewest=_fewest(training_set),
     )
@@ -347,7 +369,9 @@ def _training_set(work: Work, X: Any, y: np.ndarray, chain: Chain) -> tuple[floa
     return time.perf_counter() - started, training_set
 
 
-def _times(work: Work, X: Any, y: np.ndarray, chain: Chain, count: int) -> list[float]:
+def _times(
+    work: Work, X: Any, y: np.ndarray, chain: Chain, count: int, limit: float
+) -> list[float]:
     times = []
     before = started = time.perf_counter()
     for outcome in evaluate(work, X, y, chain):
@@ -356,7 +380,7 @@ def _times(work: Work, X: Any, y: np.ndarray, chain: Chain, count: int) -> list[
         now = time.perf_counter()
         times.append(now - before)
         before = now
-        if len(times) == count or (now - started > _STRETCH and len(times) > 2):
+        if len(times) == count or (now - started > limit and len(times) > 2):
             break
     return times
 
