@@ -99,7 +99,7 @@ def test_a_long_search_is_told_before_it_begins(run, monkeypatch):
         "precision. Options that make it quicker:",
         "--sample 5000: searches on 5000 rows and trains on all; about 2 minutes and the last "
         "training.",
-        "--candidates 50: a coarser grid; about 6 minutes.",
+        "--candidates 50: a coarser grid; about 8 minutes.",
         "--components 100: approximates the kernel from 100 rows; about 60 seconds.",
     ]
 

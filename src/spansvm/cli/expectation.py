@@ -20,6 +20,9 @@ _SAMPLES = (20_000, 10_000, 5000, 3000, 2000, 1000)
 _CANDIDATES = (400, 200, 100, 50, 25)
 COMPONENTS = 100
 
+#: On a coarser grid a candidate takes this much longer: its neighbour is farther away.
+_COARSER = 1.5
+
 _FORMS = {
     DOUBLE: "its Gram matrix takes {size}",
     SINGLE: "its Gram matrix takes {size}, in single precision",
@@ -64,7 +67,7 @@ def tell_what_it_takes(forecast: Forecast | None, quicker: Quicker, terminal: Te
     n_all = forecast.costs.size
     fewer = [n for n in _CANDIDATES if n < n_all]
     if quicker.candidates and fewer:
-        share = forecast.seconds / n_all
+        share = _COARSER * forecast.seconds / n_all
         n_candidates = next((n for n in fewer if n * share <= _LONG), fewer[-1])
         terminal.progress(
             f"--candidates {n_candidates}: a coarser grid; about {duration(n_candidates * share)}."
