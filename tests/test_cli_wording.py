@@ -244,8 +244,8 @@ def test_without_a_terminal_progress_is_a_line_from_time_to_time(monkeypatch, ca
             now[0] += 1.0
             progress.advance(candidate, 0.5)
     assert capsys.readouterr().err.splitlines() == [
-        "30/100 candidates, best 0.5000, about 70 s left",
-        "50/100 candidates, best 0.5000, about 50 s left",
+        "30/100 candidates, best 0.5000, about 70 seconds left",
+        "50/100 candidates, best 0.5000, about 50 seconds left",
     ]
 
 

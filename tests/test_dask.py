@@ -67,7 +67,7 @@ def test_a_search_survives_a_worker_that_is_killed(client, problem):
     class KillOnce:
         """Stands for the progress bar: after some candidates a worker is killed."""
 
-        def __init__(self, n_candidates, n_splits, *, shown):
+        def __init__(self, n_candidates, n_splits, *, shown, forecast):
             self.done = 0
 
         def __enter__(self):

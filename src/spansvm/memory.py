@@ -5,7 +5,20 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-__all__ = ["available_memory", "parse_budget"]
+__all__ = [
+    "DOUBLE",
+    "FORMS",
+    "NONE",
+    "PARTS",
+    "SINGLE",
+    "available_memory",
+    "gram_form",
+    "parse_budget",
+]
+
+#: The forms of a Gram matrix: whole in double or single precision, in parts when needed, or none
+#: at all for a linear kernel on many rows.
+DOUBLE, SINGLE, PARTS, NONE = FORMS = ("double", "single", "parts", "none")
 
 #: Fraction of the available memory that a Gram matrix may take.
 _FRACTION = 0.5
@@ -36,6 +49,18 @@ def parse_budget(budget: float | str | None) -> float:
             f"got {budget!r}."
         )
     return float(budget)
+
+
+def gram_form(n_rows: int, budget: float | str | None = None) -> tuple[str, float]:
+    """The form in which the Gram matrix of some rows fits the budget, and the bytes that it takes.
+
+    In parts it takes the whole budget.
+    """
+    allowed = parse_budget(budget)
+    for form, size in ((DOUBLE, 8.0), (SINGLE, 4.0)):
+        if size * n_rows**2 <= allowed:
+            return form, size * n_rows**2
+    return PARTS, allowed
 
 
 def available_memory() -> float:

@@ -64,6 +64,11 @@ def evaluate(
     seen = record is not None and record.fingerprint == fingerprint(table)
     if record is None:
         terminal.note(f"{model} was not written by spansvm tune and holds no estimates.")
+    elif record.trained is not None:
+        terminal.note(
+            f"Estimates are those of a model with the same setting, trained on a sample of "
+            f"{record.n_searched} of the {record.n_rows} rows, unless they say all rows."
+        )
     if record is not None and seen:
         telling = record.span_rule_name if record.judged is None else record.judged.name
         terminal.note(
@@ -98,10 +103,17 @@ def _print(
                 [judged.name, shown(judged.error), f"of the model selected by {record.selected_by}"]
             )
         low, high = (percent(end) for end in record.loo_interval)
+        counted = record.n_searched or record.n_rows
         rows.append(
             [record.span_rule_name, shown(record.loo_error),
-             f"{record.n_rows} rows of {record.source}; 95% CI {low} to {high}"],
+             f"{counted} rows of {record.source}; 95% CI {low} to {high}"],
         )  # fmt: skip
+        if record.trained is not None:
+            low, high = (percent(end) for end in record.trained.interval)
+            rows.append(
+                ["the same on all rows", shown(record.trained.error),
+                 f"{record.trained.n_rows} rows of {record.source}; 95% CI {low} to {high}"],
+            )  # fmt: skip
         # The span-rule already has its line.
         others = [one for one in record.estimates if one["name"] != "span_rule"]
         rows += [[one["label"], shown(one["value"]), one["meaning"]] for one in others]

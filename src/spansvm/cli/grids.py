@@ -8,6 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sklearn.kernel_approximation import Nystroem
+from sklearn.model_selection import ParameterGrid
+from sklearn.pipeline import Pipeline
+
 from ..errors import UserError, closest_name, require
 from ..kernels import KERNELS
 from ..svc import SpanSVC
@@ -15,13 +19,24 @@ from ..tables import Table
 from ..weighting import PAPER_CLASS_WEIGHTS, PAPER_SIGMOIDS, ClassWeighting, SigmoidWeighting
 from .terminal import printable
 
-__all__ = ["CLASS_WEIGHTS", "C_GAMMA", "SCORES", "STEP", "SearchPlan", "plan_search"]
+__all__ = [
+    "APPROXIMATION",
+    "CLASS_WEIGHTS",
+    "C_GAMMA",
+    "SCORES",
+    "SearchPlan",
+    "own_name",
+    "plan_search",
+]
 
 #: The named searches.
 CLASS_WEIGHTS, SCORES, C_GAMMA = "class-weights", "scores", "C-gamma"
 
-#: Name of the model in the pipeline.
-STEP = "svm"
+#: Names of the model in the pipeline, and of what approximates its kernel.
+STEP, APPROXIMATION = "svm", "nystroem"
+
+#: Parameters of the kernel: those of the approximation, if there is one.
+_OF_KERNEL = ("kernel", "gamma", "degree", "coef0")
 
 _C = [2.0**exponent for exponent in range(-5, 11)]
 _GAMMA = [2.0**exponent for exponent in range(-11, 4, 2)]
@@ -44,17 +59,49 @@ class SearchPlan:
     model : SpanSVC
     grid : dict or list of dicts
         By the model's own parameter names.
+    landmarks : Nystroem, optional
+        Approximates the kernel; the model is then linear.
     """
 
     name: str
     model: SpanSVC
     grid: dict[str, list[Any]] | list[dict[str, list[Any]]]
+    landmarks: Nystroem | None = None
+
+    @property
+    def parts(self) -> list[dict[str, list[Any]]]:
+        """The grid as a list of grids."""
+        return [self.grid] if isinstance(self.grid, dict) else self.grid
 
     @property
     def pipeline_grid(self) -> list[dict[str, list[Any]]]:
         """The grid by the pipeline's parameter names."""
-        parts = [self.grid] if isinstance(self.grid, dict) else self.grid
-        return [{f"{STEP}__{name}": part[name] for name in part} for part in parts]
+        return [{self._in_pipeline(name): part[name] for name in part} for part in self.parts]
+
+    def _in_pipeline(self, name: str) -> str:
+        of_kernel = self.landmarks is not None and name in _OF_KERNEL
+        return f"{APPROXIMATION if of_kernel else STEP}__{name}"
+
+    @property
+    def has_kernel(self) -> bool:
+        """Whether there is a kernel to approximate."""
+        kernels = [name for part in self.parts for name in part.get("kernel", ())]
+        return self.landmarks is None and "linear" not in kernels
+
+    @property
+    def n_candidates(self) -> int:
+        """How many candidates there are."""
+        return len(ParameterGrid(self.grid))
+
+    def put_into(self, pipeline: Pipeline) -> Pipeline:
+        """The pipeline with this model as its last step, after the approximation, if any."""
+        landmarks = [] if self.landmarks is None else [(APPROXIMATION, self.landmarks)]
+        return Pipeline([*pipeline.steps[:-1], *landmarks, (STEP, self.model)])
+
+
+def own_name(parameter: str) -> str:
+    """A parameter of the pipeline by the model's own name: ``C`` for ``svm__C``."""
+    return parameter.removeprefix(f"{STEP}__").removeprefix(f"{APPROXIMATION}__")
 
 
 def plan_search(search: str | None, table: Table) -> SearchPlan:

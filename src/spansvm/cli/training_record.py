@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from ..errors import UserError
+from ..report.loo_figures import TrainedModel
 from ..report.searched import JudgedError
 from ..tables import Table
 
@@ -50,6 +51,10 @@ class TrainingRecord:
         The score.
     estimates : list of dict
         ``label``, ``value`` and ``meaning`` of every estimate; empty for more than two classes.
+    n_searched : int or None
+        How many of the rows were searched.  All estimates are those of a model trained on these.
+    trained : TrainedModel or None
+        If that was a sample: the left-out errors of the model itself.
     """
 
     source: str
@@ -63,6 +68,8 @@ class TrainingRecord:
     judged: JudgedError | None
     selected_by: str
     estimates: list[dict[str, Any]]
+    n_searched: int | None = None
+    trained: TrainedModel | None = None
 
     def add_to(self, path: Path) -> None:
         """Add the record to an existing model file."""
@@ -78,8 +85,12 @@ class TrainingRecord:
             content = archive.read(_MEMBER)
         try:
             values = json.loads(content)
-            judged = values.pop("judged")
-            return cls(**values, judged=None if judged is None else JudgedError(**judged))
+            judged, trained = values.pop("judged"), values.pop("trained", None)
+            return cls(
+                **values,
+                judged=None if judged is None else JudgedError(**judged),
+                trained=None if trained is None else TrainedModel(**trained),
+            )
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise UserError(
                 f"The training record in {path} is damaged; run spansvm tune again."

@@ -47,6 +47,7 @@ HELP = (
     "  spansvm tune data.csv --scores confidence --impute median\n"
     "  spansvm tune data.csv --groups person --out results\n"
     "  spansvm tune data.csv --search grid.yaml      # C: [1, 10], gamma: [0.1, 1]\n"
+    "  spansvm tune large.csv --sample 5000\n"
     "  zcat data.libsvm.gz | spansvm tune - --json\n\n"
     "Writes model.skops, model.libsvm, results.csv, report.html and report.json to a folder "
     "(data-tuned for data.csv). Exit code 2 means an error that you can correct; the message says "
@@ -79,6 +80,9 @@ class TuneRequest:
     test: str | None = None
     jobs: int | None = None
     seed: int = 0
+    sample: int | None = None
+    candidates: int | None = None
+    components: int | None = None
     force: bool = False
     command: str = ""
 
@@ -152,8 +156,32 @@ def tune(
         int | None, typer.Option(rich_help_panel=_SEARCH, help="Number of threads; -1 for all.")
     ] = None,
     seed: Annotated[
-        int, typer.Option(min=0, rich_help_panel=_SEARCH, help="Seed of the kfold folds.")
+        int,
+        typer.Option(
+            min=0, rich_help_panel=_SEARCH,
+            help="Seed of the kfold folds, the sample and the components.",
+        ),
     ] = 0,
+    sample: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", rich_help_panel=_SEARCH,
+            help="Search on a sample of N rows; the selected model is trained on all.",
+        ),
+    ] = None,
+    candidates: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", rich_help_panel=_SEARCH, help="Try at most N candidates: a coarser grid."
+        ),
+    ] = None,
+    components: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", rich_help_panel=_SEARCH,
+            help="Approximate the kernel from N rows (Nystroem), for very many rows.",
+        ),
+    ] = None,
     test: Annotated[
         str | None,
         typer.Option(
@@ -189,7 +217,8 @@ def tune(
             file=file_options(format, delimiter, header, encoding, decimal, missing),
             roles=Roles(target, scores, weights, groups, id, drop or (), categorical or ()),
             scale=scale, impute=impute, search=search, method=method, scoring=scoring, test=test,
-            jobs=jobs, seed=seed, force=force, command=shlex.join(["spansvm", *sys.argv[1:]]),
+            jobs=jobs, seed=seed, sample=sample, candidates=candidates, components=components,
+            force=force, command=shlex.join(["spansvm", *sys.argv[1:]]),
         ),
         Terminal(quiet=quiet, as_json=json),
     )  # fmt: skip

@@ -11,7 +11,7 @@ from ..models import libsvm_reason, save_libsvm, save_model
 from ..output import OutputFolder, write_csv
 from ..report import Report, write_json, write_report
 from ..tables import Schema
-from .grids import STEP
+from .grids import APPROXIMATION, own_name
 from .terminal import Terminal
 from .training_record import TrainingRecord
 
@@ -29,6 +29,7 @@ MODEL, LIBSVM, TABLE, PAGE, JSON = FILES = (
 
 def write_files(
     folder: OutputFolder,
+    model: Any,
     search: Any,
     report: Report,
     record: TrainingRecord,
@@ -37,17 +38,29 @@ def write_files(
 ) -> list[Path]:
     """Write all files of a search, and note any that cannot be written.
 
+    Parameters
+    ----------
+    folder : OutputFolder
+    model : Pipeline
+        The selected model; not that of the search if that had only some of the rows.
+    search : SpanSearch
+    report : Report
+    record : TrainingRecord
+    schema : Schema
+    terminal : Terminal
+
     Returns
     -------
     list of Path
     """
-    model = search.best_estimator_
     written = []
     with folder.writing(MODEL) as path:
         save_model(path, model, schema=schema, command=report.command or "")
         record.add_to(path)
     written.append(MODEL)
     reason = libsvm_reason(model)
+    if APPROXIMATION in model.named_steps:
+        reason = "LIBSVM has no approximated kernels"
     if reason is None:
         with folder.writing(LIBSVM) as path:
             save_libsvm(path, model)
@@ -85,7 +98,7 @@ def write_candidates(path: Path, results: dict[str, Any], order: list[int]) -> N
 
 
 def _column_name(key: str) -> str:
-    return key.removeprefix("param_").removeprefix(f"{STEP}__")
+    return own_name(key.removeprefix("param_"))
 
 
 def _cell(value: Any) -> Any:

@@ -7,17 +7,21 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import ParameterGrid
+from sklearn.base import clone
 
 from ..errors import UserError, listed, require
 from ..output import OutputFolder
 from ..report import Report
 from ..search import SpanSearch
+from ..search.composite import FitParams, candidate_estimator, refit_arguments
+from ..search.forecast import Forecast
 from ..tables import Table, build_pipeline, read_table
 from ..tables.table import CATEGORICAL, NUMERIC
+from .expectation import COMPONENTS, Quicker, tell_what_it_takes
 from .grids import SearchPlan, plan_search
 from .held_out import HeldOut, held_out_figures, read_labelled
 from .method_choice import choose_folds, choose_method, choose_scorers
+from .smaller import Sample, approximated, coarser, draw_sample
 from .terminal import Terminal, without_traceback
 from .training_record import TrainingRecord, fingerprint
 from .tune import TuneRequest
@@ -26,9 +30,6 @@ from .tuning_summary import describe_setting, print_summary, summary_as_json
 
 __all__ = ["run_tuning"]
 
-#: With more rows, the Gram matrix is large and a full search takes hours.
-_MANY_ROWS = 20_000
-
 
 def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
     """Run a request; UserError before the search begins if it cannot be carried out."""
@@ -36,13 +37,21 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
         raise UserError(f"--jobs must be a number of threads, or -1 for all; got {request.jobs}.")
     table = read_table(request.data, request.file, request.roles)
     _introduce(table, terminal)
-    plan = plan_search(request.search, table)
-    pipeline = build_pipeline(table, plan.model, scale=request.scale, impute=request.impute)
+    sample = draw_sample(table, request.sample, request.seed, terminal)
+    searched = table if sample is None else sample.table
+    plan = coarser(plan_search(request.search, table), request.candidates, terminal)
+    plan = approximated(plan, request.components, searched.n_rows, request.seed)
+    pipeline = plan.put_into(
+        build_pipeline(
+            table, plan.model, scale=request.scale, impute=request.impute,
+            all_categories=sample is not None,
+        )
+    )  # fmt: skip
     if table.missing:
         counts = listed([f"{count} in '{name}'" for name, count in table.missing.items()])
         terminal.note(f"Missing values are filled in ({_imputation(request, table)}): {counts}.")
     method = choose_method(request.method, table, terminal)
-    folds = choose_folds(method, table, request.seed)
+    folds = choose_folds(method, searched, request.seed)
     scorers = choose_scorers(request.scoring, method, table, terminal)
     test_table = None
     if request.test is not None:
@@ -62,9 +71,13 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
         n_jobs=request.jobs,
         verbose=int(not terminal.quiet),
     )
-    _search(search, plan, table, terminal)
-    test = None if test_table is None else held_out_figures(search.best_estimator_, test_table)
-    report = _report(search, table, request, test, terminal)
+    _search(search, plan, searched, request, terminal)
+    model = search.best_estimator_
+    if sample is not None:
+        model = _train_on_all(pipeline, search.best_params_, table, terminal)
+    test = None if test_table is None else held_out_figures(model, test_table)
+    trained = None if sample is None else model[-1]
+    report = _report(search, searched, sample, trained, request, test, terminal)
     setting = describe_setting(search.best_params_, table.schema.classes)
     record = TrainingRecord(
         source=table.source,
@@ -78,8 +91,10 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
         judged=report.search.judged_error,
         selected_by=report.search.scoring,
         estimates=[asdict(estimate) for estimate in report.trust.estimates],
+        n_searched=searched.n_rows,
+        trained=report.trained,
     )
-    files = write_files(folder, search, report, record, table.schema, terminal)
+    files = write_files(folder, model, search, report, record, table.schema, terminal)
     print_summary(report, setting, test, terminal, named=table.ids is not None)
     terminal.say()
     terminal.say(f"Report: {request.out / 'report.html'}")
@@ -113,24 +128,35 @@ def _imputation(request: TuneRequest, table: Table) -> str:
     return f"{request.impute} for numbers, most_frequent for text"
 
 
-def _search(search: SpanSearch, plan: SearchPlan, table: Table, terminal: Terminal) -> None:
-    n_candidates = len(ParameterGrid(plan.pipeline_grid))
+def _search(
+    search: SpanSearch, plan: SearchPlan, table: Table, request: TuneRequest, terminal: Terminal
+) -> None:
+    n_candidates = plan.n_candidates
     terminal.progress(f"Searching {plan.name}: {n_candidates} candidates by {search.method}.")
-    if table.n_rows > _MANY_ROWS:
-        terminal.progress(
-            f"With {table.n_rows} rows each candidate takes a while; fewer rows or a smaller grid "
-            "(--search FILE) are faster."
-        )
-    started = time.perf_counter()
+    arguments = {
+        "sample_weight": table.weights,
+        "scores": table.scores,
+        "groups": table.groups if search.method == "kfold" else None,
+    }
+    labels = np.asarray(table.y)
+
+    def with_components() -> Forecast | None:
+        other = approximated(plan, COMPONENTS, table.n_rows, request.seed)
+        options = {"estimator": other.put_into(search.estimator), "param_grid": other.pipeline_grid}
+        return clone(search).set_params(**options).forecast(table.X, labels, **arguments)
+
+    quicker = Quicker(
+        sample=request.sample is None,
+        candidates=request.candidates is None,
+        components=with_components if plan.has_kernel and table.n_rows > COMPONENTS else None,
+    )
     with terminal.telling_warnings():
         try:
-            search.fit(
-                table.X,
-                np.asarray(table.y),
-                sample_weight=table.weights,
-                scores=table.scores,
-                groups=table.groups if search.method == "kfold" else None,
-            )
+            if not terminal.quiet:
+                forecast = search.forecast(table.X, labels, **arguments)
+                tell_what_it_takes(forecast, quicker, terminal)
+            started = time.perf_counter()
+            search.fit(table.X, labels, **arguments)
         except (TypeError, ValueError) as error:
             # The model itself says what is wrong with values of the grid.
             raise UserError(without_traceback(str(error))) from error
@@ -138,10 +164,22 @@ def _search(search: SpanSearch, plan: SearchPlan, table: Table, terminal: Termin
     terminal.progress(f"Searched {n_candidates} candidates in {seconds:.1f} s.")
 
 
+def _train_on_all(pipeline: Any, params: dict[str, Any], table: Table, terminal: Terminal) -> Any:
+    """The selected model, trained on all rows after a search on some of them."""
+    terminal.progress(f"Training the selected model on all {table.n_rows} rows.")
+    started = time.perf_counter()
+    arguments = refit_arguments(pipeline, FitParams(table.weights, table.scores))
+    with terminal.telling_warnings():
+        model = candidate_estimator(pipeline, params).fit(table.X, np.asarray(table.y), **arguments)
+    terminal.progress(f"Trained it in {time.perf_counter() - started:.1f} s.")
+    return model
+
+
 def _report(
-    search: SpanSearch, table: Table, request: TuneRequest, test: HeldOut | None,
-    terminal: Terminal,
+    search: SpanSearch, table: Table, sample: Sample | None, trained: Any, request: TuneRequest,
+    test: HeldOut | None, terminal: Terminal,
 ) -> Report:  # fmt: skip
+    numbers = range(table.n_rows) if sample is None else sample.rows.tolist()
     figures: dict[str, Any] | None = None
     if test is not None:
         shown = ("error", "n_rows", "n_errors", "majority_error", "roc_auc", "log_loss")
@@ -152,9 +190,10 @@ def _report(
         np.asarray(table.y),
         title=table.source,
         # Counted from 1, as in all messages.
-        row_ids=range(1, table.n_rows + 1) if table.ids is None else table.ids.tolist(),
+        row_ids=[n + 1 for n in numbers] if table.ids is None else table.ids.tolist(),
         feature_names=table.feature_names,
         command=request.command or None,
         test=figures,
         notes=terminal.told,
+        trained=trained,
     )

@@ -10,7 +10,7 @@ from ..report import Report
 from ..report.naming import name_parameters
 from ..report.plain import percent, plain, words
 from ..search.grid import EQUAL_SCORES
-from .grids import STEP
+from .grids import own_name
 from .held_out import HeldOut
 from .terminal import Terminal
 
@@ -32,7 +32,7 @@ def describe_setting(params: Mapping[str, Any], classes: tuple[int | str, ...]) 
 
 def _own_names(params: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters by the model's own names, not the pipeline's."""
-    return {name.removeprefix(f"{STEP}__"): value for name, value in params.items()}
+    return {own_name(name): value for name, value in params.items()}
 
 
 def error_in_words(n_errors: int, n_rows: int, interval: list[float]) -> str:
@@ -66,7 +66,13 @@ def print_summary(
         reason = " (selection criterion)" if search.selects_by_error else ""
         lines.append([judged.name, f"{percent(judged.error)}{reason}"])
     in_words = error_in_words(loo.n_errors, loo.n_rows, loo.interval)
+    trained = report.trained
+    if trained is not None:
+        in_words += ", of a model trained on the sample"
     lines.append([search.span_rule_name, in_words])
+    if trained is not None:
+        of_all = error_in_words(trained.n_errors, trained.n_rows, trained.interval)
+        lines.append(["the same on all rows", of_all])
     majority = percent(loo.majority_error)
     if search.selects_by_error:
         error = loo.error if judged is None else judged.error

@@ -19,7 +19,12 @@ from sklearn.utils.validation import check_is_fitted
 from .._validation import n_rows
 from ..search.composite import unwrap
 from ..svc import SpanSVC
-from .loo_figures import LeaveOneOutFigures, describe_leave_one_out
+from .loo_figures import (
+    LeaveOneOutFigures,
+    TrainedModel,
+    describe_leave_one_out,
+    describe_trained,
+)
 from .plain import cut, plain
 from .searched import SearchedCandidates, describe_search
 from .suspicious import SuspiciousTable, list_suspicious
@@ -53,6 +58,9 @@ class Report:
         Scores on held-out rows, as given.
     notes : list of str
     versions : dict
+    trained : TrainedModel or None
+        If the search had only a sample of the rows: the model that was then trained on all.  All
+        other figures are those of a model trained on the sample.
 
     See Also
     --------
@@ -76,6 +84,7 @@ class Report:
     test: dict[str, Any] | None
     notes: list[str]
     versions: dict[str, str]
+    trained: TrainedModel | None = None
 
     @classmethod
     def from_search(
@@ -90,6 +99,7 @@ class Report:
         command: str | None = None,
         test: Mapping[str, Any] | None = None,
         notes: Sequence[str] = (),
+        trained: SpanSVC | None = None,
     ) -> Report:
         """Gather what a fitted search found.
 
@@ -111,6 +121,8 @@ class Report:
             ``"n_rows"`` is given.
         notes : sequence of str
             What else a reader should know.
+        trained : SpanSVC, optional
+            If the search had only a sample of the rows: the model trained on all of them.
         """
         check_is_fitted(search)
         model = _machine(search)
@@ -140,6 +152,7 @@ class Report:
             test=None if test is None else plain(test),
             notes=[str(note) for note in notes],
             versions=_versions(),
+            trained=None if trained is None else describe_trained(trained),
         )
 
     @property
@@ -164,6 +177,7 @@ class Report:
             "loo_error_interval": figures.interval,
             "majority_error": figures.majority_error,
             "n_rows": figures.n_rows,
+            "trained": None if self.trained is None else asdict(self.trained),
             "n_candidates": search.n_candidates,
             "n_failed": search.n_failed,
             "n_support": sum(one.n_support for one in figures.classes),

@@ -19,7 +19,9 @@ __all__ = [
     "ClassFigures",
     "LeaveOneOutFigures",
     "Operation",
+    "TrainedModel",
     "describe_leave_one_out",
+    "describe_trained",
     "wilson",
 ]
 
@@ -71,6 +73,16 @@ class Calibration:
 
 
 @dataclass(frozen=True)
+class TrainedModel:
+    """A model that was trained on more rows than were searched: its rows and left-out errors."""
+
+    n_rows: int
+    n_errors: int
+    error: float
+    interval: list[float]
+
+
+@dataclass(frozen=True)
 class LeaveOneOutFigures:
     """Leave-one-out figures of the selected model, over the rows with positive weight."""
 
@@ -96,6 +108,15 @@ def wilson(n_errors: int, n_rows: int) -> list[float]:
     """Wilson's 95% CI of a share."""
     interval = binomtest(n_errors, n_rows).proportion_ci(0.95, method="wilson")
     return [float(interval.low), float(interval.high)]
+
+
+def describe_trained(model: SpanSVC) -> TrainedModel:
+    """Rows and left-out errors of a fitted model."""
+    with model.machines_.holding_grams():
+        left_out = model.left_out_.stored()
+    n_rows = int(left_out.used.sum())
+    n_errors = int(left_out.wrong(model.break_ties)[left_out.used].sum())
+    return TrainedModel(n_rows, n_errors, n_errors / n_rows, wilson(n_errors, n_rows))
 
 
 def describe_leave_one_out(model: SpanSVC) -> LeaveOneOutFigures:

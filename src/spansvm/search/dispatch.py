@@ -20,7 +20,7 @@ from .evaluation import Chain, Outcome, Work, evaluate
 from .grid import chains
 from .training_sets import Lease
 
-__all__ = ["run"]
+__all__ = ["plan", "run"]
 
 #: How often chains that were lost with their workers are resubmitted.
 _RETRIES = 3
@@ -37,7 +37,7 @@ def run(
     n_jobs: int | None,
 ) -> Iterator[tuple[int, int, Outcome]]:
     """Yield candidate, split and outcome for all of them, as each becomes known."""
-    waiting = _plan(work, candidates)
+    waiting = plan(work, candidates)
     if joblib.effective_n_jobs(n_jobs) == 1:
         for chain in waiting:
             for index, outcome in zip(chain.indices, evaluate(work, X, y, chain), strict=True):
@@ -69,7 +69,7 @@ def _lost_a_worker(error: Exception) -> bool:
     )
 
 
-def _plan(work: Work, candidates: Sequence[Mapping[str, Any]]) -> list[Chain]:
+def plan(work: Work, candidates: Sequence[Mapping[str, Any]]) -> list[Chain]:
     """Chains of candidates that share a Gram matrix, one matrix after the other."""
     together: dict[tuple[str, str], list[int]] = {}
     for index, keys in enumerate(setting_keys(work.estimator, candidates)):

@@ -16,11 +16,18 @@ from rich.console import Console
 from rich.progress import MofNCompleteColumn, TimeElapsedColumn
 
 from ..bars import progress_bar
+from .forecast import Forecast
 
-__all__ = ["SearchProgress"]
+__all__ = ["SearchProgress", "duration"]
 
 #: Seconds between lines when there is no terminal.
 _BETWEEN_LINES = 30.0
+
+#: A forecast counts as much as this share of the search, done as fast as forecast.
+_TRUST = 0.02
+
+#: Units of time, each with the seconds from which it is used.
+_UNITS = (("day", 86400.0, 2.0), ("hour", 3600.0, 1.5), ("minute", 60.0, 1.5), ("second", 1.0, 0.0))
 
 
 class SearchProgress:
@@ -32,14 +39,29 @@ class SearchProgress:
         How many candidates there are, and how many fits each has; its score is their mean.
     shown : bool
         Whether to show anything.
+    forecast : Forecast, optional
+        What the search is expected to take.  Without it, all fits are expected to take as long as
+        those so far.
     """
 
-    def __init__(self, n_candidates: int, n_splits: int = 1, *, shown: bool) -> None:
+    def __init__(
+        self,
+        n_candidates: int,
+        n_splits: int = 1,
+        *,
+        shown: bool,
+        forecast: Forecast | None = None,
+    ) -> None:
         self._n_splits, self._scores = n_splits, defaultdict[int, list[float]](list)
         self._unit = "candidates" if n_splits == 1 else "fits"
         self._best, self._shown = -np.inf, shown
         self._total, self._done = n_candidates * n_splits, 0
-        self._started = self._told = time.monotonic()
+        self._started = self._told = self._latest = time.monotonic()
+        # What is known about other candidates says nothing about these.
+        known = forecast is not None and forecast.costs.size == n_candidates
+        self._costs = forecast.costs if forecast is not None and known else np.ones(n_candidates)
+        self._expected = forecast.seconds if forecast is not None and known else None
+        self._cost_done, self._cost = 0.0, float(self._costs.sum())
         console = Console(stderr=True)
         self._as_bar = shown and (console.is_terminal or console.is_jupyter)
         self._bar = progress_bar(
@@ -49,6 +71,7 @@ class SearchProgress:
             "left",
             console=console,
             shown=self._as_bar,
+            seconds_left=self.seconds_left,
         )
         self._task = self._bar.add_task(self._unit, total=self._total, best="-")
 
@@ -76,10 +99,29 @@ class SearchProgress:
         if len(scores) == self._n_splits and mean > self._best:
             self._best = mean
         self._done += 1
+        self._cost_done += float(self._costs[candidate]) / self._n_splits
+        self._latest = time.monotonic()
         if self._as_bar:
             self._bar.update(self._task, advance=1, best=self._best_in_words)
         elif time.monotonic() - self._told >= _BETWEEN_LINES:
             self._tell()
+
+    def seconds_left(self) -> float | None:
+        """Seconds until the search ends; None if nothing is known yet.
+
+        The forecast, corrected by the time that the fits so far took: it weighs as much as a small
+        part of the search, as it knows the order of the costs better than their size.
+        """
+        spent, done, left = self._latest - self._started, self._cost_done, self._cost
+        if self._expected is None:
+            if not done:
+                return None
+            pace = spent / done
+        else:
+            weight = _TRUST * self._cost
+            pace = (spent + _TRUST * self._expected) / (done + weight)
+        since = time.monotonic() - self._latest
+        return max((left - done) * pace - since, 0.0)
 
     @property
     def _best_in_words(self) -> str:
@@ -88,9 +130,16 @@ class SearchProgress:
     def _tell(self) -> None:
         self._told = time.monotonic()
         text = f"{self._done}/{self._total} {self._unit}, best {self._best_in_words}"
-        if 0 < self._done < self._total:
-            left = (self._told - self._started) * (self._total - self._done) / self._done
-            text += (
-                f", about {left:.0f} s left" if left < 100 else f", about {left / 60:.0f} min left"
-            )
+        left = self.seconds_left()
+        if left is not None and 0 < self._done < self._total:
+            text += f", about {duration(left)} left"
         print(text, file=sys.stderr, flush=True)
+
+
+def duration(seconds: float) -> str:
+    """A time in words, rounded as an estimate deserves: ``40 minutes``, ``3 hours``."""
+    name, unit = next((name, unit) for name, unit, n in _UNITS if seconds >= n * unit)
+    count = seconds / unit
+    step = 5 if count >= 20 else 1
+    rounded = max(step * round(count / step), 1)
+    return f"{rounded} {name}{'' if rounded == 1 else 's'}"

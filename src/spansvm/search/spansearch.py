@@ -33,6 +33,7 @@ from .composite import (
 )
 from .dispatch import run
 from .evaluation import Outcome, Work
+from .forecast import Forecast, predict_cost
 from .grid import list_candidates, select
 from .progress import SearchProgress
 from .refit import refit_as_judged
@@ -208,24 +209,15 @@ class SpanSearch(SelectedModel):
             Other arguments for pipeline steps, as ``step__name``; with metadata routing, whatever
             is requested.
         """
-        check_search(self)
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)  # an interrupted search must not show the results of the last one
-        X, y = indexable(X, y)
-        labels = column_or_1d(y, warn=True)
-        assert_all_finite(labels, input_name="y")
-        check_classification_targets(labels)
-        if not predicts(self.method) and np.unique(labels).size > 2:
-            raise ValueError(
-                f"method={self.method!r} is defined for two classes; y has "
-                f"{np.unique(labels).size}. Use 'span_rule', 'loo' or 'kfold'."
-            )
+        X, labels = self._check_data(X, y)
         candidates = list_candidates(self.param_grid)
         work, refit_params = self._sort_out(X, labels, sample_weight, scores, groups, params)
         outcomes: list[dict[int, Outcome]] = [{} for _ in candidates]
         try:
             with SearchProgress(
-                len(candidates), len(work.splits), shown=self.verbose > 0
+                len(candidates), len(work.splits), shown=self.verbose > 0, forecast=self._forecast
             ) as progress:
                 for index, split, outcome in run(work, X, labels, candidates, self.n_jobs):
                     outcomes[index][split] = outcome
@@ -246,6 +238,50 @@ class SpanSearch(SelectedModel):
             if hasattr(best, "feature_names_in_"):
                 self.feature_names_in_ = best.feature_names_in_
         return self
+
+    #: What the next search is expected to take, for its progress.
+    _forecast: Forecast | None = None
+
+    def forecast(
+        self,
+        X: Any,
+        y: npt.ArrayLike,
+        sample_weight: npt.ArrayLike | None = None,
+        scores: npt.ArrayLike | None = None,
+        groups: npt.ArrayLike | None = None,
+        **params: Any,
+    ) -> Forecast | None:
+        """What ``fit`` with the same arguments will take, from a trial of about two seconds.
+
+        Right within a factor of about three.  ``fit`` then shows a better time left from its first
+        candidate on.
+
+        Returns
+        -------
+        spansvm.search.forecast.Forecast or None
+            With ``seconds``, ``gram`` and ``gram_bytes``; None for a search that takes no longer
+            than a trial.
+        """
+        X, labels = self._check_data(X, y)
+        candidates = list_candidates(self.param_grid)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # fit will give them
+            work, _ = self._sort_out(X, labels, sample_weight, scores, groups, params)
+            self._forecast = predict_cost(work, X, labels, candidates, self.n_jobs)
+        return self._forecast
+
+    def _check_data(self, X: Any, y: npt.ArrayLike) -> tuple[Any, np.ndarray]:
+        check_search(self)
+        X, y = indexable(X, y)
+        labels = column_or_1d(y, warn=True)
+        assert_all_finite(labels, input_name="y")
+        check_classification_targets(labels)
+        if not predicts(self.method) and np.unique(labels).size > 2:
+            raise ValueError(
+                f"method={self.method!r} is defined for two classes; y has "
+                f"{np.unique(labels).size}. Use 'span_rule', 'loo' or 'kfold'."
+            )
+        return X, labels
 
     def _sort_out(
         self, X: Any, y: np.ndarray, sample_weight: Any, scores: Any, groups: Any, others: Any

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -21,7 +22,12 @@ IMPUTATIONS = ("median", "mean", "most_frequent")
 
 
 def build_pipeline(
-    table: Table, estimator: Any, *, scale: str = "minmax", impute: str | None = None
+    table: Table,
+    estimator: Any,
+    *,
+    scale: str = "minmax",
+    impute: str | None = None,
+    all_categories: bool = False,
 ) -> Pipeline:
     """A pipeline of two steps: "features" turns the columns into numbers, "svm" is the model.
 
@@ -34,6 +40,9 @@ def build_pipeline(
         To [0, 1], as in the paper; to mean 0 and variance 1; or not at all.
     impute : {"median", "mean", "most_frequent"}, optional
         How to fill in missing numbers; missing categories become the most frequent one.
+    all_categories : bool, default=False
+        Whether every category of the table becomes a column, even if the pipeline is fitted on
+        rows that lack it: on any rows, it then has the same number of features.
 
     Notes
     -----
@@ -52,7 +61,8 @@ def build_pipeline(
             f"{table.source} has missing values ({_counted(table.missing)}); pass --impute median "
             "to fill them in, or remove those rows or columns."
         )
-    return Pipeline([("features", _features(table, scale, impute)), ("svm", estimator)])
+    features = _features(table, scale, impute, all_categories)
+    return Pipeline([("features", features), ("svm", estimator)])
 
 
 def check_predictable(model: Any, table: Table) -> None:
@@ -76,13 +86,17 @@ def _imputes(model: Any) -> bool:
     )
 
 
-def _features(table: Table, scale: str, impute: str | None) -> Any:
+def _features(table: Table, scale: str, impute: str | None, all_categories: bool) -> Any:
     schema = table.schema
     scaler = _scaler(scale, sparse=schema.layout == "sparse")
     if schema.layout != "columns":
         return scaler
     numeric, categorical = schema.named(NUMERIC), schema.named(CATEGORICAL)
     encoder: Any = OneHotEncoder(handle_unknown="ignore")
+    if all_categories:
+        encoder.categories = [
+            np.array(schema.categories[name], dtype=object) for name in categorical
+        ]
     if impute is not None:
         scaler = make_pipeline(SimpleImputer(strategy=impute), scaler)
         encoder = make_pipeline(SimpleImputer(strategy="most_frequent"), encoder)

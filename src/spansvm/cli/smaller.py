@@ -1,0 +1,191 @@
+"""Searches that take less: a coarser grid, a sample of the rows, an approximated kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.kernel_approximation import Nystroem
+
+from .._typing import Rows
+from ..errors import UserError, listed
+from ..search.composite import take_rows
+from ..search.subsets import stratified_rows
+from ..tables import Table
+from .grids import SearchPlan
+from .terminal import Terminal
+
+__all__ = ["Sample", "approximated", "coarser", "draw_sample"]
+
+#: A sample keeps this many rows of every class, as many as the folds of kfold need.
+_FEWEST = 5
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Some of the rows of a table.
+
+    Attributes
+    ----------
+    table : Table
+        These rows.
+    rows : ndarray of int
+        Where they are in the whole table.
+    n_of : int
+        How many rows the whole table has.
+    """
+
+    table: Table
+    rows: Rows
+    n_of: int
+
+    @property
+    def in_words(self) -> str:
+        """How large it is."""
+        return f"{self.table.n_rows} of {self.n_of} rows"
+
+
+def draw_sample(table: Table, n_rows: int | None, seed: int, terminal: Terminal) -> Sample | None:
+    """A sample with every class in its share, of whole groups if there are groups.
+
+    None if all rows are to be searched.
+    """
+    if n_rows is None:
+        return None
+    n_classes = len(table.schema.classes)
+    if n_rows < _FEWEST * n_classes:
+        raise UserError(
+            f"--sample must be at least {_FEWEST * n_classes}, {_FEWEST} rows for each of "
+            f"{n_classes} classes; got {n_rows}."
+        )
+    if n_rows >= table.n_rows:
+        terminal.note(
+            f"All {table.n_rows} rows are searched: there are no more than --sample {n_rows}."
+        )
+        return None
+    y = np.asarray(table.y)
+    if table.groups is None:
+        rows = stratified_rows(y, n_rows, seed=seed, fewest=_FEWEST)
+        _tell_of_rare(y, rows, terminal)
+    else:
+        rows = _whole_groups(table.groups, n_rows, seed)
+        _check_groups(table, rows, n_rows)
+    parts: dict[str, Any] = {
+        name: None if getattr(table, name) is None else take_rows(getattr(table, name), rows)
+        for name in ("X", "y", "scores", "weights", "groups", "ids")
+    }
+    sample = Sample(replace(table, **parts), rows, table.n_rows)
+    terminal.note(
+        f"The search uses a sample of {sample.in_words} (--sample {n_rows}, --seed {seed}); the "
+        "selected model is then trained on all rows. Figures are those of a model trained on the "
+        "sample, unless they say all rows."
+    )
+    return sample
+
+
+def _tell_of_rare(y: np.ndarray, rows: Rows, terminal: Terminal) -> None:
+    classes, sizes = np.unique(y, return_counts=True)
+    drawn = np.unique(y[rows], return_counts=True)[1]
+    more = drawn > np.ceil(sizes * rows.size / y.size) + 1
+    if more.any():
+        counts = [f"{n} of '{label}'" for label, n in zip(classes[more], drawn[more], strict=True)]
+        terminal.note(
+            f"The sample has more rows of rare classes than their share: {listed(counts)}."
+        )
+
+
+def _whole_groups(groups: np.ndarray, n_rows: int, seed: int) -> Rows:
+    """Rows of randomly drawn groups, until there are enough."""
+    indices, sizes = np.unique(groups, return_inverse=True, return_counts=True)[1:]
+    order = np.random.default_rng(seed).permutation(sizes.size)
+    n_groups = int(np.searchsorted(np.cumsum(sizes[order]), n_rows)) + 1
+    return np.flatnonzero(np.isin(indices, order[:n_groups]))
+
+
+def _check_groups(table: Table, rows: Rows, n_rows: int) -> None:
+    y = np.asarray(table.y)
+    absent = np.setdiff1d(y, y[rows])
+    if absent.size:
+        raise UserError(
+            f"The groups of --sample {n_rows} have no row of class {absent[0]}; use a larger "
+            "sample, or another --seed."
+        )
+    assert table.groups is not None
+    if np.unique(table.groups[rows]).size < 2:
+        raise UserError(
+            f"--sample {n_rows} holds a single group; use a larger sample, so that whole groups "
+            "can be left out."
+        )
+
+
+def coarser(plan: SearchPlan, n_candidates: int | None, terminal: Terminal) -> SearchPlan:
+    """The search with at most so many candidates: fewer values on its longest axes."""
+    if n_candidates is None:
+        return plan
+    if n_candidates < 1:
+        raise UserError(f"--candidates must be at least 1; got {n_candidates}.")
+    grids = [{name: list(values) for name, values in part.items()} for part in plan.parts]
+    thinned = replace(plan, grid=grids)
+    while thinned.n_candidates > n_candidates:
+        part, name = max(
+            ((part, name) for part in grids for name in part), key=lambda at: len(at[0][at[1]])
+        )
+        if len(part[name]) == 1:
+            raise UserError(
+                f"The search has {len(grids)} grids, so --candidates must be at least {len(grids)};"
+                f" got {n_candidates}."
+            )
+        values = plan.parts[[own is part for own in grids].index(True)][name]
+        part[name] = _evenly(values, len(part[name]) - 1)
+    if thinned.n_candidates < plan.n_candidates:
+        terminal.note(
+            f"The grid has {thinned.n_candidates} candidates instead of {plan.n_candidates} "
+            f"(--candidates {n_candidates})."
+        )
+    return thinned
+
+
+def _evenly(values: list[Any], count: int) -> list[Any]:
+    """So many of the values: the ends and others evenly between them; the middle, if one."""
+    if count == 1:
+        return [values[len(values) // 2]]
+    chosen = np.linspace(0, len(values) - 1, count).round().astype(int)
+    return [values[i] for i in chosen]
+
+
+def approximated(plan: SearchPlan, n_components: int | None, n_rows: int, seed: int) -> SearchPlan:
+    """The search with the kernel approximated from landmarks, and a linear machine behind it."""
+    if n_components is None:
+        return plan
+    if not 2 <= n_components < n_rows:
+        raise UserError(
+            f"--components must be at least 2 and less than the number of rows, {n_rows}; got "
+            f"{n_components}."
+        )
+    model = plan.model
+    landmarks = Nystroem(
+        kernel=model.kernel,
+        degree=model.degree,
+        coef0=model.coef0,
+        n_components=n_components,
+        random_state=seed,
+    )
+    grids = [
+        {name: [_of_landmarks(name, value) for value in values] for name, values in part.items()}
+        for part in plan.parts
+    ]
+    linear = clone(model).set_params(kernel="linear")
+    return SearchPlan(plan.name, linear, grids, landmarks)
+
+
+def _of_landmarks(name: str, value: Any) -> Any:
+    """A parameter value as Nystroem takes it; its default gamma is 1/d."""
+    if name == "gamma" and value == "auto":
+        return None
+    if name == "gamma" and value == "scale":
+        raise UserError("--components needs numbers for gamma, or auto; replace scale in the grid.")
+    if name == "kernel" and value == "linear":
+        raise UserError("A linear kernel needs no --components; leave one of them out.")
+    return value

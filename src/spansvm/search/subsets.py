@@ -1,0 +1,35 @@
+"""Some of the rows, with every class in its share."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._typing import Rows
+
+__all__ = ["stratified_rows"]
+
+
+def stratified_rows(y: np.ndarray, n_rows: int, *, seed: int = 0, fewest: int = 2) -> Rows:
+    """Indices of about `n_rows` rows, drawn at random from each class according to its share.
+
+    Subsets of different sizes drawn with the same seed contain each other.
+
+    Parameters
+    ----------
+    y : ndarray of shape (l,)
+    n_rows : int
+    seed : int
+    fewest : int
+        A class has at least this many rows, if it has that many at all; so there can be more than
+        `n_rows` in all.
+    """
+    indices, sizes = np.unique(y, return_inverse=True, return_counts=True)[1:]
+    shares = sizes * min(n_rows / y.size, 1.0)
+    drawn = np.floor(shares).astype(np.intp)
+    # Whole rows are missing from rounding: the largest remainders get them.
+    missing = min(n_rows, y.size) - int(drawn.sum())
+    drawn[np.argsort(drawn - shares, kind="stable")[:missing]] += 1
+    drawn = np.minimum(np.maximum(drawn, fewest), sizes)
+    rng = np.random.default_rng(seed)
+    orders = [rng.permutation(np.flatnonzero(indices == label)) for label in range(sizes.size)]
+    return np.sort(np.concatenate([o[:n] for o, n in zip(orders, drawn, strict=True)]))
