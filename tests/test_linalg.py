@@ -39,8 +39,11 @@ def test_factor_inverse_and_solve(n):
 
     for columns in (rng.standard_normal((n, 5)), np.empty((n, 0))):
         solution = columns.copy()
-        lower_solve(factor, solution)
+        lower_solve(factor, solution, False)
         np.testing.assert_allclose(lower @ solution, columns, atol=1e-9)
+        solution = columns.copy()
+        lower_solve(factor, solution, True)
+        np.testing.assert_allclose(lower.T @ solution, columns, atol=1e-9)
 
     rows = rng.standard_normal((2, n))
     solution = rows.copy()

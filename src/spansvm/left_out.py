@@ -46,8 +46,8 @@ class Values(Protocol):
         For use as decision values.
     comparable : ndarray of shape (n, n_pairs)
         For ranking and for probabilities.
-    own : ndarray
-        The values for counting of the pairs that contain a row's class; see :class:`PairRows`.
+    counted_in : callable
+        The values for counting of the rows of all pairs, one pair after the other.
     counted_of : callable
         The values for counting of some rows.
     """
@@ -58,8 +58,7 @@ class Values(Protocol):
     def decision(self) -> Array: ...
     @property
     def comparable(self) -> Array: ...
-    @property
-    def own(self) -> Array: ...
+    def counted_in(self, pair_rows: PairRows) -> Array: ...
     def counted_of(self, rows: Rows) -> Array: ...
 
 
@@ -70,19 +69,25 @@ class SpanValues:
         self._machines = machines
 
     @cached_property
-    def own(self) -> Array:
+    def _own(self) -> Array:
         """The values that the span-rule counts, of the rows of all pairs, pair by pair."""
         return self._machines.left_out_by_span()
 
+    def counted_in(self, pair_rows: PairRows) -> Array:
+        """Values of the rows of all pairs, one pair after the other."""
+        return self._own
+
     def counted_of(self, rows: Rows) -> Array:
         """Some rows of :attr:`counted`."""
-        return self._machines.of_rows(rows, self.own)
+        if "counted" in vars(self):
+            return self.counted[rows]
+        return self._machines.of_rows(rows, self._own)
 
     @cached_property
     def counted(self) -> Array:
         """As the span-rule counts (Corollary 1)."""
         with self._machines.holding_grams():
-            return self._machines.of_all_rows(self.own)
+            return self._machines.of_all_rows(self._own)
 
     @cached_property
     def _values(self) -> list[LeftOutValues]:
@@ -123,12 +128,10 @@ class StoredValues:
     counted: Array
     decision: Array
     comparable: Array
-    pair_rows: PairRows
 
-    @property
-    def own(self) -> Array:
-        """Values for counting, of the rows of all pairs, pair by pair."""
-        return self.counted[self.pair_rows.row, self.pair_rows.column]
+    def counted_in(self, pair_rows: PairRows) -> Array:
+        """Values for counting of the rows of all pairs, one pair after the other."""
+        return self.counted[pair_rows.row, pair_rows.column]
 
     def counted_of(self, rows: Rows) -> Array:
         """Some rows of the values for counting."""
@@ -159,9 +162,9 @@ class LeftOutClasses:
     Parameters
     ----------
     values : Values
-    pair_rows : PairRows
-        The class of every row, -1 for a class that the classifier does not know; and the rows of
-        every pair.
+    indices : ndarray of shape (n,)
+        The class of every row; -1 for a class that the classifier does not know.
+    n_classes : int
     used : ndarray of bool of shape (n,)
         Which rows count.
     calibrated : PairSigmoids, or callable without arguments that returns them
@@ -169,20 +172,28 @@ class LeftOutClasses:
     zero_is_lost : bool, default=True
         Whether, with two classes, a value of exactly 0 is an error for either class, as in the
         span-rule; if not, rows are counted as they are predicted.
+    pair_rows : PairRows, optional
+        Of `indices`, if known.
     """
 
     def __init__(
         self,
         values: Values,
-        pair_rows: PairRows,
+        indices: np.ndarray,
+        n_classes: int,
         used: Mask,
         calibrated: PairSigmoids | Callable[[], PairSigmoids],
         zero_is_lost: bool = True,
+        pair_rows: PairRows | None = None,
     ) -> None:
-        self.values, self.pair_rows = values, pair_rows
-        self.indices, self.n_classes = pair_rows.indices, pair_rows.n_classes
+        self.values, self.indices, self.n_classes = values, indices, n_classes
         self.used, self.zero_is_lost = used, zero_is_lost
-        self._calibrated = calibrated
+        self._calibrated, self._pair_rows = calibrated, pair_rows
+
+    @cached_property
+    def pair_rows(self) -> PairRows:
+        """The rows of every pair of classes."""
+        return self._pair_rows or PairRows(self.indices, self.n_classes)
 
     def labels(self, classes: np.ndarray, break_ties: bool = False) -> np.ndarray:
         """The predicted classes."""
@@ -220,7 +231,7 @@ class LeftOutClasses:
     @cached_property
     def _own_margins(self) -> Array:
         """Margins of the rows of all pairs: positive for a row's own class."""
-        return self.pair_rows.sign * self.values.own
+        return self.pair_rows.sign * self.values.counted_in(self.pair_rows)
 
     @property
     def hinge(self) -> float:
@@ -233,10 +244,10 @@ class LeftOutClasses:
     @property
     def margin(self) -> Array:
         """The smallest margin of each row over its pairs; NaN for rows that do not count."""
-        result = np.where(self.used, np.inf, np.nan)
+        result = np.full(self.used.size, np.inf)
         values = self.values.decision[self.pair_rows.row, self.pair_rows.column]
         np.minimum.at(result, self.pair_rows.row, self.pair_rows.sign * values)
-        return result
+        return np.where(self.used, result, np.nan)
 
     @cached_property
     def calibration(self) -> PairSigmoids:
@@ -253,8 +264,8 @@ class LeftOutClasses:
         """The same with everything computed."""
         values = self.values
         return LeftOutClasses(
-            StoredValues(values.counted, values.decision, values.comparable, self.pair_rows),
-            self.pair_rows, self.used, self.calibration, self.zero_is_lost,
+            StoredValues(values.counted, values.decision, values.comparable),
+            self.indices, self.n_classes, self.used, self.calibration, self.zero_is_lost,
         )  # fmt: skip
 
 
@@ -265,7 +276,7 @@ def span_left_out(machines: TrainedMachines, used: Mask | None = None) -> LeftOu
     """
     used = machines.bounds > 0 if used is None else used
     values = SpanValues(machines)
-    return LeftOutClasses(values, machines.pair_rows, used, partial(calibrate, machines, values))
+    return _of_training_rows(machines, values, used, partial(calibrate, machines, values))
 
 
 def exact_left_out(machines: TrainedMachines, used: Mask) -> LeftOutClasses:
@@ -273,18 +284,25 @@ def exact_left_out(machines: TrainedMachines, used: Mask) -> LeftOutClasses:
     pairs = [exact_values(model.gram, model.solution) for model in machines.models()]
     decision = machines.of_all_rows(np.concatenate([pair.decision for pair in pairs]))
     comparable = machines.of_all_rows(np.concatenate([pair.comparable for pair in pairs]))
-    values = StoredValues(decision, decision, comparable, machines.pair_rows)
-    return LeftOutClasses(values, machines.pair_rows, used, _by_span(machines))
+    values = StoredValues(decision, decision, comparable)
+    return _of_training_rows(machines, values, used, _by_span(machines))
 
 
-def tested(machines: TrainedMachines, values: Array, pair_rows: PairRows) -> LeftOutClasses:
+def _of_training_rows(
+    machines: TrainedMachines, values: Values, used: Mask, calibrated: Callable[[], PairSigmoids]
+) -> LeftOutClasses:
+    rows = machines.pair_rows
+    return LeftOutClasses(values, rows.indices, rows.n_classes, used, calibrated, pair_rows=rows)
+
+
+def tested(machines: TrainedMachines, values: Array, rows: PairRows) -> LeftOutClasses:
     """The test rows of a fold: one model gives all values, so they are comparable as they are.
 
-    `pair_rows` holds the classes of the test rows.
+    `rows` holds the classes of the test rows.
     """
     return LeftOutClasses(
-        StoredValues(values, values, values, pair_rows), pair_rows,
-        np.ones(pair_rows.indices.size, dtype=np.bool_), _by_span(machines), zero_is_lost=False,
+        StoredValues(values, values, values), rows.indices, rows.n_classes,
+        np.ones(rows.indices.size, dtype=np.bool_), _by_span(machines), False, rows,
     )  # fmt: skip
 
 

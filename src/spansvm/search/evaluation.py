@@ -120,6 +120,9 @@ def evaluate(work: Work, X: Any, y: np.ndarray, chain: Chain) -> Iterator[Outcom
         started = time.perf_counter()
         try:
             order = judge.order(*candidates.build(params))
+        except KeyboardInterrupt:
+            yield from judge.judge_all(waiting)
+            raise
         except Exception as exception:
             yield from judge.judge_all(waiting)
             waiting, judge.paths = [], None
