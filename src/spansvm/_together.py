@@ -207,8 +207,9 @@ def leave_out(K, m, one, end, C, rows, places, found, measures, tallies):
     g, merged = rows[GRADIENT][one:end], rows[MERGED][one:end]
     alpha, f = found[ALPHA][one:end], found[DECISION][one:end]
     span, left_out = found[SPAN][one:end], found[LEFT_OUT][one:end]
-    members, alone = np.zeros(n, np.int64), np.zeros(2, np.int64)
+    twins, members, alone = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(2, np.int64)
     for i in range(n):
+        twins[first[i]] += 1
         if C[i] > 0.0:
             members[first[i]] += 1
             alone[int(y[i] > 0.0)] += 1
@@ -217,7 +218,7 @@ def leave_out(K, m, one, end, C, rows, places, found, measures, tallies):
     for i in range(n):
         k = first[i]
         alpha[i] = abs(signed[k])
-        if members[k] > 1 or k != i:
+        if twins[k] > 1:
             bound = hi[k] - lo[k]
             alpha[i] = C[i] if alpha[i] >= bound else min(alpha[i] / bound * C[i], C[i])
         f[i] = g[i] + y[i] + measures[INTERCEPT, m]

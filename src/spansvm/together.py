@@ -139,6 +139,8 @@ class Together:
         rows, twins = self.rows[:, own], gram.twins(y)
         start = np.abs(rows[at.SIGNED])
         solution = solve_dual(gram, y, weights[own], alpha0=start, tol=tol)
+        if self.grams.indefinite:
+            solution = replace(solution, indefinite=True)
         model = SolvedModel(gram, solution)
         spans, beta = model.spans, solution.beta
         found[:, own] = solution.alpha, solution.decision, spans.squared, spans.decision

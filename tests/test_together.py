@@ -1,0 +1,253 @@
+"""Machines trained in one compiled call, against each one trained by itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numba.core.errors import TypingError
+from sklearn.datasets import load_digits, load_wine
+from sklearn.exceptions import FitFailedWarning
+from sklearn.preprocessing import minmax_scale
+
+from spansvm import SpanSearch, SpanSVC
+from spansvm import _together as at
+from spansvm._calls import addresses, call
+from spansvm._compile import njit
+from spansvm._gaussian import to_gaussian
+from spansvm._newton import newton
+from spansvm.kernels import resolve_kernel
+from spansvm.left_out import span_left_out
+from spansvm.machines import PairPaths, TrainedMachines
+from spansvm.pair_grams import Grams
+from spansvm.pairs import PairRows, labels
+from spansvm.path import Path
+from spansvm.together import Together
+
+TOLERANCE = 1e-3
+
+
+def problem(seed: int, n: int = 90, classes: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    """Overlapping classes of unequal size, some rows twice, some of them with another label."""
+    rng = np.random.default_rng(seed)
+    y = rng.choice(classes, n, p=np.arange(1.0, classes + 1) / np.arange(1.0, classes + 1).sum())
+    X = rng.standard_normal((n, 2)) + y[:, None]
+    X[5:15], y[10:15] = X[20:30], y[25:30]
+    y[:classes] = np.arange(classes)
+    return X, y
+
+
+def grams(X: np.ndarray, y: np.ndarray, gamma: float = 0.5, **options: object) -> Grams:
+    return Grams(resolve_kernel("rbf", X, gamma=gamma, **options), X, y)
+
+
+def agree(joint, alone) -> None:
+    """That the models of both are the same, to the last digits that rounding leaves."""
+    for one, other in zip(joint.models, alone, strict=True):
+        a, b = one.solution, other.solution
+        scale = max(1.0, float(b.C.max()))
+        np.testing.assert_allclose(a.alpha, b.alpha, rtol=0.0, atol=1e-6 * scale)
+        np.testing.assert_array_equal(a.in_bound, b.in_bound)
+        np.testing.assert_array_equal(a.bounded, b.bounded)
+        np.testing.assert_allclose(a.decision, b.decision, atol=1e-7)
+        np.testing.assert_allclose(one.spans.squared, other.spans.squared, atol=1e-7)
+        np.testing.assert_allclose(one.spans.decision, other.spans.decision, atol=1e-6)
+        assert one.spans.errors == other.spans.errors
+        assert one.n_empty == other.n_empty
+    assert joint.n_in_bound == sum(int(m.solution.in_bound.sum()) for m in alone)
+    assert joint.n_bounded == sum(int(m.solution.bounded.sum()) for m in alone)
+    assert joint.n_empty == sum(model.n_empty for model in alone)
+    np.testing.assert_allclose(joint.intercepts, [m.solution.intercept for m in alone], atol=1e-7)
+
+
+def chain(y: np.ndarray, seed: int) -> list[np.ndarray]:
+    """Weights up, down and by class, with rows that take no part in some."""
+    rng = np.random.default_rng(seed)
+    weights = [np.full(y.size, C) for C in (1e-3, 0.1, 1.0, 30.0, 1e3, 1e4, 2.0, 0.05)]
+    weights += [np.where(y == 1, 8.0, 0.5), rng.uniform(0.1, 5.0, y.size)]
+    absent = np.where(rng.random(y.size) < 0.2, 0.0, 1.0)
+    absent[:3] = 1.0
+    return [*weights, absent, 2.0 * absent, np.full(y.size, 50.0)]
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("gamma", [0.05, 1.0, 20.0])
+def test_machines_together_are_those_trained_alone(seed, gamma):
+    X, y = problem(seed)
+    several = grams(X, y, gamma)
+    weights = chain(y, seed)
+    paths = [
+        Path(gram, signs) for gram, signs in zip(several.of_pairs, several.labels, strict=True)
+    ]
+    trained = PairPaths(several).train_each(weights, tol=TOLERANCE)
+    for C, joint in zip(weights, trained, strict=True):
+        alone = [
+            path.step(C[rows], tol=TOLERANCE)
+            for path, rows in zip(paths, several.pair_rows.rows, strict=True)
+        ]
+        agree(joint, alone)
+
+
+def test_one_chain_or_single_steps_are_the_same():
+    X, y = problem(1)
+    several = grams(X, y)
+    weights = np.array([C[several.pair_rows.row] for C in chain(y, 1)])
+    at_once = Together(several).steps(weights, tol=TOLERANCE)
+    single = Together(several)
+    for C, models in zip(weights, at_once, strict=True):
+        (other,) = single.steps(C[None], tol=TOLERANCE)
+        np.testing.assert_array_equal(models.left_out, other.left_out)
+        np.testing.assert_array_equal(models.signed, other.signed)
+        np.testing.assert_array_equal(models.intercepts, other.intercepts)
+
+
+def test_a_solution_that_nothing_bounds_stays():
+    X, y = load_digits(n_class=3, return_X_y=True)
+    several = grams(X[:150] / 16.0, y[:150], gamma=1.0)
+    size = several.pair_rows.row.size
+    weights = np.array([np.full(size, C) for C in (1e3, 1e5, 1e7)])
+    first, *others = Together(several).steps(weights, tol=TOLERANCE)
+    assert first.n_bounded == 0
+    for other in others:
+        assert not other.iterations.any()
+        np.testing.assert_array_equal(first.left_out, other.left_out)
+        np.testing.assert_array_equal(first.intercepts, other.intercepts)
+    # Back to weights that bind, it does not.
+    (bound,) = Together(several).steps(np.full((1, size), 0.1), tol=TOLERANCE)
+    assert bound.n_bounded > 0
+
+
+def test_machines_that_are_unusual_are_trained_in_the_general_way(monkeypatch):
+    X, y = problem(3)
+    several = Grams(resolve_kernel("sigmoid", X, gamma=1.0, coef0=-1.0), X, y)
+    together = Together(several)
+    weights = np.array([np.full(several.pair_rows.row.size, C) for C in (0.1, 1.0, 10.0)])
+    alone = []
+    original = Together._train_alone
+    monkeypatch.setattr(
+        Together, "_train_alone", lambda self, m, *rest: alone.append(m) or original(self, m, *rest)
+    )
+    found = together.steps(weights, tol=TOLERANCE)
+    assert alone
+    assert any(models.indefinite for models in found)
+    assert all(models.gap <= TOLERANCE for models in found if models.converged)
+
+
+def test_a_machine_continues_after_it_was_trained_in_the_general_way(monkeypatch):
+    X, y = problem(4)
+    several, weights = grams(X, y), chain(y, 4)
+    rows = np.array([C[several.pair_rows.row] for C in weights])
+    expected = Together(several).steps(rows, tol=TOLERANCE)
+    other = Together(several)
+    original = other._advance
+
+    def failing(machines, weights, *rest):
+        original(machines, weights, *rest)
+        if machines.size > 1:  # as if the second machine had met something at the third step
+            tallies = rest[-1]
+            tallies[2:, at.DONE, 1] = 0
+
+    monkeypatch.setattr(other, "_advance", failing)
+    for one, two in zip(expected, other.steps(rows, tol=TOLERANCE), strict=True):
+        np.testing.assert_allclose(one.left_out, two.left_out, atol=1e-6)
+        assert one.n_empty == two.n_empty
+
+
+def test_single_precision_is_trained_together_too():
+    X, y = problem(5)
+    kernel = resolve_kernel("rbf", X, gamma=0.5)
+    double = Grams(kernel, X, y)
+    single = Grams(kernel, X, y, budget=5.0 * y.size**2)
+    assert single.whole.dtype == np.float32
+    for one, two in zip(
+        *(PairPaths(g).train_each(chain(y, 5)[:4], tol=TOLERANCE) for g in (double, single)),
+        strict=True,
+    ):
+        np.testing.assert_allclose(one.left_out, two.left_out, atol=2e-3)
+
+
+def test_rows_that_win_all_their_pairs_need_no_other_pair():
+    X, y = load_wine(return_X_y=True)
+    X = minmax_scale(X)
+    for C in (0.01, 0.3, 100.0):
+        several = grams(X, y, gamma=2.0)
+        bounds = np.full(y.size, C)
+        found = PairPaths(several).train(bounds, tol=TOLERANCE)
+        machines = TrainedMachines(
+            X, several.pair_rows, several.kernel, bounds, found, None, several
+        )
+        for break_ties in (False, True):
+            left_out = span_left_out(machines)
+            voted = labels(left_out.values.counted, np.arange(3), break_ties)
+            np.testing.assert_array_equal(left_out.labels(np.arange(3), break_ties), voted)
+            np.testing.assert_array_equal(left_out.wrong(break_ties), voted != y)
+            assert left_out.error(break_ties) == np.mean(voted != y)
+
+
+def test_other_pairs_have_the_values_of_the_trained_machines():
+    X, y = problem(6, classes=5, n=150)
+    model = SpanSVC(C=3.0, gamma=0.7, decision_function_shape="ovo").fit(X, y)
+    values, plain = model.left_out_.values.counted, -model.decision_function(X)
+    pair_rows = PairRows(y, 5)
+    own = np.zeros(values.shape, dtype=bool)
+    own[pair_rows.row, pair_rows.column] = True
+    np.testing.assert_allclose(values[~own], plain[~own], atol=1e-9)
+    assert not np.allclose(values[own], plain[own], atol=1e-3)
+
+
+def test_rows_of_pairs():
+    y = np.array([2, 0, 1, 0, -1, 2])
+    rows = PairRows(y, 3)
+    assert [own.tolist() for own in rows.rows] == [[1, 2, 3], [0, 1, 3, 5], [0, 2, 5]]
+    assert rows.sign.tolist() == [-1, 1, -1, 1, -1, -1, 1, 1, -1, 1]
+    assert rows.column.tolist() == [0, 0, 0, 1, 1, 1, 1, 2, 2, 2]
+    assert [own.tolist() for own in rows.columns] == [[0, 1], [0, 2], [1, 2]]
+    known = PairRows(np.array([2, 0, 1, 0, 2]), 3)
+    assert known.class_by_class[known.place].tolist() == [0, 1, 2, 3, 4]
+    assert (known.row[known.by_row] == np.arange(5)[:, None]).all()
+
+
+def test_a_candidate_that_cannot_be_trained_does_not_disturb_its_neighbours():
+    X, y = problem(7)
+    grid = [{"C": [C]} for C in (0.5, 1.0, 2.0, 4.0)]
+    good = SpanSearch(SpanSVC(gamma=0.5), grid, refit=False).fit(X, y)
+    mixed = [*grid[:2], {"C": [-1.0]}, *grid[2:]]
+    with pytest.warns(FitFailedWarning, match="C must be a positive number"):
+        search = SpanSearch(SpanSVC(gamma=0.5), mixed, refit=False).fit(X, y)
+    scores = np.delete(search.cv_results_["mean_test_score"], 2)
+    np.testing.assert_array_equal(scores, good.cv_results_["mean_test_score"])
+    assert np.isnan(search.cv_results_["mean_test_score"][2])
+
+
+def test_tolerances_may_differ_within_a_chain():
+    X, y = problem(8)
+    grid = {"C": [0.5, 5.0], "tol": [1e-3, 1e-5]}
+    search = SpanSearch(SpanSVC(gamma=0.5), grid, refit=False).fit(X, y)
+    hinge = search.cv_results_["loo_hinge"].reshape(2, 2)
+    np.testing.assert_allclose(hinge[:, 0], hinge[:, 1], atol=1e-9)
+
+
+@pytest.mark.parametrize("gamma", [1e-12, 0.3, 40.0, 1e4, 1e300])
+def test_the_gaussian_kernel_is_exact_to_the_last_digit(gamma):
+    X = np.random.default_rng(0).standard_normal((80, 3))
+    squares, products = (X**2).sum(axis=1), X @ X.T
+    distances = np.maximum(squares[:, None] + squares - 2.0 * products, 0.0)
+    to_gaussian(products, squares, squares, gamma)
+    with np.errstate(over="ignore", under="ignore"):
+        expected = np.exp(-gamma * distances)
+    np.testing.assert_allclose(products, expected, rtol=4.5e-16, atol=5e-308)
+
+
+def test_what_is_not_a_number_stays_so():
+    values = np.array([[np.nan, 1.0]])
+    to_gaussian(values, np.ones(1), np.ones(2), 1.0)
+    assert np.isnan(values[0, 0])
+    assert values[0, 1] == 1.0
+
+
+def test_an_address_is_only_used_for_the_types_it_is_for():
+    @njit
+    def wrong(K, at):
+        return call(newton, at, K, 1.0)
+
+    with pytest.raises(TypingError, match="other types"):
+        wrong(np.ones((2, 2)), addresses(np.dtype(np.float64)))
