@@ -1,0 +1,233 @@
+"""Linear machines on many rows: which rows are near the margin, and the problem of those alone.
+
+A row that is clearly on one side of its margin has its multiplier at a bound, whatever the rest
+does.  Given an approximate machine, only the rows in a band around the margin form a problem, of
+which the others are a constant part.  Its solution shows which of the others were on the wrong
+side; these join, and the band becomes as wide as they were wrong.  A few rounds are enough, and
+none needs more than one product with all rows in each direction.
+
+The first approximate machine is the neighbour on a path, or one trained on some of the rows.
+
+Distances from the affine hull of some rows are computed with a basis of that hull, or of what is
+orthogonal to it, in the space of the features: O(d^2) for each row.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy import linalg
+
+from ._factor import Factor
+from ._typing import Array, Rows
+from .interior import interior_point
+from .kernels import dense
+from .qp import kkt_gap, make_feasible, refine
+
+if TYPE_CHECKING:
+    from .lazy import LazyGram
+
+__all__ = ["distances_from_hull", "finish_linear", "near_solution", "start_linear"]
+
+#: A machine with a smaller gap is finished from where it is.
+_NEAR = 0.02
+
+#: The first approximate machine is trained on this many rows per feature, and at least this many.
+_SAMPLED_A_FEATURE, _SAMPLED = 20, 3000
+
+#: The first band has this share of all rows; no band has fewer rows than these.
+_SHARE, _BAND_A_FEATURE, _BAND = 0.15, 5, 1000
+
+#: The next band is as wide as this fraction of how far any row outside the band was wrong.  Most
+#: of that comes from the rows that were wrong, and these join anyway.
+_WIDER = 0.4
+
+#: With more than this share of the rows in the band, all of them are taken.
+_ALL = 0.7
+
+#: Violation of the KKT conditions allowed while the band is still changing, and at the end.
+_ROUGH, _CLOSE = 1e-3, 1e-8
+
+#: Rounds before all rows are taken.
+_ROUNDS = 12
+
+#: Rows multiplied at a time.
+_BLOCK_ROWS = 4096
+
+
+class _Part(NamedTuple):
+    """Solution of the problem of some rows: signed multipliers, normal vector, intercept."""
+
+    x: Array
+    normal: Array
+    b: float
+
+
+def near_solution(X: Any, lo: Array, hi: Array, guide: Array | None, tol: float) -> Array:
+    """Signed multipliers near the solution, on their bounds except for rows at the margin.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (l, d)
+    lo, hi : ndarray of shape (l,)
+        The box; one of the two is 0.
+    guide : ndarray of shape (l,), optional
+        ``y f(x) - 1`` of every row, for a similar machine.
+    tol : float
+        Rows within a tenth of this of their margin count as being at it.
+    """
+    y, C = np.where(hi > 0.0, 1.0, -1.0), hi - lo
+    present = np.flatnonzero(C > 0.0)
+    side = _from_sample(X, y, C, present) if guide is None else guide
+    wrong = np.zeros(y.size, dtype=np.bool_)
+    least = max(_BAND, _BAND_A_FEATURE * X.shape[1])
+    width = _width(side[present], max(least, int(_SHARE * present.size)))
+    rough, last = _ROUGH, max(1e-3 * tol, _CLOSE)
+    for turn in range(_ROUNDS + 1):
+        width = max(width, _width(side[present], least))
+        band = present[(np.abs(side[present]) <= width) | wrong[present]]
+        if turn == _ROUNDS or band.size > _ALL * present.size:
+            band, rough = present, last
+        x = np.where(side < 0.0, np.where(y > 0.0, hi, lo), 0.0)
+        x[band] = 0.0
+        total = -float(x.sum())
+        if not lo[band].sum() < total < hi[band].sum() and band.size < present.size:
+            width *= 2.0
+            continue
+        part = _solve(X, y, C, band, X.T @ x, total, rough)
+        x[band] = part.x
+        now = y * (X @ part.normal + part.b) - 1.0
+        wrong = ((now < 0.0) != (side < 0.0)) & (np.abs(now) > 0.1 * tol)
+        wrong[band] = False
+        wrong[C == 0.0] = False
+        violation = float(np.abs(now[wrong]).max(initial=0.0))
+        side = now
+        if violation == 0.0 and rough == last:
+            break
+        width = _WIDER * violation
+        rough = _ROUGH if violation > tol else last
+    far = np.abs(side) > 0.1 * tol
+    x[far] = np.where(side < 0.0, np.where(y > 0.0, hi, lo), 0.0)[far]
+    return x
+
+
+def _solve(X: Any, y: Array, C: Array, rows: Rows, fixed: Array, total: float, tol: float) -> _Part:
+    """The problem of some rows; the others contribute `fixed` to the normal vector."""
+    own = np.ascontiguousarray(dense(X[rows]), dtype=np.float64)
+    alpha, b = interior_point(own, y[rows], C[rows], tol, fixed=fixed, total=total)
+    x = y[rows] * alpha
+    return _Part(x, fixed + own.T @ x, b)
+
+
+def _from_sample(X: Any, y: Array, C: Array, present: Rows) -> Array:
+    """``y f(x) - 1`` of every row, for a machine trained on some of the rows."""
+    size = max(_SAMPLED, _SAMPLED_A_FEATURE * X.shape[1])
+    rows = present
+    if 2 * size < present.size:
+        rows = np.sort(np.random.default_rng(0).choice(present, size, replace=False))
+    if not (y[rows] == 1.0).any() or not (y[rows] == -1.0).any():
+        rows = present
+    scaled = C * (present.size / rows.size)
+    part = _solve(X, y, scaled, rows, np.zeros(X.shape[1]), 0.0, _ROUGH)
+    return y * (X @ part.normal + part.b) - 1.0
+
+
+def _width(side: Array, count: int) -> float:
+    """Half the width of the band that `count` rows are in."""
+    if count >= side.size:
+        return np.inf
+    return float(np.partition(np.abs(side), count)[count])
+
+
+def start_linear(
+    gram: LazyGram, x: Array, guide: Array, c: Array, lo: Array, hi: Array, tol: float
+) -> tuple[Array, Array]:
+    """A feasible point near the solution, and its gradient.
+
+    `x` is a point of the box, and `guide` its gradient, or that of the solution of a similar
+    problem.
+    """
+    g = gram.gradient(x, c)
+    if kkt_gap(x, g, lo, hi) > max(tol, _NEAR):
+        sides = None
+        if x.any():
+            sides = np.where(hi > 0.0, 1.0, -1.0) * (guide - _level(x, guide, lo, hi))
+        x = near_solution(gram.X, lo, hi, sides, tol)
+        g = gram.gradient(x, c)
+    # The sum is restored where it costs least, among the rows at the margin.
+    part = np.flatnonzero((x > lo) & (x < hi))
+    total = float(x[part].sum() - x.sum())
+    if lo[part].sum() < total < hi[part].sum():
+        K, before = gram.block(part, part), x[part]
+        x[part], _ = make_feasible(K, before, g[part], lo[part], hi[part], total)
+        gram.add_rows(g, part, x[part] - before)
+    return gram.make_feasible(x, g, lo, hi)
+
+
+def finish_linear(
+    gram: LazyGram,
+    x: Array,
+    g: Array,
+    c: Array,
+    lo: Array,
+    hi: Array,
+    tol: float,
+    max_iter: int,
+) -> tuple[Array, Array, Factor | None]:
+    """Solve the problem of the rows at the margin to rounding; the others stay at their bounds.
+
+    Returns the point, its gradient, and the factor of its free variables, if there is one.  The
+    point is `x` itself if the other one is not better.
+    """
+    near = np.abs(g - _level(x, g, lo, hi)) <= tol
+    part = np.flatnonzero(((x > lo) & (x < hi)) | (near & (lo < hi)))
+    if part.size == 0:
+        return x, g, None
+    K, own = gram.block(part, part), x[part]
+    result = refine(
+        K, K.diagonal().copy(), own.copy(), g[part], g[part] - K @ own, lo[part], hi[part],
+        tol=tol, max_iter=max_iter, to_vertex=True,
+    )  # fmt: skip
+    finished = x.copy()
+    finished[part] = result.x
+    its_g = gram.gradient(finished, c)
+    if kkt_gap(finished, its_g, lo, hi) > kkt_gap(x, g, lo, hi):
+        return x, g, None
+    factor = result.factor
+    if factor is not None:
+        factor = factor._replace(inside=part[factor.inside], kept=part[factor.kept])
+    return finished, its_g, factor
+
+
+def _level(x: Array, g: Array, lo: Array, hi: Array) -> float:
+    """The gradient of rows at the margin: the mean of free ones, or the middle of its interval."""
+    free = (x > lo) & (x < hi)
+    if free.any():
+        return float(g[free].mean())
+    ends = np.array((g[x < hi].min(initial=np.inf), g[x > lo].max(initial=-np.inf)))
+    return float(ends[np.isfinite(ends)].mean())
+
+
+def distances_from_hull(X: Any, inside: Rows, rows: Rows, least: float) -> Array:
+    """Squared distances of some rows from the affine hull of others.
+
+    With a basis of the directions within the hull, or of those orthogonal to it, whichever are
+    fewer.  A row whose squared distance from the hull of others is not above `least` adds no
+    direction.
+    """
+    points = np.asarray(dense(X[inside]), dtype=np.float64)
+    centre = points.mean(axis=0)
+    Q, R, _ = linalg.qr((points - centre).T, pivoting=True, check_finite=False)
+    rank = int(np.count_nonzero(np.diagonal(R) ** 2 > least))
+    orthogonal = 2 * rank > centre.size
+    basis = np.ascontiguousarray(Q[:, rank:] if orthogonal else Q[:, :rank])
+    found = np.empty(rows.size)
+    for start in range(0, rows.size, _BLOCK_ROWS):
+        part = slice(start, start + _BLOCK_ROWS)
+        apart = dense(X[rows[part]]) - centre
+        along = apart @ basis
+        found[part] = np.einsum("pi,pi->p", along, along)
+        if not orthogonal:
+            found[part] = np.einsum("pi,pi->p", apart, apart) - found[part]
+    return np.maximum(found, 0.0)
