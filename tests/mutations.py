@@ -322,7 +322,7 @@ MUTATIONS = [
       "zeros that are stored make equal rows different", "twins"),
     M("twins", "        X.sum_duplicates()\n", "",
       "entries that are stored twice make equal rows different", "twins"),
-    M("twins", "np.ascontiguousarray(X) + 0.0", "np.ascontiguousarray(X)",
+    M("twins", 'order="C") + 0.0', 'order="C")',
       "-0.0 is another number than 0.0", "twins"),
     M("twins", "slack *= 2.0**29", "slack *= 1.0", "equal rows in single precision are not found",
       "twins"),
