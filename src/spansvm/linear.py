@@ -23,7 +23,7 @@ from ._factor import Factor
 from ._typing import Array, Rows
 from .interior import interior_point
 from .kernels import dense
-from .qp import kkt_gap, make_feasible, refine
+from .qp import EQUAL_SUMS, kkt_gap, make_feasible, refine
 
 if TYPE_CHECKING:
     from .lazy import LazyGram
@@ -37,7 +37,7 @@ _NEAR = 0.02
 _SAMPLED_A_FEATURE, _SAMPLED = 20, 3000
 
 #: The first band has this share of all rows; no band has fewer rows than these.
-_SHARE, _BAND_A_FEATURE, _BAND = 0.15, 5, 1000
+_SHARE, _BAND_A_FEATURE, _BAND = 0.08, 5, 1000
 
 #: The next band is as wide as this fraction of how far any row outside the band was wrong.  Most
 #: of that comes from the rows that were wrong, and these join anyway.
@@ -82,7 +82,8 @@ def near_solution(X: Any, lo: Array, hi: Array, guide: Array | None, tol: float)
     side = _from_sample(X, y, C, present) if guide is None else guide
     wrong = np.zeros(y.size, dtype=np.bool_)
     least = max(_BAND, _BAND_A_FEATURE * X.shape[1])
-    width = _width(side[present], max(least, int(_SHARE * present.size)))
+    count, before = max(least, int(_SHARE * present.size)), np.inf
+    width = _width(side[present], count)
     rough, last = _ROUGH, max(1e-3 * tol, _CLOSE)
     for turn in range(_ROUNDS + 1):
         width = max(width, _width(side[present], least))
@@ -105,7 +106,10 @@ def near_solution(X: Any, lo: Array, hi: Array, guide: Array | None, tol: float)
         side = now
         if violation == 0.0 and rough == last:
             break
-        width = _WIDER * violation
+        # Rows that were wrong join.  More than these are not needed unless that does not help.
+        if violation > 0.5 * before:
+            count *= 2
+        width, before = min(_WIDER * violation, _width(side[present], count)), violation
         rough = _ROUGH if violation > tol else last
     far = np.abs(side) > 0.1 * tol
     x[far] = np.where(side < 0.0, np.where(y > 0.0, hi, lo), 0.0)[far]
@@ -191,10 +195,13 @@ def finish_linear(
     )  # fmt: skip
     finished = x.copy()
     finished[part] = result.x
-    its_g = gram.gradient(finished, c)
+    its_g, factor = gram.gradient(finished, c), result.factor
+    if abs(finished.sum()) > EQUAL_SUMS * np.abs(finished).sum():
+        # With hundreds of dependent rows at the margin, the sum may suffer.
+        finished, its_g = gram.make_feasible(finished, its_g, lo, hi)
+        factor = None
     if kkt_gap(finished, its_g, lo, hi) > kkt_gap(x, g, lo, hi):
         return x, g, None
-    factor = result.factor
     if factor is not None:
         factor = factor._replace(inside=part[factor.inside], kept=part[factor.kept])
     return finished, its_g, factor
