@@ -36,7 +36,7 @@ from spansvm import SpanSearch, SpanSVC
 from spansvm.datasets.loading import all_rows
 
 from .datasets import Pool, Split
-from .measure import RESULTS, command, machine
+from .measure import RESULTS, machine
 
 FILE = RESULTS / "large.csv"
 
@@ -207,7 +207,7 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
     options = parser.parse_args()
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
-    rows, notes = read_rows(FILE) if FILE.exists() else ([], [command(), machine()])
+    rows, notes = read_rows(FILE) if FILE.exists() else ([], [parser.prog, machine()])
     for problem in options.problems:
         for method in options.methods:
             exact_too = problem.startswith("adult") or method != "exact"

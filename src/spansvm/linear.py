@@ -36,6 +36,14 @@ _NEAR = 0.02
 #: The first approximate machine is trained on this many rows per feature, and at least this many.
 _SAMPLED_A_FEATURE, _SAMPLED = 20, 3000
 
+#: Of very many rows it takes one in this many; rows that are wrong by less than a tenth of the
+#: second number do not matter there.
+_LEVEL, _GUIDE = 8, 0.1
+
+#: With a mean weight, times the mean squared norm of this many rows, of more than the second
+#: number, training starts from a machine whose weights are smaller, by this factor at most.
+_LOOKED_AT, _EASY, _HARDER = 1000, 1.0, 16.0
+
 #: The first band has this share of all rows; no band has fewer rows than these.
 _SHARE, _BAND_A_FEATURE, _BAND = 0.08, 5, 1000
 
@@ -51,6 +59,9 @@ _ROUGH, _CLOSE = 1e-3, 1e-8
 
 #: Rounds before all rows are taken.
 _ROUNDS = 12
+
+#: A machine is finished this many times at most, or until its gap is as small as this.
+_FINISHES, _FINISHED = 5, 1e-9
 
 #: Rows multiplied at a time.
 _BLOCK_ROWS = 4096
@@ -77,20 +88,26 @@ def near_solution(X: Any, lo: Array, hi: Array, guide: Array | None, tol: float)
     tol : float
         Rows within a tenth of this of their margin count as being at it.
     """
-    y, C = np.where(hi > 0.0, 1.0, -1.0), hi - lo
+    found = _in_bands(X, lo, hi, guide, tol, max(1e-3 * tol, _CLOSE))
+    side = _sides(X, hi, found)
+    return np.where(np.abs(side) > 0.1 * tol, _at_bounds(side, lo, hi), found.x)
+
+
+def _in_bands(X: Any, lo: Array, hi: Array, guide: Array | None, tol: float, last: float) -> _Part:
+    """Solve in bands until no row outside is wrong; `last` is the accuracy of the last one."""
+    y, C = _signs(hi), hi - lo
     present = np.flatnonzero(C > 0.0)
-    side = _from_sample(X, y, C, present) if guide is None else guide
+    side = _guide(X, lo, hi, present) if guide is None else guide
     wrong = np.zeros(y.size, dtype=np.bool_)
     least = max(_BAND, _BAND_A_FEATURE * X.shape[1])
     count, before = max(least, int(_SHARE * present.size)), np.inf
-    width = _width(side[present], count)
-    rough, last = _ROUGH, max(1e-3 * tol, _CLOSE)
+    width, rough = _width(side[present], count), _ROUGH
     for turn in range(_ROUNDS + 1):
         width = max(width, _width(side[present], least))
         band = present[(np.abs(side[present]) <= width) | wrong[present]]
         if turn == _ROUNDS or band.size > _ALL * present.size:
             band, rough = present, last
-        x = np.where(side < 0.0, np.where(y > 0.0, hi, lo), 0.0)
+        x = _at_bounds(side, lo, hi)
         x[band] = 0.0
         total = -float(x.sum())
         if not lo[band].sum() < total < hi[band].sum() and band.size < present.size:
@@ -98,7 +115,8 @@ def near_solution(X: Any, lo: Array, hi: Array, guide: Array | None, tol: float)
             continue
         part = _solve(X, y, C, band, X.T @ x, total, rough)
         x[band] = part.x
-        now = y * (X @ part.normal + part.b) - 1.0
+        part = part._replace(x=x)
+        now = _sides(X, hi, part)
         wrong = ((now < 0.0) != (side < 0.0)) & (np.abs(now) > 0.1 * tol)
         wrong[band] = False
         wrong[C == 0.0] = False
@@ -111,9 +129,21 @@ def near_solution(X: Any, lo: Array, hi: Array, guide: Array | None, tol: float)
             count *= 2
         width, before = min(_WIDER * violation, _width(side[present], count)), violation
         rough = _ROUGH if violation > tol else last
-    far = np.abs(side) > 0.1 * tol
-    x[far] = np.where(side < 0.0, np.where(y > 0.0, hi, lo), 0.0)[far]
-    return x
+    return part
+
+
+def _signs(hi: Array) -> Array:
+    return np.where(hi > 0.0, 1.0, -1.0)
+
+
+def _sides(X: Any, hi: Array, machine: _Part) -> Array:
+    """``y f(x) - 1`` of every row: negative inside the margin."""
+    return _signs(hi) * (X @ machine.normal + machine.b) - 1.0
+
+
+def _at_bounds(side: Array, lo: Array, hi: Array) -> Array:
+    """Every multiplier at the bound that the side of its row calls for."""
+    return np.where(side < 0.0, np.where(hi > 0.0, hi, lo), 0.0)
 
 
 def _solve(X: Any, y: Array, C: Array, rows: Rows, fixed: Array, total: float, tol: float) -> _Part:
@@ -124,17 +154,36 @@ def _solve(X: Any, y: Array, C: Array, rows: Rows, fixed: Array, total: float, t
     return _Part(x, fixed + own.T @ x, b)
 
 
-def _from_sample(X: Any, y: Array, C: Array, present: Rows) -> Array:
-    """``y f(x) - 1`` of every row, for a machine trained on some of the rows."""
-    size = max(_SAMPLED, _SAMPLED_A_FEATURE * X.shape[1])
+def _guide(X: Any, lo: Array, hi: Array, present: Rows) -> Array:
+    """``y f(x) - 1`` of every row, for a machine with smaller weights or on some of the rows.
+
+    With large weights, a machine trained on some of the rows separates them, and says little
+    about the others.
+    """
+    some = dense(X[present[:_LOOKED_AT]])
+    size = float((hi - lo)[present].mean()) * float((some**2).sum() / some.shape[0])
+    if size <= _EASY:
+        return _from_sample(X, lo, hi, present)
+    easier = max(_EASY / size, 1.0 / _HARDER)
+    return _sides(X, hi, _in_bands(X, easier * lo, easier * hi, None, _GUIDE, _ROUGH))
+
+
+def _from_sample(X: Any, lo: Array, hi: Array, present: Rows) -> Array:
+    """``y f(x) - 1`` of every row, for a machine trained on some of the rows.
+
+    With very many rows, that one starts from a machine trained on some of them, and so on.
+    """
+    y, C, width = _signs(hi), hi - lo, X.shape[1]
+    size = max(_SAMPLED, _SAMPLED_A_FEATURE * width, present.size // _LEVEL)
     rows = present
     if 2 * size < present.size:
         rows = np.sort(np.random.default_rng(0).choice(present, size, replace=False))
-    if not (y[rows] == 1.0).any() or not (y[rows] == -1.0).any():
-        rows = present
-    scaled = C * (present.size / rows.size)
-    part = _solve(X, y, scaled, rows, np.zeros(X.shape[1]), 0.0, _ROUGH)
-    return y * (X @ part.normal + part.b) - 1.0
+    if np.unique(y[rows]).size == 1 or rows.size == present.size:
+        return _sides(X, hi, _solve(X, y, C, present, np.zeros(width), 0.0, _ROUGH))
+    scale = present.size / size
+    return _sides(
+        X, hi, _in_bands(X[rows], scale * lo[rows], scale * hi[rows], None, _GUIDE, _ROUGH)
+    )
 
 
 def _width(side: Array, count: int) -> float:
@@ -181,9 +230,32 @@ def finish_linear(
 ) -> tuple[Array, Array, Factor | None]:
     """Solve the problem of the rows at the margin to rounding; the others stay at their bounds.
 
-    Returns the point, its gradient, and the factor of its free variables, if there is one.  The
-    point is `x` itself if the other one is not better.
+    Again, if it shows that others are at the margin.  Returns the point, its gradient, and the
+    factor of its free variables, if there is one.
     """
+    gap, factor = float(kkt_gap(x, g, lo, hi)), None
+    for _ in range(_FINISHES):
+        finished, its_g, its_factor = _finish_once(gram, x, g, c, lo, hi, tol, max_iter)
+        now = float(kkt_gap(finished, its_g, lo, hi))
+        if now > gap:
+            break
+        before, gap = gap, now
+        x, g, factor = finished, its_g, its_factor
+        if gap <= _FINISHED or gap > 0.5 * before:
+            break
+    return x, g, factor
+
+
+def _finish_once(
+    gram: LazyGram,
+    x: Array,
+    g: Array,
+    c: Array,
+    lo: Array,
+    hi: Array,
+    tol: float,
+    max_iter: int,
+) -> tuple[Array, Array, Factor | None]:
     near = np.abs(g - _level(x, g, lo, hi)) <= tol
     part = np.flatnonzero(((x > lo) & (x < hi)) | (near & (lo < hi)))
     if part.size == 0:
@@ -193,18 +265,15 @@ def finish_linear(
         K, K.diagonal().copy(), own.copy(), g[part], g[part] - K @ own, lo[part], hi[part],
         tol=tol, max_iter=max_iter, to_vertex=True,
     )  # fmt: skip
-    finished = x.copy()
-    finished[part] = result.x
-    its_g, factor = gram.gradient(finished, c), result.factor
-    if abs(finished.sum()) > EQUAL_SUMS * np.abs(finished).sum():
+    x, factor = x.copy(), result.factor
+    x[part] = result.x
+    g = gram.gradient(x, c)
+    if abs(x.sum()) > EQUAL_SUMS * np.abs(x).sum():
         # With hundreds of dependent rows at the margin, the sum may suffer.
-        finished, its_g = gram.make_feasible(finished, its_g, lo, hi)
-        factor = None
-    if kkt_gap(finished, its_g, lo, hi) > kkt_gap(x, g, lo, hi):
-        return x, g, None
+        return (*gram.make_feasible(x, g, lo, hi), None)
     if factor is not None:
         factor = factor._replace(inside=part[factor.inside], kept=part[factor.kept])
-    return finished, its_g, factor
+    return x, g, factor
 
 
 def _level(x: Array, g: Array, lo: Array, hi: Array) -> float:
