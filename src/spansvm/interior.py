@@ -2,7 +2,7 @@
 
 With ``K = XX'`` and few features, the Newton systems of the method are diagonal plus low rank:
 each costs O(l d^2), and about twenty are enough whatever the weights.  The result is close to
-the solution but not at a vertex of the box; :mod:`spansvm.lazy` finishes it.
+the solution but not at a vertex of the box; :mod:`spansvm.linear` chooses the rows and finishes.
 
 The steps are predictor-corrector steps (Mehrotra 1992).
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import linalg
+from scipy.linalg.blas import dsyrk
 
 from ._typing import Array
 
@@ -21,8 +22,20 @@ _STEPS = 60
 #: Fraction of the way to the boundary that a step may take.
 _REACH = 0.995
 
+#: Rows that are scaled and multiplied at a time: they stay in cache, and no matrix of the size of
+#: the data is allocated.
+_BLOCK_ROWS = 512
 
-def interior_point(X: Array, y: Array, C: Array, tol: float) -> tuple[Array, float]:
+
+def interior_point(
+    X: Array,
+    y: Array,
+    C: Array,
+    tol: float,
+    *,
+    fixed: Array | None = None,
+    total: float = 0.0,
+) -> tuple[Array, float]:
     """Approximate multipliers and intercept of a linear machine.
 
     Parameters
@@ -35,8 +48,12 @@ def interior_point(X: Array, y: Array, C: Array, tol: float) -> tuple[Array, flo
     tol : float
         Allowed violation of the KKT conditions: the largest residual, and the mean product of a
         multiplier, as a fraction of its bound, with its slack.
+    fixed : ndarray of shape (d,), optional
+        What rows that are not among these contribute to the normal vector; by default nothing.
+    total : float, default=0.0
+        The sum of the signed multipliers.
     """
-    state = _State(X, y, C)
+    state = _State(X, y, C, np.zeros(X.shape[1]) if fixed is None else fixed, total)
     for _ in range(_STEPS):
         if state.residual() < tol:
             break
@@ -50,8 +67,9 @@ def interior_point(X: Array, y: Array, C: Array, tol: float) -> tuple[Array, flo
 class _State:
     """A point strictly inside the box, with positive multipliers for its two bounds."""
 
-    def __init__(self, X: Array, y: Array, C: Array) -> None:
-        self.signed, self.y, self.C = y[:, None] * X, y, C
+    def __init__(self, X: Array, y: Array, C: Array, fixed: Array, total: float) -> None:
+        self.X, self.y, self.C = X, y, C
+        self.fixed, self.total = fixed, total
         self.alpha = 0.5 * C
         self.room = C - self.alpha
         self.lower, self.upper = np.ones(y.size), np.ones(y.size)
@@ -59,10 +77,9 @@ class _State:
 
     def residual(self) -> float:
         """Violation of the KKT conditions."""
-        self.dual = (
-            1.0 - self.signed @ (self.signed.T @ self.alpha) - self.b * self.y
-        ) + (self.lower - self.upper)  # fmt: skip
-        self.primal = -float(self.y @ self.alpha)
+        normal = self.fixed + self.X.T @ (self.y * self.alpha)
+        self.dual = 1.0 - self.y * (self.X @ normal + self.b) + (self.lower - self.upper)
+        self.primal = self.total - float(self.y @ self.alpha)
         products = (self.alpha @ (self.lower / self.C) + self.room @ (self.upper / self.C)) / 2
         return max(
             float(np.abs(self.dual).max()),
@@ -94,17 +111,20 @@ class _State:
         self.b += length * d_b
 
     def _factorise(self) -> None:
-        """Prepare to solve ``(signed signed' + D) x = r`` with a d x d matrix."""
+        """Prepare to solve ``(YXX'Y + D) x = r``, Y the signs, with a d x d matrix."""
         self.inverse = 1.0 / (self.lower / self.alpha + self.upper / self.room)
-        small = self.signed.T @ (self.inverse[:, None] * self.signed)
-        small[np.diag_indices_from(small)] += 1.0
-        self.factor = linalg.cho_factor(small, overwrite_a=True, check_finite=False)
+        small, scale = np.eye(self.X.shape[1], order="F"), np.sqrt(self.inverse)
+        for start in range(0, self.y.size, _BLOCK_ROWS):
+            part = slice(start, start + _BLOCK_ROWS)
+            scaled = scale[part, None] * self.X[part]
+            small = dsyrk(1.0, scaled.T, beta=1.0, c=small, lower=1, overwrite_c=1)
+        self.factor = linalg.cho_factor(small, lower=True, overwrite_a=True, check_finite=False)
         self.along = self._solve(self.y)
 
     def _solve(self, r: Array) -> Array:
         x = self.inverse * r
-        part = linalg.cho_solve(self.factor, self.signed.T @ x, check_finite=False)
-        return x - self.inverse * (self.signed @ part)
+        part = linalg.cho_solve(self.factor, self.X.T @ (self.y * x), check_finite=False)
+        return x - self.inverse * (self.y * (self.X @ part))
 
     def _direction(self, left: Array, right: Array) -> tuple[Array, float, Array, Array]:
         """Step in which ``lower alpha`` changes by `left` and ``upper room`` by `right`."""

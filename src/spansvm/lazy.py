@@ -4,7 +4,7 @@ A :class:`LazyGram` has the interface of :class:`~spansvm.gram.Gram` and compute
 are needed.  Training works on part of the variables at a time: all free ones and the worst
 violators of the KKT conditions form a subproblem with its own matrix, and the gradient of all rows
 is updated from the rows of the variables that moved.  A linear kernel needs no entries for that:
-``K x = X (X'x)``.
+``K x = X (X'x)``, and :mod:`spansvm.linear` finds the rows at the margin.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from ._factor import Factor, factorise, limits_of
 from ._hull import hull_distances
@@ -30,8 +29,8 @@ from .gram import (
     ball_weights,
     is_indefinite,
 )
-from .interior import interior_point
-from .kernels import Kernel, dense
+from .kernels import Kernel
+from .linear import distances_from_hull, finish_linear, start_linear
 from .memory import parse_budget
 from .qp import QPResult, kkt_gap, refine
 from .twins import equal_rows
@@ -59,14 +58,16 @@ _INNER = 0.1
 #: Rounding in single precision, and the fraction of the gap that it may account for.
 _SINGLE, _DRIFT = 2.0**-24, 0.2
 
-#: A linear machine with a smaller gap than the first is finished from where it is; otherwise an
-#: interior-point method first brings it at least as close as the second.
-_NEAR, _CLOSE = 0.02, 1e-8
+#: Up to this many features, linear machines are trained and measured in the space of the features.
+_MOST_FEATURES = 5000
 
 #: Number of subproblems before training is given up.
 _ROUNDS = 1000
 
 _LOOKED_AT = 1000
+
+#: With more than one in this many rows, a product with all of them is quicker than a copy of some.
+_COPIED = 10
 
 
 def gram_of(
@@ -145,6 +146,10 @@ class LazyGram(Gram):
 
     def __len__(self) -> int:
         return self._n
+
+    @property
+    def _few_features(self) -> bool:
+        return self.kernel.linear and self.X.shape[1] <= _MOST_FEATURES
 
     @property
     def dtype(self) -> np.dtype:
@@ -249,6 +254,10 @@ class LazyGram(Gram):
         """As :meth:`spansvm.gram.Gram.hull_distances`, with the others in blocks."""
         inside = factor.inside
         n = inside.size
+        if self._few_features:
+            least = limits_of(self.dtype).independent * float(self.diagonal.max())
+            squared[others] = distances_from_hull(self.X, inside, others, least)
+            others = others[:0]
         step = max(_BLOCK_NUMBERS // n, 1000)
         here = factor._replace(inside=np.arange(n), kept=np.searchsorted(inside, factor.kept))
         for start in range(0, max(others.size, 1), step):
@@ -263,7 +272,8 @@ class LazyGram(Gram):
     def add_rows(self, g: Array, rows: Rows, weights: Array) -> None:
         """``g += weights @ K[rows]``, in place."""
         if self.kernel.linear:
-            g += np.asarray(self.X @ (self.X[rows].T @ weights)).ravel()
+            normal = self._normal(rows, weights)
+            g += np.asarray(self.X @ normal).ravel()
             return
         slots = self._slot_of[rows]
         here = slots >= 0
@@ -276,6 +286,14 @@ class LazyGram(Gram):
             values = np.asarray(self.kernel(self.X[part], self.X), dtype=np.float64)
             g += weights[start : start + step] @ values
             self._keep(part, values)
+
+    def _normal(self, rows: Rows, weights: Array) -> Array:
+        """``weights @ X[rows]``; if there are many, without a copy of them."""
+        if _COPIED * rows.size < self._n:
+            return np.asarray(self.X[rows].T @ weights)
+        x = np.zeros(self._n)
+        x[rows] = weights
+        return np.asarray(self.X.T @ x)
 
     @cached_property
     def _kept(self) -> np.ndarray:
@@ -335,10 +353,16 @@ class LazyGram(Gram):
     def move_bounds(
         self, x: Array, g: Array, before: Box, after: Box, sums: BoundedSums | None
     ) -> tuple[Array, Array, Any]:
-        """Move a solution in the box `before` to a feasible point of another."""
+        """Move a solution in the box `before` to a feasible point of another.
+
+        With a linear kernel, the gradient remains that of the solution: :meth:`solve` needs it to
+        tell which rows are near their margin.
+        """
         used, (lo, hi) = x != 0.0, after
         start = np.where(used & (x >= before[1]), hi, np.where(used & (x <= before[0]), lo, x))
         moved = np.flatnonzero(start != x)
+        if self._few_features:
+            return start, g, None
         self.add_rows(g, moved, (start - x)[moved])
         return (*self.make_feasible(start, g, lo, hi), None)
 
@@ -354,9 +378,12 @@ class LazyGram(Gram):
         max_iter: int,
         known: Factor | None = None,
     ) -> QPResult:
-        """Minimise ``1/2 x'Kx + c'x`` in the box from a feasible `x` whose gradient is `g`."""
-        if self.kernel.linear and kkt_gap(x, g, lo, hi) > max(tol, _NEAR):
-            x, g = self._start_linear(g, c, lo, hi, tol)
+        """Minimise ``1/2 x'Kx + c'x`` in the box from a feasible `x` whose gradient is `g`.
+
+        With a linear kernel, `g` may be the gradient at the solution of a similar problem.
+        """
+        if self._few_features:
+            x, g = start_linear(self, x, g, c, lo, hi, tol)
         iterations, indefinite = 0, False
         largest = max(_FEWEST, int(np.sqrt(0.5 * self.budget / 8.0)))
         # Sum of squares of the single-precision terms added to the gradient.
@@ -394,25 +421,11 @@ class LazyGram(Gram):
                 rounded += float(((change * self.diagonal[part]) ** 2).sum())
         if gap > tol and rounded > 0.0:
             g = self._exact_gradient(x, c)
+        factor = None
+        if self._few_features and gap <= tol:
+            x, g, factor = finish_linear(self, x, g, c, lo, hi, tol, max_iter)
         gap = max(float(kkt_gap(x, g, lo, hi)), 0.0)
-        return QPResult(x, g, gap, gap <= tol, iterations, indefinite)
-
-    def _start_linear(
-        self, g: Array, c: Array, lo: Array, hi: Array, tol: float
-    ) -> tuple[Array, Array]:
-        """A start near the solution: the interior-point result, put on bounds where it is clear."""
-        present = np.flatnonzero(hi > lo)
-        y = np.where(hi > 0, 1.0, -1.0)
-        X = dense(self.X) if sparse.issparse(self.X) else self.X
-        C = (hi - lo)[present]
-        alpha, b = interior_point(X[present], y[present], C, max(1e-3 * tol, _CLOSE))
-        x = np.zeros(y.size)
-        x[present] = y[present] * alpha
-        g = self.gradient(x, c)
-        margin = y * (g - c + b)
-        far = np.abs(margin - 1.0) > 0.1 * tol
-        x[far] = np.where(margin < 1.0, np.where(y > 0, hi, lo), 0.0)[far]
-        return self.make_feasible(x, self.gradient(x, c), lo, hi)
+        return QPResult(x, g, gap, gap <= tol, iterations, indefinite, factor)
 
 
 def _working_set(x: Array, g: Array, lo: Array, hi: Array, largest: int) -> Rows:

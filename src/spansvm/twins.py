@@ -19,6 +19,9 @@ __all__ = ["Twins", "equal_points", "equal_rows", "first_equal"]
 #: Entries of equal rows of a Gram matrix differ by less than this fraction of the largest entry.
 _ROUNDING = 64 * float(np.finfo(np.float64).eps)
 
+#: Numbers whose bits are summed at a time: few enough to stay in cache.
+_BLOCK_NUMBERS = 100_000
+
 
 class Twins:
     """Sets of equal rows that have the same label.
@@ -69,13 +72,40 @@ def equal_rows(X: Any) -> Rows | None:
         X = sparse.csr_matrix(X, copy=True)
         X.sum_duplicates()
         X.eliminate_zeros()
-        parts = [slice(*X.indptr[i : i + 2]) for i in range(X.shape[0])]
-        keys = [X.indices[part].tobytes() + X.data[part].tobytes() for part in parts]
+        compared = np.arange(X.shape[0])
+        parts = (slice(*X.indptr[i : i + 2]) for i in compared)
+        keys = (X.indices[part].tobytes() + X.data[part].tobytes() for part in parts)
     else:
-        keys = [row.tobytes() for row in np.ascontiguousarray(X) + 0.0]  # -0.0 is 0.0
+        X = np.asarray(X)
+        compared = _same_code(X)
+        keys = (_numbers(X[i]).tobytes() for i in compared)
     first: dict[bytes, int] = {}
-    kinds = np.array([first.setdefault(key, i) for i, key in enumerate(keys)], dtype=np.intp)
-    return kinds if len(first) < kinds.size else None
+    kinds = np.arange(X.shape[0], dtype=np.intp)
+    for i, key in zip(compared.tolist(), keys, strict=True):
+        kinds[i] = first.setdefault(key, i)
+    return kinds if len(first) < compared.size else None
+
+
+def _numbers(X: np.ndarray) -> Array:
+    """Numbers whose bytes are the same if they are equal: -0.0 becomes 0.0."""
+    return np.asarray(X, dtype=np.float64, order="C") + 0.0
+
+
+def _same_code(X: np.ndarray) -> Rows:
+    """Rows that may have an equal: those whose code is also that of another row.
+
+    The code is a sum over the bits of the numbers, in integers, and so exactly the same for equal
+    rows.  It takes a few bytes per row where a copy of the rows would take as much as they do.
+    """
+    weights = np.random.default_rng(0).integers(2**64, size=X.shape[1], dtype=np.uint64)
+    codes = np.empty(X.shape[0], dtype=np.uint64)
+    step = max(_BLOCK_NUMBERS // max(X.shape[1], 1), 1)
+    for start in range(0, X.shape[0], step):
+        bits = _numbers(X[start : start + step]).view(np.uint64)
+        bits ^= bits >> np.uint64(32)  # the last bits of small whole numbers are all 0
+        codes[start : start + step] = bits @ (weights | np.uint64(1))
+    _, group, count = np.unique(codes, return_inverse=True, return_counts=True)
+    return np.flatnonzero(count[group] > 1)
 
 
 def equal_points(K: np.ndarray) -> Rows | None:
