@@ -1,13 +1,15 @@
 """Sequential minimal optimisation: two variables at a time, the pair chosen by second-order gain.
 
-The inner loop of the library.  Both searches run over blocks of lanes with one running maximum
-per lane, which lets the compiler vectorise them.
+The inner loop of the library.  Both searches are maxima that the compiler vectorises; of the gain
+of a step, whose division takes longest, in single precision.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from llvmlite import ir
 from numba import uint64
+from numba.extending import intrinsic
 
 from ._calls import MARKS, ROW, reachable
 from ._compile import FAST_MATH, njit
@@ -17,8 +19,18 @@ __all__ = ["INDEFINITE", "STALLED", "sweep"]
 #: Means "not available" in the vectorised searches; far beyond any gradient.
 _BARRED = -1e300
 
-#: Width of the blocks in which maxima are searched: one running maximum per lane.
-_LANES = 64
+#: Maxima are searched in blocks of this many variables; then only in the best block for the place.
+_BLOCK = 64
+
+#: The place of a maximum is where the value is at least this fraction of it: the compiler may round
+#: differently in the two loops.
+_NEARLY = np.float32(1.0 - 1e-5)
+
+#: What is not a number is found in the result; here it would keep maxima from being vectorised.
+_NO_NAN = FAST_MATH | {"nnan"}
+
+#: The curvature that counts as flat, in the units in which gains are compared.
+_FLAT = 1e-12
 
 #: Curvature below minus this many times the flat threshold is a sign of an indefinite matrix.
 _NEGATIVE = 1e4
@@ -27,70 +39,71 @@ _NEGATIVE = 1e4
 STALLED, INDEFINITE = 0, 1
 
 
-@njit(fastmath=FAST_MATH)
-def _best_partner(row, g, low, diag, own_diag, top, flat, gain, lanes):
+@intrinsic
+def larger(typing_context, one, other):
+    """The larger of two numbers, in a form that the compiler can vectorise."""
+
+    def generate(context, builder, signature, arguments):
+        kind = arguments[0].type
+        function = builder.module.declare_intrinsic(
+            "llvm.maxnum", [kind], ir.FunctionType(kind, [kind, kind])
+        )
+        return builder.call(function, arguments, fastmath=("nnan", "nsz"))
+
+    return one(one, one), generate
+
+
+@njit(fastmath=_NO_NAN)
+def _gain(slope, curvature, flat):
+    """What a step gains, ``slope^2 / curvature``, in single precision: only to be compared."""
+    slope = larger(slope, 0.0)
+    return np.float32(slope * slope) / np.float32(larger(curvature, flat))
+
+
+@njit(fastmath=_NO_NAN)
+def _best_partner(row, g, low, diag, own_diag, top, gap, flat):
     """Index j with the largest second-order gain ``(g_j - g_i)^2 / (K_ii + K_jj - 2 K_ij)``."""
     n = g.size
-    blocks = n // _LANES
-    for k in range(_LANES):
-        lanes[k] = 0.0
-    for block in range(blocks):
-        start = uint64(block * _LANES)
-        for k in range(_LANES):
-            t = start + uint64(k)
-            slope = max(top + g[t] + low[t], 0.0)
-            value = slope * slope / max(own_diag + diag[t] - 2.0 * row[t], flat)
-            gain[t] = value
-            lanes[k] = max(lanes[k], value)
-    best, lane, partner = 0.0, -1, -1
-    for k in range(_LANES):
-        if lanes[k] > best:
-            best, lane = lanes[k], k
-    if lane >= 0:
-        for t in range(lane, blocks * _LANES, _LANES):
-            if gain[t] == best:
-                partner = t
-                break
-    for t in range(blocks * _LANES, n):
-        slope = max(top + g[t] + low[t], 0.0)
-        value = slope * slope / max(own_diag + diag[t] - 2.0 * row[t], flat)
-        if value > best:
-            best, partner = value, t
-    return partner
+    # In units in which single precision neither overflows nor loses what matters.
+    per_slope, per_curvature = 1.0 / gap, _FLAT / flat
+    best, begin = np.float32(0.0), -1
+    for start in range(0, n, _BLOCK):
+        most = np.float32(0.0)
+        for t in range(uint64(start), uint64(min(start + _BLOCK, n))):
+            slope = (top + g[t] + low[t]) * per_slope
+            value = _gain(slope, (own_diag + diag[t] - 2.0 * row[t]) * per_curvature, _FLAT)
+            most = larger(most, value)
+        if most > best:
+            best, begin = most, start
+    if begin < 0:
+        return -1
+    for t in range(begin, min(begin + _BLOCK, n)):
+        slope = (top + g[t] + low[t]) * per_slope
+        value = _gain(slope, (own_diag + diag[t] - 2.0 * row[t]) * per_curvature, _FLAT)
+        if value >= _NEARLY * best:
+            return t
+    return -1
 
 
-@njit(fastmath=FAST_MATH)
-def _move_pair(row_i, row_j, step, g, up, low, up_lanes, low_lanes):
+@njit(fastmath=_NO_NAN)
+def _move_pair(row_i, row_j, step, g, up, low):
     """Update the gradient for ``x_i += step, x_j -= step``; return the next i and both extremes."""
     n = g.size
-    blocks = n // _LANES
-    for k in range(_LANES):
-        up_lanes[k] = _BARRED
-        low_lanes[k] = _BARRED
-    for block in range(blocks):
-        start = uint64(block * _LANES)
-        for k in range(_LANES):
-            t = start + uint64(k)
+    top, bottom, begin = _BARRED, _BARRED, 0
+    for start in range(0, n, _BLOCK):
+        most = _BARRED
+        for t in range(uint64(start), uint64(min(start + _BLOCK, n))):
             moved = g[t] + step * (row_i[t] - row_j[t])
             g[t] = moved
-            up_lanes[k] = max(up_lanes[k], up[t] - moved)
-            low_lanes[k] = max(low_lanes[k], low[t] + moved)
-    top, bottom, lane, index = _BARRED, _BARRED, 0, -1
-    for k in range(_LANES):
-        if up_lanes[k] > top:
-            top, lane = up_lanes[k], k
-        bottom = max(bottom, low_lanes[k])
-    for t in range(lane, blocks * _LANES, _LANES):
+            rise, fall = up[t] - moved, low[t] + moved
+            most = larger(most, rise)
+            bottom = larger(bottom, fall)
+        if most > top:
+            top, begin = most, start
+    for t in range(begin, min(begin + _BLOCK, n)):
         if up[t] - g[t] == top:
-            index = t
-            break
-    for t in range(blocks * _LANES, n):
-        moved = g[t] + step * (row_i[t] - row_j[t])
-        g[t] = moved
-        if up[t] - moved > top:
-            top, index = up[t] - moved, t
-        bottom = max(bottom, low[t] + moved)
-    return index, top, bottom
+            return t, top, bottom
+    return -1, top, bottom
 
 
 @njit
@@ -113,20 +126,17 @@ def sweep(K, diag, x, g, lo, hi, tol, max_iter, flat, flags):
     n = x.size
     up = np.empty(n)
     low = np.empty(n)
-    gain = np.empty(n)
-    up_lanes = np.empty(_LANES)
-    low_lanes = np.empty(_LANES)
     for t in range(n):
         up[t] = 0.0 if x[t] < hi[t] else _BARRED
         low[t] = 0.0 if x[t] > lo[t] else _BARRED
     row = other = K[0]
     steps, step, progress = 0, 0.0, 0.0
     while True:
-        i, top, bottom = _move_pair(row, other, step, g, up, low, up_lanes, low_lanes)
+        i, top, bottom = _move_pair(row, other, step, g, up, low)
         if not (steps < max_iter and top + bottom > tol):
             break
         row = K[i]
-        j = _best_partner(row, g, low, diag, diag[i], top, flat, gain, up_lanes)
+        j = _best_partner(row, g, low, diag, diag[i], top, top + bottom, flat)
         if i < 0 or j < 0 or not np.isfinite(top + bottom):  # the matrix is not finite
             flags[STALLED] = True
             break
