@@ -197,14 +197,21 @@ def setting_keys(estimator: Any, candidates: Sequence[Mapping[str, Any]]) -> lis
             checked.add(names)
         # The other parameters are known not to affect the Gram matrix.
         part = {name: value for name, value in params.items() if not _is_free(prefix, name)}
-        try:
-            short = joblib.hash(sorted(part.items()))
-        except Exception:  # objects that cannot be pickled are equal only to themselves
-            short = tuple(sorted((name, id(value)) for name, value in part.items()))
+        short = tuple(sorted((name, _short(value)) for name, value in part.items()))
         if short not in known:
             known[short] = _keys_of(candidate_estimator(estimator, part))
         result.append(known[short])
     return result
+
+
+def _short(value: Any) -> str:
+    """A key of a value: equal for equal values, and quickly computed for numbers and names."""
+    if type(value) in (bool, int, float, str, np.float64, np.int64):
+        return f"{type(value).__name__} {value!r}"
+    try:
+        return str(joblib.hash(value))
+    except Exception:  # objects that cannot be pickled are equal only to themselves
+        return f"object {id(value)}"
 
 
 def _is_free(prefix: str, name: str) -> bool:
