@@ -15,6 +15,7 @@ from spansvm._calls import addresses, call
 from spansvm._compile import njit
 from spansvm._gaussian import to_gaussian
 from spansvm._newton import newton
+from spansvm._votes import count_votes
 from spansvm.kernels import resolve_kernel
 from spansvm.left_out import span_left_out
 from spansvm.machines import PairPaths, TrainedMachines
@@ -192,6 +193,31 @@ def test_other_pairs_have_the_values_of_the_trained_machines():
     own[pair_rows.row, pair_rows.column] = True
     np.testing.assert_allclose(values[~own], plain[~own], atol=1e-9)
     assert not np.allclose(values[own], plain[own], atol=1e-3)
+
+
+@pytest.mark.parametrize("classes", [3, 4, 7, 11])
+def test_votes_are_those_of_all_values(classes):
+    """Of values that are drawn at random, so that every class wins and ties are common."""
+    rng = np.random.default_rng(classes)
+    rows = PairRows(rng.permutation(np.repeat(np.arange(classes), 30)), classes)
+    n, n_pairs = rows.indices.size, len(rows.pairs)
+    K = rng.standard_normal((n, n))
+    signed = rng.standard_normal(rows.row.size) * (rng.random(rows.row.size) < 0.3)
+    intercepts, own = rng.standard_normal(n_pairs), rng.standard_normal((n, classes - 1))
+    values = np.empty((n, n_pairs))
+    for pair in range(n_pairs):
+        part = slice(*rows.starts[pair : pair + 2])
+        values[:, pair] = K[:, rows.place[rows.rows[pair]]] @ signed[part] + intercepts[pair]
+    columns = np.array(rows.columns)
+    np.put_along_axis(values, columns[rows.indices], own, axis=1)
+    found = count_votes(
+        K, np.arange(n), rows.indices, own, columns, rows.pair_of, rows.starts,
+        rows.place[rows.row], signed, intercepts,
+    )  # fmt: skip
+    expected = labels(values, np.arange(classes), False)
+    np.testing.assert_array_equal(found, expected)
+    assert np.unique(found).size == classes
+    assert (found != rows.indices).any()
 
 
 def test_rows_of_pairs():

@@ -48,8 +48,8 @@ class Values(Protocol):
         For ranking and for probabilities.
     counted_in : callable
         The values for counting of the rows of all pairs, one pair after the other.
-    counted_of : callable
-        The values for counting of some rows.
+    predicted : callable
+        The index of the class that some rows are counted as.
     """
 
     @property
@@ -59,7 +59,7 @@ class Values(Protocol):
     @property
     def comparable(self) -> Array: ...
     def counted_in(self, pair_rows: PairRows) -> Array: ...
-    def counted_of(self, rows: Rows) -> Array: ...
+    def predicted(self, rows: Rows, n_classes: int, break_ties: bool) -> np.ndarray: ...
 
 
 class SpanValues:
@@ -77,11 +77,11 @@ class SpanValues:
         """Values of the rows of all pairs, one pair after the other."""
         return self._own
 
-    def counted_of(self, rows: Rows) -> Array:
-        """Some rows of :attr:`counted`."""
+    def predicted(self, rows: Rows, n_classes: int, break_ties: bool) -> np.ndarray:
+        """The index of the class that some rows are counted as."""
         if "counted" in vars(self):
-            return self.counted[rows]
-        return self._machines.of_rows(rows, self._own)
+            return labels(self.counted[rows], np.arange(n_classes), break_ties)
+        return self._machines.predicted(rows, self._own, break_ties)
 
     @cached_property
     def counted(self) -> Array:
@@ -133,9 +133,9 @@ class StoredValues:
         """Values for counting of the rows of all pairs, one pair after the other."""
         return self.counted[pair_rows.row, pair_rows.column]
 
-    def counted_of(self, rows: Rows) -> Array:
-        """Some rows of the values for counting."""
-        return self.counted[rows]
+    def predicted(self, rows: Rows, n_classes: int, break_ties: bool) -> np.ndarray:
+        """The index of the class that some rows are counted as."""
+        return labels(self.counted[rows], np.arange(n_classes), break_ties)
 
 
 def calibrate(machines: TrainedMachines, values: Values) -> PairSigmoids:
@@ -205,14 +205,13 @@ class LeftOutClasses:
         A class that wins all its pairs cannot be outvoted: only the rows that lose one of their
         own need the values of the other pairs.
         """
-        every = np.arange(self.n_classes)
         if self.n_classes == 2 or (self.indices < 0).any():
-            return labels(self.values.counted, every, break_ties)
+            return labels(self.values.counted, np.arange(self.n_classes), break_ties)
         predicted = self.indices.copy()
         contested = np.zeros(predicted.size, dtype=np.bool_)
         contested[self.pair_rows.row[lost(self._own_margins)]] = True
         rows = np.flatnonzero(contested)
-        predicted[rows] = labels(self.values.counted_of(rows), every, break_ties)
+        predicted[rows] = self.values.predicted(rows, self.n_classes, break_ties)
         return predicted
 
     def wrong(self, break_ties: bool = False) -> Mask:

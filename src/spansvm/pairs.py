@@ -99,6 +99,14 @@ class PairRows:
         both = np.array(self.pairs)
         return [np.flatnonzero((both == own).any(axis=1)) for own in range(self.n_classes)]
 
+    @cached_property
+    def pair_of(self) -> np.ndarray:
+        """The pair of any two classes, as a matrix."""
+        result = np.full((self.n_classes, self.n_classes), -1)
+        for column, (first, second) in enumerate(self.pairs):
+            result[first, second] = result[second, first] = column
+        return result
+
     def split(self, values: Array) -> list[Array]:
         """Values of the rows of all pairs, pair by pair."""
         return np.split(values, self.starts[1:-1])
