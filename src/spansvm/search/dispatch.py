@@ -74,16 +74,16 @@ def plan(work: Work, candidates: Sequence[Mapping[str, Any]]) -> list[Chain]:
     together: dict[tuple[str, str], list[int]] = {}
     for index, keys in enumerate(setting_keys(work.estimator, candidates)):
         together.setdefault(keys, []).append(index)
-    result = []
-    for keys in sorted(together, key=lambda keys: (keys[0], together[keys][0])):
-        members = together[keys]
+    result: list[Chain] = []
+    for keys, members in together.items():
         # The last chains, with the largest weights, take longest: workers begin with them.
-        cut = chains([candidates[i] for i in members])[::-1]
-        for split in range(len(work.splits)):
-            for chain in cut:
-                indices = [members[k] for k in chain]
-                result.append(Chain(split, indices, [candidates[i] for i in indices], *keys))
-    return result
+        for chain in chains([candidates[i] for i in members])[::-1]:
+            indices = [members[k] for k in chain]
+            own = [candidates[i] for i in indices]
+            result += [Chain(split, indices, own, *keys) for split in range(len(work.splits))]
+    # The transformed rows of a fold serve all kernels.
+    order = {keys: number for number, keys in enumerate(together)}
+    return sorted(result, key=lambda c: (c.transformers, c.split, order[c.transformers, c.kernel]))
 
 
 def _in_parallel(
