@@ -13,6 +13,8 @@ from .criteria import CRITERIA
 from .following import follow
 from .gram import Gram
 from .kernels import kernel_of
+from .machines import PairPaths, TrainedMachines
+from .pair_grams import Grams
 from .path import Path
 from .svc import SpanSVC
 from .values import left_out_values
@@ -32,9 +34,11 @@ def warmup() -> int:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((100, 2))
     y = np.where(X[:, 0] + 0.3 * rng.standard_normal(100) > 0.0, 1.0, -1.0)
-    K = kernel_of(SpanSVC(gamma=1.0), X)(X, X)
+    kernel = kernel_of(SpanSVC(gamma=1.0), X)
+    K, classes = kernel(X, X), np.digitize(X[:, 1], (-0.5, 0.5))
     for precision in (np.float64, np.float32):
         _run_all(Gram(K.astype(precision)), y)
+        _train_together(Grams(kernel, X, classes, precision().itemsize * X.shape[0] ** 2))
     return _compiled() - before
 
 
@@ -47,6 +51,13 @@ def _run_all(gram: Gram, y: Array) -> None:
         left_out_values(gram, model.solution)
         follow(gram, model.solution, np.flatnonzero(model.solution.support))
         bordered(gram, np.flatnonzero(model.solution.in_bound))
+
+
+def _train_together(grams: Grams) -> None:
+    bounds, rows = np.full(len(grams.whole), 10.0), grams.pair_rows
+    found = PairPaths(grams).train(bounds, tol=1e-3)
+    machines = TrainedMachines(None, rows, grams.kernel, bounds, found, grams=grams)
+    machines.predicted(np.arange(bounds.size), found.left_out, False)
 
 
 def _compiled() -> int:
