@@ -277,15 +277,20 @@ class TrainedMachines(Machines):
         Where ties are broken by the values, all of these are computed; and where there are many
         support vectors, since that is then quicker.
         """
-        whole, pair_rows, signed = self.grams().whole, self.pair_rows, self.found.signed
+        whole, signed = self.grams().whole, self.found.signed
         of_one = _VOTES * self.n_classes * np.count_nonzero(signed) / self.intercepts.size
         many = of_one > len(whole) * (1.0 + _PRODUCT * self.n_classes)
         if break_ties or many or isinstance(whole, LazyGram):
             return labels(self.of_rows(rows, own), np.arange(self.n_classes), break_ties)
+        return self.by_votes(rows, own)
+
+    def by_votes(self, rows: Rows, own: Array) -> np.ndarray:
+        """The same, with no more values than are needed; the Gram matrix must be there."""
+        pair_rows = self.pair_rows
         return count_votes(
-            whole.values, pair_rows.place[rows], self.indices[rows], own[pair_rows.by_row[rows]],
-            np.array(pair_rows.columns), pair_rows.pair_of, pair_rows.starts,
-            pair_rows.place[pair_rows.row], signed, self.intercepts,
+            self.grams().whole.values, pair_rows.place[rows], self.indices[rows],
+            own[pair_rows.by_row[rows]], np.array(pair_rows.columns), pair_rows.pair_of,
+            pair_rows.starts, pair_rows.place[pair_rows.row], self.found.signed, self.intercepts,
         )  # fmt: skip
 
     def of_all_rows(self, own: Array) -> Array:

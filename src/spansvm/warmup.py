@@ -57,7 +57,7 @@ def _train_together(grams: Grams) -> None:
     bounds, rows = np.full(len(grams.whole), 10.0), grams.pair_rows
     found = PairPaths(grams).train(bounds, tol=1e-3)
     machines = TrainedMachines(None, rows, grams.kernel, bounds, found, grams=grams)
-    machines.predicted(np.arange(bounds.size), found.left_out, False)
+    machines.by_votes(np.arange(bounds.size), found.left_out)
 
 
 def _compiled() -> int:
