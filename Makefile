@@ -26,7 +26,7 @@ help:
 	@echo "make docs       build the documentation, site/index.html; warnings are errors"
 	@echo "make theory     check the theorems on thousands of random problems (a few minutes)"
 	@echo "make mutations  put errors into the core and list those the tests miss (an hour)"
-	@echo "make bench      speed relative to LibSVM, intelex, ThunderSVM, liquidSVM (half an hour)"
+	@echo "make bench      speed relative to GridSearchCV, LibSVM, liquidSVM, TorchKM (two hours)"
 	@echo "make quality    selected models and probabilities against folds, real data (two hours)"
 	@echo "make reproduce  run the paper's experiments, next to its numbers (an hour and a half)"
 	@echo "make clean      delete .venv, .venv-oldest and everything that was built"
@@ -88,7 +88,10 @@ docs: $(VENV)/.installed-dev
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks.users
 	$(BIN)/python -m benchmarks.search
+	$(BIN)/python -m benchmarks.large
+	$(BIN)/python -m benchmarks.torchkm 1000
 
 reproduce: $(VENV)/.installed-dev
 	$(BIN)/python -m reproduction all --jobs 2 --out docs

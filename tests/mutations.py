@@ -218,7 +218,7 @@ MUTATIONS = [
       "rows that begin to take part change nothing", "together"),
     M("_together", "old_lo[t] < x[t] < old_hi[t] and lo[t] < x[t] < hi[t]", "lo[t] < x[t] < hi[t]",
       "a solution stays although a bound that held it is gone", "together"),
-    M("_together", "least = max(least, -g[t])", "least = min(least, -g[t])",
+    M("_descent", "least = max(least, -g[t])", "least = min(least, -g[t])",
       "the intercept without in-bound vectors is at an end of its interval", "together"),
     M("_together", "same = inside.size > 1 and same_points(known, inside)",
       "same = inside.size > 1",
@@ -321,7 +321,7 @@ MUTATIONS = [
     M("criteria", "solution.in_bound, 1.0, solution.y", "solution.in_bound, 0.0, solution.y",
       "Opper-Winther against a margin of 0", "span"),
     # Models and Gram matrices ------------------------------------------------------------
-    M("dual", "float(0.5 * (least + most))", "float(least)",
+    M("_descent", "return 0.5 * (least + most)", "return least",
       "without in-bound vectors the intercept is at an end of its interval", "degenerate dual"),
     M("dual", "factor=result.factor if result.x is x else None", "factor=result.factor",
       "the factor is of vectors that were put on their bounds", "path degenerate",

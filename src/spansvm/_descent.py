@@ -38,6 +38,7 @@ __all__ = [
     "free_variables",
     "is_stale",
     "kkt_gap",
+    "middle_of_interval",
     "move_bounds",
     "restore_sum",
     "rounding_level",
@@ -136,6 +137,22 @@ def kkt_gap(x, g, lo, hi):
         if x[t] > lo[t]:
             bottom = max(bottom, g[t])
     return top + bottom
+
+
+@njit
+def middle_of_interval(x, g, lo, hi):
+    """``b`` if no variable is free: the middle of the interval that the KKT conditions leave it."""
+    least, most = -np.inf, np.inf
+    for t in range(x.size):
+        if x[t] < hi[t]:
+            least = max(least, -g[t])
+        if x[t] > lo[t]:
+            most = min(most, -g[t])
+    if np.isinf(least):
+        return most
+    if np.isinf(most):
+        return least
+    return 0.5 * (least + most)
 
 
 @njit

@@ -21,6 +21,7 @@ from ._descent import (
     SLIDE,
     fill_submatrix,
     is_stale,
+    middle_of_interval,
     move_bounds,
     rounding_level,
     run,
@@ -141,7 +142,7 @@ def _stays(x, old_lo, old_hi, lo, hi):
 def _set_intercept(x, g, lo, hi, inside, measures, m):
     """Set the intercept; False if only rounding keeps the free variables off their bounds."""
     if inside.size == 0:
-        measures[INTERCEPT, m] = _middle(x, g, lo, hi)
+        measures[INTERCEPT, m] = middle_of_interval(x, g, lo, hi)
         return True
     level, largest, clear = 0.0, 0.0, False
     for t in range(x.size):
@@ -153,22 +154,6 @@ def _set_intercept(x, g, lo, hi, inside, measures, m):
         clear = clear or room > OFF_BOUND * min(hi[i] - lo[i], largest)
     measures[INTERCEPT, m] = level / inside.size
     return clear
-
-
-@njit
-def _middle(x, g, lo, hi):
-    """The middle of the interval of the intercept where no vector is in-bound."""
-    least, most = -np.inf, np.inf
-    for t in range(x.size):
-        if x[t] < hi[t]:
-            least = max(least, -g[t])
-        if x[t] > lo[t]:
-            most = min(most, -g[t])
-    if np.isinf(least):
-        return most
-    if np.isinf(most):
-        return least
-    return 0.5 * (least + most)
 
 
 @njit

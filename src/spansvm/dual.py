@@ -25,7 +25,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
-from ._descent import OFF_BOUND
+from ._descent import OFF_BOUND, middle_of_interval
 from ._factor import Factor
 from ._typing import Array, Mask
 from ._validation import (
@@ -391,13 +391,7 @@ def find_intercept(beta: Array, g: Array, lo: Array, hi: Array) -> float:
     free = (beta > lo) & (beta < hi)
     if free.any():
         return float(-g[free].mean())
-    least = -g[beta < hi].min(initial=np.inf)
-    most = -g[beta > lo].max(initial=-np.inf)
-    if np.isinf(least):
-        return float(most)
-    if np.isinf(most):
-        return float(least)
-    return float(0.5 * (least + most))
+    return float(middle_of_interval(beta, g, lo, hi))
 
 
 def instance_bounds(C: float, class_weight: Array, classes: np.ndarray, weight: Array) -> Array:
