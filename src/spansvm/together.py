@@ -1,6 +1,6 @@
 """All machines of a model on one path, trained in one compiled call (:mod:`spansvm._together`).
 
-For machines of up to some hundred rows, whose training takes less time than what Python would do
+For machines of up to 2000 rows, whose training may take less time than what Python would do
 for each of them.  The results are those of :class:`spansvm.path.Path`, machine by machine.
 """
 
@@ -29,7 +29,7 @@ from .twins import Twins
 __all__ = ["JointModels", "Together"]
 
 #: The largest machine, and the largest factor that is kept for the next step, in rows.
-_LARGEST, _LARGEST_FACTOR = 700, 512
+_LARGEST, _LARGEST_FACTOR = 2000, 512
 
 #: Memory for the results of one call, and for factors, in bytes.
 _RESULTS, _FACTORS = 64e6, 4e6
