@@ -34,7 +34,7 @@ def test_factor_inverse_and_solve(n):
     np.testing.assert_allclose(inverse, linalg.inv(matrix), rtol=1e-6, atol=1e-8)
 
     triangle = factor.copy()
-    lower_inverse(triangle)
+    lower_inverse(triangle, triangle.shape[0])
     np.testing.assert_allclose(np.tril(triangle) @ lower, np.eye(n), atol=1e-9)
 
     for columns in (rng.standard_normal((n, 5)), np.empty((n, 0))):

@@ -21,7 +21,8 @@ __all__ = ["MARKS", "MATRIX", "POINTS", "ROW", "addresses", "call", "reachable"]
 #: The functions that are called so, in the order of their addresses.
 _NAMES = (
     "sweep", "newton", "newton_solve", "factorise_into", "fill_distances", "move_bounds", "run",
-    "finish_at", "train_one", "leave_out",
+    "finish_at", "train_one", "leave_out", "start_inverse", "change_points", "inverse_solve",
+    "distances_by_inverse",
 )  # fmt: skip
 
 #: Arguments of the types that compiled functions take: numbers, points, marks, a factor.

@@ -15,6 +15,7 @@ from ._calls import MARKS, MATRIX, POINTS, ROW, addresses, call, reachable
 from ._compile import njit
 from ._descent import Descent, free_variables, kkt_gap, rounding_level, snap
 from ._factor import Factor, Limits, factorise_into, limits_of, newton_solve, no_factor
+from ._inverse import change_points, inverse_solve, start_inverse
 from ._newton import newton
 from ._sweep import INDEFINITE, sweep
 
@@ -33,6 +34,8 @@ _ROUNDS = 40
 #: Minimum number of two-variable steps in such a round.
 _STEPS = 10
 
+_NO_INVERSE = np.empty((0, 0))
+
 
 def finish(problem: Descent, limits: Limits, known: Factor) -> tuple[float, Factor]:
     """Finish a solution in place; returns the gap and the factor of its free variables.
@@ -42,7 +45,8 @@ def finish(problem: Descent, limits: Limits, known: Factor) -> tuple[float, Fact
     """
     gap, matrix, inside, kept, repeated, shift, ridge = finish_at(
         problem.K, problem.diag, problem.x, problem.g, problem.lo, problem.hi, problem.flat,
-        problem.flags, limits, *known, addresses(problem.K.dtype),
+        problem.flags, limits, *known, _NO_INVERSE, known.kept, np.zeros(1, dtype=np.int64),
+        addresses(problem.K.dtype),
     )  # fmt: skip
     if matrix.size == 0:
         return gap, no_factor(inside)
@@ -51,9 +55,13 @@ def finish(problem: Descent, limits: Limits, known: Factor) -> tuple[float, Fact
 
 @njit
 def finish_at(
-    K, diag, x, g, lo, hi, flat, flags, limits, matrix, inside, kept, repeated, shift, ridge, at
+    K, diag, x, g, lo, hi, flat, flags, limits, matrix, inside, kept, repeated, shift, ridge,
+    inverse, points, held, at,
 ):  # fmt: skip
     """:func:`finish` with the parts of the problem and of the factor.
+
+    In place of the factor, there may be the `inverse` (:mod:`spansvm._inverse`) of so many `points`
+    as `held` says; the factor is then empty.
 
     A Newton step that could slide on is left where it is: the sweeps that follow go on from there.
     """
@@ -61,25 +69,35 @@ def finish_at(
     gap, free = kkt_gap(x, g, lo, hi), free_variables(x, lo, hi)
     best, best_x, best_g = gap, x, g
     for turn in range(_ROUNDS):
-        if matrix.size == 0 or not same_points(free, inside):
-            inside, kept, repeated = free, np.empty_like(free), np.zeros(free.size, np.bool_)
+        if (matrix.size == 0 and held[0] == 0) or not same_points(free, inside):
+            inside = free
             matrix = np.empty((0, 0))
-            if free.size > 0:
-                matrix, count, shift, ridge = call(
-                    factorise_into, at, K, free, limits, kept, repeated
-                )
-                kept = kept[:count]
+            if held[0] > 0:
+                held[0] = call(change_points, at, K, inverse, points, held[0], free, shift)
+            if held[0] == 0:
+                kept, repeated = np.empty_like(free), np.zeros(free.size, np.bool_)
+                if free.size > 0:
+                    matrix, count, shift, ridge = call(
+                        factorise_into, at, K, free, limits, kept, repeated
+                    )
+                    kept = kept[:count]
+                if inverse.size > 0:
+                    held[0] = call(start_inverse, at, matrix, free, shift, ridge, points, inverse)
         if gap <= target and (turn > 0 or gap <= _LOOSE):
             return gap, matrix, inside, kept, repeated, shift, ridge
-        if free.size > 0 and matrix.size == 0:
+        if free.size > 0 and matrix.size == 0 and held[0] == 0:
             break
         if turn == 0:
             best_x, best_g = x.copy(), g.copy()
         if free.size > 1:
-            if not call(newton_solve, at, K, x, g, lo, hi, matrix, kept):
+            if held[0] > 0:
+                moved = call(inverse_solve, at, K, x, g, lo, hi, inverse, points[: held[0]])
+            else:
+                moved = call(newton_solve, at, K, x, g, lo, hi, matrix, kept)
+            if not moved:
                 # Not with the factor: if there are many solutions, the ridge of the Newton step
                 # determines which one is found.
-                call(newton, at, K, x, g, lo, hi, kept)
+                call(newton, at, K, x, g, lo, hi, free if held[0] > 0 else kept)
             gap = snap(K, x, g, lo, hi)
         if gap > target:
             steps = max(_STEPS, 2 * _violators(x, g, lo, hi, target))
@@ -129,6 +147,6 @@ reachable(
     finish_at,
     lambda K: (
         K, ROW, ROW, ROW, ROW, ROW, 0.0, MARKS, limits_of(K.dtype), MATRIX, POINTS, POINTS, MARKS,
-        0.0, 0.0, POINTS,
+        0.0, 0.0, MATRIX, POINTS, POINTS, POINTS,
     ),
 )  # fmt: skip

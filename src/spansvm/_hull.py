@@ -77,7 +77,7 @@ def fill_distances(
         i = others[p]
         offset = 1.0 - along[p]
         squared[i] = max(diagonal[i] + shift - length[p] + offset * offset / s, 0.0)
-    lower_inverse(inverse)
+    lower_inverse(inverse, n)
     own_length, u = np.empty(n), np.empty(n)
     for a in range(n):
         own_length[a] = u[a] = 0.0

@@ -120,6 +120,7 @@ def _external(module: str, name: str, *arguments: types.Type) -> types.ExternalF
 
 
 _dpotrf = _external("cython_lapack", "dpotrf", _CHR, _I32, _F64, _I32, _I32)
+_dlauum = _external("cython_lapack", "dlauum", _CHR, _I32, _F64, _I32, _I32)
 _dpotri = _external("cython_lapack", "dpotri", _CHR, _I32, _F64, _I32, _I32)
 _dpotrs = _external("cython_lapack", "dpotrs", _CHR, _I32, _I32, _F64, _I32, _F64, _I32, _I32)
 _dtrsm = _external(
@@ -128,6 +129,16 @@ _dtrsm = _external(
 _dtrmm = _external(
     "cython_blas", "dtrmm", _CHR, _CHR, _CHR, _CHR, _I32, _I32, _F64, _F64, _I32, _F64, _I32
 )
+_dsyrk = _external(
+    "cython_blas", "dsyrk", _CHR, _CHR, _I32, _I32, _F64, _F64, _I32, _F64, _F64, _I32
+)
+_dsymm = _external(
+    "cython_blas", "dsymm", _CHR, _CHR, _I32, _I32, _F64, _F64, _I32, _F64, _I32, _F64, _F64, _I32
+)
+_dgemm = _external(
+    "cython_blas", "dgemm",
+    _CHR, _CHR, _I32, _I32, _I32, _F64, _F64, _I32, _F64, _I32, _F64, _F64, _I32,
+)  # fmt: skip
 
 _UPPER, _LEFT, _RIGHT, _PLAIN, _TRANSPOSED, _NON_UNIT = (ord(c) for c in "ULRNTN")
 
@@ -212,14 +223,13 @@ def lower_solve(factor, columns, transposed):
 
 
 @njit
-def lower_inverse(factor):
-    """Overwrite the lower triangle of `factor` with its inverse.
+def lower_inverse(factor, size):
+    """Overwrite the first `size` rows of a lower triangle with their inverse.
 
     Block by block: the rows of a block become ``-C^-1 B A^-1`` of what is above (A), left
     (B) and on the diagonal (C).  LAPACK's own routine is several times slower on one thread.
     """
-    size = factor.shape[0]
-    n = _reference(int32(size))
+    n = _reference(int32(factor.shape[1]))
     upper, plain, non_unit = (
         _reference(uint8(_UPPER)), _reference(uint8(_PLAIN)), _reference(uint8(_NON_UNIT)),
     )  # fmt: skip
@@ -246,6 +256,52 @@ def lower_inverse(factor):
                     total += factor[row, k] * factor[k, column]
                 factor[row, column] = -own * total
             factor[row, row] = own
+
+
+@njit
+def square_lower(triangle, size):
+    """Overwrite the first `size` rows of a lower triangle T with the lower triangle of ``T'T``."""
+    info = _reference(int32(0))
+    _dlauum(
+        _reference(uint8(_UPPER)), _reference(int32(size)), _entry(triangle, 0, 0),
+        _reference(int32(triangle.shape[1])), info,
+    )  # fmt: skip
+
+
+@njit
+def add_square(matrix, size, sign, rows):
+    """``matrix += sign * rows' rows`` in the lower triangle of its first `size` rows."""
+    count, width = rows.shape
+    _dsyrk(
+        _reference(uint8(_UPPER)), _reference(uint8(_PLAIN)), _reference(int32(size)),
+        _reference(int32(count)), _reference(sign), _entry(rows, 0, 0),
+        _reference(int32(width)), _reference(1.0), _entry(matrix, 0, 0),
+        _reference(int32(matrix.shape[1])),
+    )  # fmt: skip
+
+
+@njit
+def multiply_symmetric(matrix, rows, result):
+    """``result = rows @ matrix``, of which only the lower triangle of the first rows is read."""
+    count, size = rows.shape
+    n = _reference(int32(size))
+    _dsymm(
+        _reference(uint8(_LEFT)), _reference(uint8(_UPPER)), n, _reference(int32(count)),
+        _reference(1.0), _entry(matrix, 0, 0), _reference(int32(matrix.shape[1])),
+        _entry(rows, 0, 0), n, _reference(0.0), _entry(result, 0, 0), n,
+    )  # fmt: skip
+
+
+@njit
+def subtract_products(matrix, rows, others):
+    """``matrix -= rows @ others'``, for a result that is symmetric."""
+    count, size = rows.shape
+    n, m = _reference(int32(size)), _reference(int32(count))
+    _dgemm(
+        _reference(uint8(_TRANSPOSED)), _reference(uint8(_PLAIN)), m, m, n, _reference(-1.0),
+        _entry(rows, 0, 0), n, _entry(others, 0, 0), n, _reference(1.0),
+        _entry(matrix, 0, 0), m,
+    )  # fmt: skip
 
 
 @njit(fastmath=FAST_MATH)

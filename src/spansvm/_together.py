@@ -13,7 +13,7 @@ from math import sqrt
 
 import numpy as np
 
-from ._calls import MATRIX, POINTS, ROW, call, reachable
+from ._calls import MARKS, MATRIX, POINTS, ROW, call, reachable
 from ._compile import njit
 from ._descent import (
     EQUAL_SUMS,
@@ -30,6 +30,7 @@ from ._descent import (
 from ._factor import limits_of
 from ._finish import finish_at, same_points
 from ._hull import fill_distances
+from ._inverse import distances_by_inverse
 from ._sweep import INDEFINITE, STALLED
 
 __all__ = ["advance"]
@@ -38,18 +39,14 @@ __all__ = ["advance"]
 #: multipliers, gradient and squared spans, with twins merged at the first of them.
 DIAGONAL, LABEL, LOW, HIGH, SIGNED, GRADIENT, MERGED = range(7)
 
-#: Integers for every row: its place in the matrix of all rows; the first twin; the points of the
-#: factor, and those it covers.
-PLACE, FIRST, INSIDE, KEPT = range(4)
-
-#: Marks for every row: whether a point of the factor has an equal; the bounded vectors.
-REPEATED, BOUNDED = range(2)
+#: Integers for every row: its place in the matrix of all rows; the first twin.
+PLACE, FIRST = range(2)
 
 #: Numbers for every machine.
-FLAT, DRIFT, SHIFT, RIDGE = range(4)
+FLAT, DRIFT = range(2)
 
 #: Integers for every machine; `READY` if it stands at a solution.
-READY, LIMIT, N_INSIDE, N_KEPT = range(4)
+READY, LIMIT = range(2)
 
 #: Results for every row: multipliers, decision values, squared spans and left-out values.
 ALPHA, DECISION, SPAN, LEFT_OUT = range(4)
@@ -61,10 +58,14 @@ DONE, ITERATIONS, N_IN_BOUND, N_BOUNDED, N_EMPTY = range(5)
 
 @njit
 def train_one(
-    K, m, one, end, C, rows, places, marks, sums, scale, slot, numbers, counts, tol, limits, at,
-    measures, tallies,
+    K, m, one, end, C, rows, places, bounded, sums, scale, numbers, counts, tol, limits, at,
+    measures, tallies, spans, matrix, inside, kept, repeated, shift, ridge, inverse, points, held,
 ):  # fmt: skip
-    """Train one machine with the weights `C`; False if it has to be trained in another way."""
+    """Train one machine with the weights `C`, and find its spans if they are wanted.
+
+    The factor that follows them is that of the step before.  Returns False if the machine has to
+    be trained in another way, and the new factor.
+    """
     n = end - one
     diag, x, g = rows[DIAGONAL][one:end], rows[SIGNED][one:end], rows[GRADIENT][one:end]
     old_lo, old_hi = rows[LOW][one:end], rows[HIGH][one:end]
@@ -84,7 +85,7 @@ def train_one(
         old_lo[i], old_hi[i] = lo[i], hi[i]
     if stays:  # the solution is the same, and so are its spans
         tallies[ITERATIONS, m], counts[READY, m] = 0, 1
-        return True
+        return True, matrix, inside, kept, repeated, shift, ridge
     drift = max(drift, rounding_level(x, diag))
     flags = np.zeros(2, np.bool_)
     flat = numbers[FLAT, m]
@@ -92,39 +93,28 @@ def train_one(
         run, at, K, diag, x, g, lo, hi, tol, counts[LIMIT, m], flat, flags, 0, False, at
     )
     if code == SLIDE or flags[STALLED] or flags[INDEFINITE] or not top + bottom <= tol:
-        return False
+        return False, matrix, inside, kept, repeated, shift, ridge
     if not sqrt(used) * rounding_level(x, diag) <= 0.01 * tol or snap(K, x, g, lo, hi) > tol:
-        return False
-    n_known, n_kept = counts[N_INSIDE, m], counts[N_KEPT, m]
-    known = places[INSIDE][one : one + n_known]
+        return False, matrix, inside, kept, repeated, shift, ridge
+    before = inside
     gap, matrix, inside, kept, repeated, shift, ridge = call(
-        finish_at, at, K, diag, x, g, lo, hi, flat, flags, limits,
-        slot[: n_kept * n_kept].reshape((n_kept, n_kept)), known,
-        places[KEPT][one : one + n_kept], marks[REPEATED][one : one + n_known],
-        numbers[SHIFT, m], numbers[RIDGE, m], at,
+        finish_at, at, K, diag, x, g, lo, hi, flat, flags, limits, matrix, inside, kept, repeated,
+        shift, ridge, inverse, points, held, at,
     )  # fmt: skip
-    if flags[INDEFINITE] or is_stale(drift, x, diag) or (inside.size > 0 and matrix.size == 0):
-        return False
+    lost = inside.size > 0 and matrix.size == 0 and held[0] == 0
+    if flags[INDEFINITE] or lost or is_stale(drift, x, diag):
+        return False, matrix, inside, kept, repeated, shift, ridge
     numbers[DRIFT, m], measures[GAP, m], tallies[ITERATIONS, m] = drift, max(gap, 0.0), used
     if not _set_intercept(x, g, lo, hi, inside, measures, m):
-        return False
-    same = inside.size > 1 and same_points(known, inside)
-    bounded, merged = marks[BOUNDED][one:end], rows[MERGED][one:end]
-    _find_spans(
-        K, diag, x, lo, hi, same, matrix, inside, kept, repeated, shift, ridge, merged, bounded, at
-    )
-    counts[N_INSIDE, m] = counts[N_KEPT, m] = 0
-    if matrix.size <= slot.size:
-        counts[N_INSIDE, m], counts[N_KEPT, m] = inside.size, kept.size
-        numbers[SHIFT, m], numbers[RIDGE, m] = shift, ridge
-        for a in range(inside.size):
-            places[INSIDE, one + a], marks[REPEATED, one + a] = inside[a], repeated[a]
-        for a in range(kept.size):
-            places[KEPT, one + a] = kept[a]
-            for b in range(kept.size):
-                slot[a * kept.size + b] = matrix[a, b]
+        return False, matrix, inside, kept, repeated, shift, ridge
+    if spans:
+        same = inside.size > 1 and same_points(before, inside)
+        _find_spans(
+            K, diag, x, lo, hi, same, matrix, inside, kept, repeated, shift, ridge,
+            inverse, points[: held[0]], rows[MERGED][one:end], bounded[one:end], at,
+        )  # fmt: skip
     counts[READY, m] = 1
-    return True
+    return True, matrix, inside, kept, repeated, shift, ridge
 
 
 @njit
@@ -158,7 +148,8 @@ def _set_intercept(x, g, lo, hi, inside, measures, m):
 
 @njit
 def _find_spans(
-    K, diag, x, lo, hi, same, matrix, inside, kept, repeated, shift, ridge, squared, bounded, at
+    K, diag, x, lo, hi, same, matrix, inside, kept, repeated, shift, ridge, inverse, points,
+    squared, bounded, at,
 ):  # fmt: skip
     """Squared spans of the support vectors, unless those of before are the `same`."""
     others = np.empty(x.size, np.int64)
@@ -172,7 +163,9 @@ def _find_spans(
     if same:  # those marked before keep their mark: their spans are still known
         return
     found = np.zeros(x.size)
-    if inside.size > 0:
+    if points.size > 0:
+        call(distances_by_inverse, at, K, diag, inverse, points, others[:count], shift, found)
+    elif inside.size > 0:
         call(
             fill_distances, at, K, diag, matrix, kept, others[:count], shift, ridge, inside,
             repeated, found,
@@ -262,8 +255,8 @@ _INTEGERS = np.empty((1, 1), dtype=np.int64)
 reachable(
     train_one,
     lambda K: (
-        *_of_machine(K), np.empty((1, 1), dtype=np.bool_), MATRIX, ROW, ROW, MATRIX, _INTEGERS,
-        0.0, limits_of(K.dtype), POINTS, MATRIX, _INTEGERS,
+        *_of_machine(K), MARKS, MATRIX, ROW, MATRIX, _INTEGERS, 0.0, limits_of(K.dtype), POINTS,
+        MATRIX, _INTEGERS, True, MATRIX, POINTS, POINTS, MARKS, 0.0, 0.0, MATRIX, POINTS, POINTS,
     ),
 )  # fmt: skip
 reachable(leave_out, lambda K: (*_of_machine(K), MATRIX, MATRIX, _INTEGERS))
@@ -271,8 +264,8 @@ reachable(leave_out, lambda K: (*_of_machine(K), MATRIX, MATRIX, _INTEGERS))
 
 @njit
 def advance(
-    K, part, starts, machines, weights, rows, places, marks, sums, scales, factors, slots,
-    numbers, counts, tol, limits, at, found, measures, tallies,
+    K, part, starts, machines, weights, rows, places, bounded, sums, scales, numbers, counts,
+    tol, limits, at, spans, found, measures, tallies,
 ):  # fmt: skip
     """Train machines with one vector of weights after the other, and leave each row out.
 
@@ -290,17 +283,27 @@ def advance(
         Those that are trained.
     weights
         A vector of weights for all rows in each row.
-    rows, places, marks, numbers, counts
+    rows, places, numbers, counts
         Arrays with a row for each of the quantities named above.
+    bounded
+        Marks of the bounded vectors whose spans are known.
     sums, scales
         For :func:`spansvm._descent.move_bounds`: sums and shares of two sides for every machine.
-    factors, slots
-        The factors one after the other, and where each begins, and the end.
     tol, limits, at
         Tolerance; thresholds of the factors; addresses.
+    spans
+        Whether spans are wanted, and left-out values.
     found, measures, tallies
         The results for each vector of weights.
     """
+    largest = 0
+    for k in range(machines.size):
+        largest = max(largest, starts[machines[k] + 1] - starts[machines[k]])
+    inverse, points, held = (
+        np.empty((largest, largest)),
+        np.empty(largest, np.int64),
+        np.zeros(1, np.int64),
+    )
     for k in range(machines.size):
         m = machines[k]
         one, end = starts[m], starts[m + 1]
@@ -309,17 +312,21 @@ def advance(
         if part.size > 0:
             own = part.reshape(part.size)[: n * n].reshape((n, n))
             fill_submatrix(K, places[PLACE][one:end], own)
-        slot = factors[slots[m] : slots[m + 1]]
         carried = sums[4 * one : 4 * end].reshape((4, n))
         scale = scales[2 * m : 2 * m + 2]
+        matrix, shift, ridge = np.empty((0, 0)), 0.0, 0.0
+        inside = kept = np.empty(0, np.int64)
+        repeated = np.empty(0, np.bool_)
+        held[0] = 0
         for c in range(weights.shape[0]):
             C = weights[c][one:end]
             if c > 0:
                 measures[c, INTERCEPT, m] = measures[c - 1, INTERCEPT, m]
                 measures[c, GAP, m] = measures[c - 1, GAP, m]
-            done = call(
-                train_one, at, own, m, one, end, C, rows, places, marks, carried, scale, slot,
-                numbers, counts, tol, limits, at, measures[c], tallies[c],
+            done, matrix, inside, kept, repeated, shift, ridge = call(
+                train_one, at, own, m, one, end, C, rows, places, bounded, carried, scale,
+                numbers, counts, tol, limits, at, measures[c], tallies[c], spans,
+                matrix, inside, kept, repeated, shift, ridge, inverse, points, held,
             )  # fmt: skip
             tallies[c, DONE, m] = done
             if not done:

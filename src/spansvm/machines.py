@@ -43,7 +43,7 @@ class PairPaths:
         return next(self.train_each([bounds], tol=tol, max_iter=max_iter))
 
     def train_each(
-        self, weights: Sequence[Array], *, tol: float, max_iter: int = -1
+        self, weights: Sequence[Array], *, tol: float, max_iter: int = -1, spans: bool = True
     ) -> Iterator[Models]:
         """Train the machines of all pairs of classes for one weight vector after the other.
 
@@ -53,12 +53,17 @@ class PairPaths:
             ``C_i`` of every instance.
         tol, max_iter
             As in :class:`~spansvm.SpanSVC`.
+        spans : bool, default=True
+            Whether left-out values will be needed.
         """
         together = max_iter == -1 and self._suits
         size = self._together.at_once if together else 1
         for start in range(0, len(weights), size):
             part, begin = weights[start : start + size], time.perf_counter()
-            several = self._steps(part, tol) if together else [self._step(part[0], tol, max_iter)]
+            if together:
+                several = self._steps(part, tol, spans)
+            else:
+                several = [self._step(part[0], tol, max_iter)]
             seconds = (time.perf_counter() - begin) / len(several)
             yield from (self._marked(models, seconds) for models in several)
 
@@ -76,9 +81,10 @@ class PairPaths:
     def _together(self) -> Together:
         return Together(self.grams)
 
-    def _steps(self, weights: Sequence[Array], tol: float) -> Sequence[Models]:
+    def _steps(self, weights: Sequence[Array], tol: float, spans: bool) -> Sequence[Models]:
         row = self.grams.pair_rows.row
-        return self._together.steps(np.array([own[row] for own in weights]), tol=tol)
+        each = np.array([own[row] for own in weights])
+        return self._together.steps(each, tol=tol, spans=spans)
 
     @cached_property
     def _paths(self) -> list[Path]:

@@ -28,11 +28,11 @@ from .twins import Twins
 
 __all__ = ["JointModels", "Together"]
 
-#: The largest machine, and the largest factor that is kept for the next step, in rows.
-_LARGEST, _LARGEST_FACTOR = 2000, 512
+#: The largest machine, in rows.
+_LARGEST = 2000
 
-#: Memory for the results of one call, and for factors, in bytes.
-_RESULTS, _FACTORS = 64e6, 4e6
+#: Memory for the results of one call, in bytes.
+_RESULTS = 64e6
 
 
 class Together:
@@ -50,9 +50,9 @@ class Together:
         self.starts = np.concatenate(([0], np.cumsum(sizes)))
         total, count = int(self.starts[-1]), sizes.size
         self.rows = np.zeros((7, total))
-        self.places = np.zeros((4, total), dtype=np.int64)
-        self.marks = np.zeros((2, total), dtype=np.bool_)
-        self.numbers, self.counts = np.zeros((4, count)), np.zeros((4, count), dtype=np.int64)
+        self.places = np.zeros((2, total), dtype=np.int64)
+        self.bounded = np.zeros(total, dtype=np.bool_)
+        self.numbers, self.counts = np.zeros((2, count)), np.zeros((2, count), dtype=np.int64)
         self.places[at.PLACE] = np.concatenate(places)
         self.rows[at.DIAGONAL] = whole.diagonal[self.places[at.PLACE]]
         self.rows[at.LABEL] = np.concatenate(grams.labels)
@@ -66,9 +66,6 @@ class Together:
         ]
         self.counts[at.LIMIT] = [default_max_iter(int(size)) for size in sizes]
         self.sums, self.scales = np.zeros(4 * total), np.zeros(2 * count)
-        largest = min(_LARGEST_FACTOR, int(np.sqrt(_FACTORS / 8.0 / count)))
-        self.slots = np.concatenate(([0], np.cumsum(np.minimum(sizes, largest) ** 2)))
-        self.factors = np.empty(int(self.slots[-1]))
         self.measures = np.zeros((2, count))  # of the latest step
         self._part = np.empty((int(sizes.max()) if count > 1 else 0,) * 2, dtype=whole.dtype)
 
@@ -84,7 +81,7 @@ class Together:
         return max(1, int(_RESULTS // (40.0 * self.rows.shape[1])))
 
     @one_blas_thread
-    def steps(self, weights: Array, *, tol: float) -> list[JointModels]:
+    def steps(self, weights: Array, *, tol: float, spans: bool = True) -> list[JointModels]:
         """The models for several weight vectors, one after the other.
 
         Parameters
@@ -92,7 +89,10 @@ class Together:
         weights : ndarray of shape (n, n_rows)
             The weights of the rows of all machines in each.
         tol : float
+        spans : bool, default=True
+            Whether spans and left-out values will be needed; if not, they are computed on demand.
         """
+        self._spans = spans
         size, total, count = weights.shape[0], self.rows.shape[1], self.scales.size // 2
         found = np.empty((size, 4, total))
         measures = np.tile(self.measures, (size, 1, 1))
@@ -114,7 +114,7 @@ class Together:
                     )  # fmt: skip
         self.measures = measures[-1]
         return [
-            JointModels(self, *results)
+            JointModels(self, spans, *results)
             for results in zip(weights, found, measures, tallies, others, strict=True)
         ]
 
@@ -124,9 +124,9 @@ class Together:
     ) -> None:  # fmt: skip
         K = self.grams.whole.values
         advance(
-            K, self._part, self.starts, machines, weights, self.rows, self.places, self.marks,
-            self.sums, self.scales, self.factors, self.slots, self.numbers, self.counts, tol,
-            limits_of(K.dtype), addresses(K.dtype), found, measures, tallies,
+            K, self._part, self.starts, machines, weights, self.rows, self.places, self.bounded,
+            self.sums, self.scales, self.numbers, self.counts, tol, limits_of(K.dtype),
+            addresses(K.dtype), self._spans, found, measures, tallies,
         )  # fmt: skip
 
     def _train_alone(
@@ -151,7 +151,7 @@ class Together:
         rows[at.GRADIENT] = solution.gradient
         self.numbers[at.DRIFT, m] = 0.0
         self.scales[2 * m : 2 * m + 2] = 0.0
-        self.counts[[at.READY, at.N_INSIDE, at.N_KEPT], m] = 0
+        self.counts[at.READY, m] = 0
         if not solution.converged:  # the next step starts from scratch
             rows[at.SIGNED], rows[at.GRADIENT] = 0.0, -y
             rows[at.LOW] = rows[at.HIGH] = 0.0
@@ -164,13 +164,14 @@ class JointModels(Models):
     def __init__(
         self,
         together: Together,
+        spans: bool,
         weights: Array,
         found: Array,
         measures: Array,
         tallies: np.ndarray,
         others: dict[int, SolvedModel],
     ) -> None:
-        self._together, self._others = together, others
+        self._together, self._spans, self._others = together, spans, others
         self._models: list[SolvedModel] = []
         self._weights, self._found, self._gaps = weights, found, measures[at.GAP]
         _, self.iterations, n_in_bound, n_bounded, n_empty = tallies
@@ -190,7 +191,7 @@ class JointModels(Models):
     @property
     def left_out(self) -> Array:
         """Left-out values of the rows of all machines, one after the other."""
-        return self._found[at.LEFT_OUT]
+        return self._found[at.LEFT_OUT] if self._spans else super().left_out
 
     @property
     def signed(self) -> Array:
@@ -221,8 +222,9 @@ class JointModels(Models):
             indefinite=self.indefinite,
         )  # fmt: skip
         model = SolvedModel(together.grams.of_pair(m), solution)
-        errors = int(((C > 0.0) & lost(y * left_out)).sum())
-        model.spans = Spans(squared, left_out, errors)
+        if self._spans:
+            errors = int(((C > 0.0) & lost(y * left_out)).sum())
+            model.spans = Spans(squared, left_out, errors)
         return model
 
     def set_indefinite(self) -> None:

@@ -210,8 +210,9 @@ class _Judge:
         first = orders[0]
         self.paths = self.paths or first.training_set.paths()
         trained = self.paths.train_each(
-            [order.bounds for order in orders], tol=first.tol, max_iter=first.machine.max_iter
-        )
+            [order.bounds for order in orders], tol=first.tol, max_iter=first.machine.max_iter,
+            spans=self.split is None,
+        )  # fmt: skip
         for order in orders:
             started = time.perf_counter()
             try:
