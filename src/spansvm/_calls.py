@@ -21,7 +21,7 @@ __all__ = ["MARKS", "MATRIX", "POINTS", "ROW", "addresses", "call", "reachable"]
 #: The functions that are called so, in the order of their addresses.
 _NAMES = (
     "sweep", "newton", "newton_solve", "factorise_into", "fill_distances", "move_bounds", "run",
-    "finish_at", "train_one", "leave_out", "start_inverse", "change_points", "inverse_solve",
+    "finish_at", "train_one", "leave_out", "start_inverse", "change_points", "inverse_walk",
     "distances_by_inverse",
 )  # fmt: skip
 

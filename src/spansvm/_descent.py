@@ -24,6 +24,7 @@ import numpy as np
 
 from ._calls import MARKS, MATRIX, POINTS, ROW, addresses, call, reachable
 from ._compile import njit
+from ._inverse import SIZE, change_points, inverse_walk
 from ._linalg import add_row, add_rows
 from ._newton import newton, slide
 from ._sweep import STALLED, sweep
@@ -82,6 +83,9 @@ _SMALLEST_SCALE = 1e-9
 
 #: Why :func:`run` ends: solved, a smaller problem would pay, a Newton step could slide on.
 SOLVED, SHRINK, SLIDE = 0, 1, 2
+
+#: In the place of an inverse: the matrix, its points, their number, and the shift.
+_NO_INVERSE = np.empty((0, 0)), np.empty(0, dtype=np.int64), np.zeros(2, dtype=np.int64), 0.0
 
 #: Do not shrink problems that are already this small.
 _SMALL = 64
@@ -213,7 +217,10 @@ def snap(K, x, g, lo, hi):
 
 
 @njit
-def run(K, diag, x, g, lo, hi, tol, max_iter, flat, flags, waited, smaller, at):
+def run(
+    K, diag, x, g, lo, hi, tol, max_iter, flat, flags, waited, smaller, inverse, points,
+    held, shift, at,
+):  # fmt: skip
     """Sweeps and Newton steps until the problem is solved or something else would pay.
 
     `waited` counts the chunks without progress so far; with `smaller`, the caller can go on with a
@@ -250,9 +257,15 @@ def run(K, diag, x, g, lo, hi, tol, max_iter, flat, flags, waited, smaller, at):
             return SHRINK, used, top, bottom, waited, 0.0
         cost = _NEWTON_FIXED + n_free * n + _NEWTON_CUBE * n_free**3
         if n_free > 1 and cost <= 2.0 * spent:
-            slope = call(newton, at, K, x, g, lo, hi, free_variables(x, lo, hi))
-            if slope < 0.0:
-                return SLIDE, used, top, bottom, waited, slope
+            free = free_variables(x, lo, hi)
+            if held[SIZE] > 0:
+                call(change_points, at, K, inverse, points, held, free, shift)
+            if held[SIZE] > 0:
+                call(inverse_walk, at, K, x, g, lo, hi, inverse, points, held)
+            else:
+                slope = call(newton, at, K, x, g, lo, hi, free)
+                if slope < 0.0:
+                    return SLIDE, used, top, bottom, waited, slope
             spent = 0.0
 
 
@@ -333,7 +346,12 @@ def _gather(K, x, rows, sums, shares, scale, side):
         shares[t] = wanted[t]
 
 
-reachable(run, lambda K: (K, ROW, ROW, ROW, ROW, ROW, 0.0, 0, 0.0, MARKS, 0, True, POINTS))
+reachable(
+    run,
+    lambda K: (
+        K, ROW, ROW, ROW, ROW, ROW, 0.0, 0, 0.0, MARKS, 0, True, MATRIX, POINTS, POINTS, 0.0, POINTS,
+    ),
+)  # fmt: skip
 reachable(move_bounds, lambda K: (K, ROW, ROW, ROW, ROW, ROW, ROW, MATRIX, MATRIX, ROW))
 
 
@@ -462,7 +480,7 @@ class Descent:
         while True:
             code, used, top, bottom, self._waited, slope = run(
                 self.K, self.diag, self.x, self.g, self.lo, self.hi, tol, max_iter - total,
-                self.flat, self.flags, self._waited, True, addresses(self.K.dtype),
+                self.flat, self.flags, self._waited, True, *_NO_INVERSE, addresses(self.K.dtype),
             )  # fmt: skip
             total += used
             self._slide(slope)

@@ -37,7 +37,6 @@ __all__ = [
     "bordered",
     "clipped_inverse",
     "eliminate",
-    "equalise",
     "factorise",
     "factorise_into",
     "from_first",
@@ -298,13 +297,6 @@ def newton_solve(K, x, g, lo, hi, matrix, points):
     for a in range(size):
         rows[0, a], rows[1, a] = g[points[a]], 1.0
     cholesky_solve(matrix, rows)
-    return equalise(K, x, g, lo, hi, points, rows)
-
-
-@njit
-def equalise(K, x, g, lo, hi, points, rows):
-    """:func:`newton_solve` from the solutions for the gradient and for ones."""
-    size = points.size
     total, ones = 0.0, 0.0
     for a in range(size):
         total += rows[0, a]

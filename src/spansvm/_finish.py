@@ -15,7 +15,7 @@ from ._calls import MARKS, MATRIX, POINTS, ROW, addresses, call, reachable
 from ._compile import njit
 from ._descent import Descent, free_variables, kkt_gap, rounding_level, snap
 from ._factor import Factor, Limits, factorise_into, limits_of, newton_solve, no_factor
-from ._inverse import change_points, inverse_solve, start_inverse
+from ._inverse import SIZE, change_points, inverse_walk, start_inverse
 from ._newton import newton
 from ._sweep import INDEFINITE, sweep
 
@@ -45,7 +45,7 @@ def finish(problem: Descent, limits: Limits, known: Factor) -> tuple[float, Fact
     """
     gap, matrix, inside, kept, repeated, shift, ridge = finish_at(
         problem.K, problem.diag, problem.x, problem.g, problem.lo, problem.hi, problem.flat,
-        problem.flags, limits, *known, _NO_INVERSE, known.kept, np.zeros(1, dtype=np.int64),
+        problem.flags, limits, *known, _NO_INVERSE, known.kept, np.zeros(2, dtype=np.int64),
         addresses(problem.K.dtype),
     )  # fmt: skip
     if matrix.size == 0:
@@ -69,12 +69,13 @@ def finish_at(
     gap, free = kkt_gap(x, g, lo, hi), free_variables(x, lo, hi)
     best, best_x, best_g = gap, x, g
     for turn in range(_ROUNDS):
-        if (matrix.size == 0 and held[0] == 0) or not same_points(free, inside):
+        known = matrix.size > 0 if held[SIZE] == 0 else held[SIZE] == free.size
+        if not (known and same_points(free, inside)):
             inside = free
             matrix = np.empty((0, 0))
-            if held[0] > 0:
-                held[0] = call(change_points, at, K, inverse, points, held[0], free, shift)
-            if held[0] == 0:
+            if held[SIZE] > 0:
+                call(change_points, at, K, inverse, points, held, free, shift)
+            if held[SIZE] == 0:
                 kept, repeated = np.empty_like(free), np.zeros(free.size, np.bool_)
                 if free.size > 0:
                     matrix, count, shift, ridge = call(
@@ -82,22 +83,20 @@ def finish_at(
                     )
                     kept = kept[:count]
                 if inverse.size > 0:
-                    held[0] = call(start_inverse, at, matrix, free, shift, ridge, points, inverse)
+                    call(start_inverse, at, matrix, free, shift, ridge, points, inverse, held)
         if gap <= target and (turn > 0 or gap <= _LOOSE):
             return gap, matrix, inside, kept, repeated, shift, ridge
-        if free.size > 0 and matrix.size == 0 and held[0] == 0:
+        if free.size > 0 and matrix.size == 0 and held[SIZE] == 0:
             break
         if turn == 0:
             best_x, best_g = x.copy(), g.copy()
         if free.size > 1:
-            if held[0] > 0:
-                moved = call(inverse_solve, at, K, x, g, lo, hi, inverse, points[: held[0]])
-            else:
-                moved = call(newton_solve, at, K, x, g, lo, hi, matrix, kept)
-            if not moved:
+            if held[SIZE] > 0:
+                call(inverse_walk, at, K, x, g, lo, hi, inverse, points, held)
+            elif not call(newton_solve, at, K, x, g, lo, hi, matrix, kept):
                 # Not with the factor: if there are many solutions, the ridge of the Newton step
                 # determines which one is found.
-                call(newton, at, K, x, g, lo, hi, free if held[0] > 0 else kept)
+                call(newton, at, K, x, g, lo, hi, kept)
             gap = snap(K, x, g, lo, hi)
         if gap > target:
             steps = max(_STEPS, 2 * _violators(x, g, lo, hi, target))

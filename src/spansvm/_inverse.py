@@ -11,12 +11,15 @@ M is the lower triangle of the first rows of a larger array, its points in any o
 
 from __future__ import annotations
 
+from math import sqrt
+
 import numpy as np
 
 from ._calls import MATRIX, POINTS, ROW, reachable
 from ._compile import njit
-from ._factor import equalise
 from ._linalg import (
+    add_row,
+    add_rows,
     add_square,
     cholesky,
     cholesky_inverse,
@@ -27,10 +30,21 @@ from ._linalg import (
     subtract_products,
 )
 
-__all__ = ["change_points", "distances_by_inverse", "inverse_solve", "start_inverse"]
+__all__ = [
+    "ACCURATE",
+    "SIZE",
+    "change_points",
+    "distances_by_inverse",
+    "inverse_walk",
+    "start_inverse",
+]
 
-#: Smallest squared pivot, as a fraction of the shift, of a matrix whose inverse is carried along.
-_REGULAR = 1e-3
+#: Smallest squared pivots, as fractions of the shift, of a matrix whose inverse is carried along,
+#: and of one whose inverse is accurate enough for distances.
+_REGULAR, _ACCURATE = 1e-6, 1e-3
+
+#: What is known of M: how many points it has, and whether it is accurate enough for distances.
+SIZE, ACCURATE = range(2)
 
 #: Smaller sets are quicker factorised anew.
 _SMALLEST = 48
@@ -41,29 +55,35 @@ _ENTERING = 3
 
 
 @njit
-def start_inverse(factor, points, shift, ridge, known, M):
-    """Fill M from a Cholesky factor; returns the number of `known` points, 0 if it is not fit."""
+def start_inverse(factor, points, shift, ridge, known, M, held):
+    """Fill M from a Cholesky factor, unless that is not fit."""
     n = points.size
+    held[SIZE] = 0
     if n < _SMALLEST or ridge > 0.0 or factor.shape[0] != n:
-        return 0
+        return
+    held[ACCURATE] = True
     for a in range(n):
-        if not factor[a, a] * factor[a, a] >= _REGULAR * shift:
-            return 0
+        pivot = factor[a, a] * factor[a, a]
+        if not pivot >= _REGULAR * shift:
+            return
+        held[ACCURATE] &= pivot >= _ACCURATE * shift
     for a in range(n):
         known[a] = points[a]
         for b in range(a + 1):
             M[a, b] = factor[a, b]
     lower_inverse(M, n)
     square_lower(M, n)
-    return n
+    held[SIZE] = n
 
 
 @njit
-def change_points(K, M, known, n, free, shift):
-    """Make M, of `n` points, the inverse of the points `free`; returns their number.
+def change_points(K, M, known, held, free, shift):
+    """Make M the inverse of the points `free`.
 
-    0 if that would take longer than a new factor, or would not be accurate; M is then lost.
+    M is lost if that would take longer than a new factor, or would not be accurate.
     """
+    n = held[SIZE]
+    held[SIZE] = 0
     stays = np.zeros(K.shape[0], np.bool_)
     for a in range(free.size):
         stays[free[a]] = True
@@ -79,16 +99,14 @@ def change_points(K, M, known, n, free, shift):
             entering[n_entering] = free[a]
             n_entering += 1
     if free.size < _SMALLEST or n_leaving + _ENTERING * n_entering > free.size:
-        return 0
+        return
     if n_leaving > 0:
         if not _remove(M, known, n, leaving[:n_leaving]):
-            return 0
+            return
         n -= n_leaving
-    if n_entering > 0:
-        if not _append(K, M, known, n, entering[:n_entering], shift):
-            return 0
-        n += n_entering
-    return n
+    if n_entering > 0 and not _append(K, M, known, n, entering[:n_entering], shift, held):
+        return
+    held[SIZE] = n + n_entering
 
 
 @njit
@@ -106,6 +124,14 @@ def _remove(M, known, n, leaving):
         return False
     lower_solve(corner, rows, False)
     add_square(M, n, -1.0, rows)
+    _close_gaps(M, known, n, leaving)
+    return True
+
+
+@njit
+def _close_gaps(M, known, n, leaving):
+    """Let the last points take the places of those that leave."""
+    count = leaving.size
     last, unwanted = n - 1, count - 1
     for q in range(count):
         i = leaving[q]
@@ -123,11 +149,10 @@ def _remove(M, known, n, leaving):
                 M[b, i] = value
         known[i] = known[last]
         last -= 1
-    return True
 
 
 @njit
-def _append(K, M, known, n, entering, shift):
+def _append(K, M, known, n, entering, shift, held):
     """Append points; False if they are too close to the others."""
     count = entering.size
     rows, products = np.empty((count, n)), np.empty((count, n))
@@ -143,8 +168,10 @@ def _append(K, M, known, n, entering, shift):
     if not cholesky(corner):
         return False
     for q in range(count):
-        if not corner[q, q] * corner[q, q] >= _REGULAR * shift:
+        pivot = corner[q, q] * corner[q, q]
+        if not pivot >= _REGULAR * shift:
             return False
+        held[ACCURATE] &= pivot >= _ACCURATE * shift
     lower_solve(corner, products, False)
     add_square(M, n, 1.0, products)
     lower_solve(corner, products, True)
@@ -160,14 +187,88 @@ def _append(K, M, known, n, entering, shift):
 
 
 @njit
-def inverse_solve(K, x, g, lo, hi, M, points):
-    """:func:`spansvm._factor.newton_solve` with the inverse."""
-    size = points.size
-    rows, products = np.empty((2, size)), np.empty((2, size))
-    for a in range(size):
-        rows[0, a], rows[1, a] = g[points[a]], 1.0
+def inverse_walk(K, x, g, lo, hi, M, known, held):
+    """Move the points of M to their minimum, dropping each that meets its bound on the way."""
+    n = held[SIZE]
+    held[SIZE] = 0
+    rows, products = np.empty((2, n)), np.empty((2, n))
+    for a in range(n):
+        rows[0, a], rows[1, a] = g[known[a]], 1.0
     multiply_symmetric(M, rows, products)
-    return equalise(K, x, g, lo, hi, points, products)
+    total, ones = 0.0, 0.0
+    for a in range(n):
+        total += products[0, a]
+        ones += products[1, a]
+    if not ones > 0.0:
+        return
+    u, direction, move = products[1], np.empty(n), np.zeros(n)
+    alive = np.ones(n, np.bool_)
+    for a in range(n):
+        direction[a] = u[a] * (total / ones) - products[0, a]
+    removed, ends, places = np.empty((n, n)), np.empty(n), np.empty(n, np.int64)
+    count = 0
+    while count < n - 1:
+        fraction, blocking, end = 1.0, -1, 0.0
+        for a in range(n):
+            if alive[a] and direction[a] != 0.0:
+                i = known[a]
+                bound = hi[i] if direction[a] > 0.0 else lo[i]
+                room = bound - (x[i] + move[a])
+                if room < fraction * direction[a] if direction[a] > 0.0 else room > fraction * direction[a]:
+                    fraction, blocking, end = max(room / direction[a], 0.0), a, bound
+        for a in range(n):
+            move[a] += fraction * direction[a]
+        if blocking < 0:
+            break
+        alive[blocking] = False
+        ends[count], places[count] = end, blocking
+        column = removed[count]
+        for b in range(n):
+            column[b] = M[blocking, b] if b <= blocking else M[b, blocking]
+        for k in range(count):
+            add_row(column, -removed[k, blocking], removed[k])
+        pivot = column[blocking]
+        if not pivot > 0.0:
+            return
+        sum_of = 0.0
+        for b in range(n):
+            column[b] /= sqrt(pivot)
+            sum_of += column[b]
+        count += 1
+        # Of the direction, what the point that is held would have done is passed on to the others.
+        own = column[blocking] * 1.0
+        share = u[blocking] / ones
+        entry = pivot - u[blocking] * share
+        rest = 1.0 - fraction
+        turn = rest * direction[blocking] / entry
+        for b in range(n):
+            direction[b] = rest * direction[b] - turn * (own * column[b] - u[b] * share)
+        direction[blocking] = 0.0
+        ones = 0.0
+        for b in range(n):
+            u[b] -= column[b] * sum_of
+            if not alive[b]:
+                direction[b] = 0.0
+            else:
+                ones += u[b]
+        if not (ones > 0.0 and entry > 0.0):
+            return
+    left = 0.0
+    for a in range(n):
+        left += move[a]
+    for a in range(n):
+        if alive[a]:
+            move[a] -= left / (n - count)
+    add_rows(g, K, known[:n], move)
+    for a in range(n):
+        i = known[a]
+        x[i] = min(max(x[i] + move[a], lo[i]), hi[i])
+    for k in range(count):
+        x[known[places[k]]] = ends[k]
+    if count > 0:
+        add_square(M, n, -1.0, removed[:count])
+        _close_gaps(M, known, n, np.sort(places[:count]))
+    held[SIZE] = n - count
 
 
 @njit
@@ -197,7 +298,7 @@ def distances_by_inverse(K, diagonal, M, points, others, shift, squared):
         squared[points[b]] = 1.0 / max(M[b, b] - u[b] * u[b] / s, 1.0 / farthest)
 
 
-reachable(start_inverse, lambda K: (MATRIX, POINTS, 0.0, 0.0, POINTS, MATRIX))
-reachable(change_points, lambda K: (K, MATRIX, POINTS, 0, POINTS, 0.0))
-reachable(inverse_solve, lambda K: (K, ROW, ROW, ROW, ROW, MATRIX, POINTS))
+reachable(start_inverse, lambda K: (MATRIX, POINTS, 0.0, 0.0, POINTS, MATRIX, POINTS))
+reachable(change_points, lambda K: (K, MATRIX, POINTS, POINTS, POINTS, 0.0))
+reachable(inverse_walk, lambda K: (K, ROW, ROW, ROW, ROW, MATRIX, POINTS, POINTS))
 reachable(distances_by_inverse, lambda K: (K, ROW, MATRIX, POINTS, POINTS, 0.0, ROW))

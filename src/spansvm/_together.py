@@ -27,10 +27,10 @@ from ._descent import (
     run,
     snap,
 )
-from ._factor import limits_of
+from ._factor import factorise_into, limits_of
 from ._finish import finish_at, same_points
 from ._hull import fill_distances
-from ._inverse import distances_by_inverse
+from ._inverse import ACCURATE, SIZE, distances_by_inverse
 from ._sweep import INDEFINITE, STALLED
 
 __all__ = ["advance"]
@@ -81,6 +81,7 @@ def train_one(
     drift = max(numbers[DRIFT, m], rounding_level(x, diag))
     if not stays:
         call(move_bounds, at, K, x, g, old_lo, old_hi, lo, hi, sums[:2], sums[2:], scale)
+    before = inside
     for i in range(n):
         old_lo[i], old_hi[i] = lo[i], hi[i]
     if stays:  # the solution is the same, and so are its spans
@@ -90,18 +91,20 @@ def train_one(
     flags = np.zeros(2, np.bool_)
     flat = numbers[FLAT, m]
     code, used, top, bottom, _, _ = call(
-        run, at, K, diag, x, g, lo, hi, tol, counts[LIMIT, m], flat, flags, 0, False, at
-    )
+        run, at, K, diag, x, g, lo, hi, tol, counts[LIMIT, m], flat, flags, 0, False,
+        inverse, points, held, shift, at,
+    )  # fmt: skip
+    if held[SIZE] > 0:
+        inside = inside[:0]
     if code == SLIDE or flags[STALLED] or flags[INDEFINITE] or not top + bottom <= tol:
         return False, matrix, inside, kept, repeated, shift, ridge
     if not sqrt(used) * rounding_level(x, diag) <= 0.01 * tol or snap(K, x, g, lo, hi) > tol:
         return False, matrix, inside, kept, repeated, shift, ridge
-    before = inside
     gap, matrix, inside, kept, repeated, shift, ridge = call(
         finish_at, at, K, diag, x, g, lo, hi, flat, flags, limits, matrix, inside, kept, repeated,
         shift, ridge, inverse, points, held, at,
     )  # fmt: skip
-    lost = inside.size > 0 and matrix.size == 0 and held[0] == 0
+    lost = inside.size > 0 and matrix.size == 0 and held[SIZE] == 0
     if flags[INDEFINITE] or lost or is_stale(drift, x, diag):
         return False, matrix, inside, kept, repeated, shift, ridge
     numbers[DRIFT, m], measures[GAP, m], tallies[ITERATIONS, m] = drift, max(gap, 0.0), used
@@ -110,8 +113,8 @@ def train_one(
     if spans:
         same = inside.size > 1 and same_points(before, inside)
         _find_spans(
-            K, diag, x, lo, hi, same, matrix, inside, kept, repeated, shift, ridge,
-            inverse, points[: held[0]], rows[MERGED][one:end], bounded[one:end], at,
+            K, diag, x, lo, hi, same, matrix, inside, kept, repeated, shift, ridge, limits,
+            inverse, points, held, rows[MERGED][one:end], bounded[one:end], at,
         )  # fmt: skip
     counts[READY, m] = 1
     return True, matrix, inside, kept, repeated, shift, ridge
@@ -148,8 +151,8 @@ def _set_intercept(x, g, lo, hi, inside, measures, m):
 
 @njit
 def _find_spans(
-    K, diag, x, lo, hi, same, matrix, inside, kept, repeated, shift, ridge, inverse, points,
-    squared, bounded, at,
+    K, diag, x, lo, hi, same, matrix, inside, kept, repeated, shift, ridge, limits, inverse,
+    points, held, squared, bounded, at,
 ):  # fmt: skip
     """Squared spans of the support vectors, unless those of before are the `same`."""
     others = np.empty(x.size, np.int64)
@@ -163,9 +166,17 @@ def _find_spans(
     if same:  # those marked before keep their mark: their spans are still known
         return
     found = np.zeros(x.size)
-    if points.size > 0:
-        call(distances_by_inverse, at, K, diag, inverse, points, others[:count], shift, found)
+    size = held[SIZE]
+    if size > 0 and held[ACCURATE]:
+        own = points[:size]
+        call(distances_by_inverse, at, K, diag, inverse, own, others[:count], shift, found)
     elif inside.size > 0:
+        if matrix.size == 0:
+            kept, repeated = np.empty_like(inside), np.zeros(inside.size, np.bool_)
+            matrix, n_kept, shift, ridge = call(
+                factorise_into, at, K, inside, limits, kept, repeated
+            )
+            kept = kept[:n_kept]
         call(
             fill_distances, at, K, diag, matrix, kept, others[:count], shift, ridge, inside,
             repeated, found,
@@ -317,7 +328,7 @@ def advance(
         matrix, shift, ridge = np.empty((0, 0)), 0.0, 0.0
         inside = kept = np.empty(0, np.int64)
         repeated = np.empty(0, np.bool_)
-        held[0] = 0
+        held[SIZE] = 0
         for c in range(weights.shape[0]):
             C = weights[c][one:end]
             if c > 0:
