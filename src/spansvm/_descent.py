@@ -34,13 +34,14 @@ __all__ = [
     "EQUAL_SUMS",
     "OFF_BOUND",
     "SLIDE",
+    "STALE",
     "Descent",
     "fill_submatrix",
     "free_variables",
-    "is_stale",
     "kkt_gap",
     "middle_of_interval",
     "move_bounds",
+    "renew_gradient",
     "restore_sum",
     "rounding_level",
     "run",
@@ -71,9 +72,8 @@ OFF_BOUND = 1e-7
 #: Sums of variables or of bounds whose relative difference is smaller are equal.
 EQUAL_SUMS = 1e-12
 
-#: Rounding carried along that makes a gradient be computed anew: more than the first, and more than
-#: the second times what the variables themselves cause.
-_DRIFT, _ABOVE_ROUNDING = 1e-10, 30.0
+#: A gradient is computed anew if more rounding than this has been carried along.
+STALE = 1e-10
 
 #: Up to this many variables at their bounds are moved one by one.
 _FEW = 16
@@ -123,12 +123,6 @@ def rounding_level(x, diag):
     for t in range(x.size):
         total += abs(x[t] * diag[t])
     return _EPSILON * total
-
-
-@njit
-def is_stale(drift, x, diag):
-    """Whether a gradient with this much rounding from larger variables has to be renewed."""
-    return drift > max(_DRIFT, _ABOVE_ROUNDING * rounding_level(x, diag))
 
 
 @njit
@@ -186,6 +180,21 @@ def restore_sum(K, x, g, lo, hi, total):
         for t in range(x.size):
             missing -= x[t]
     return missing
+
+
+@njit
+def renew_gradient(K, x, g, c):
+    """``g = Kx + c``; the constant part last, as it may be small compared with what cancels."""
+    rows, weights = np.empty(x.size, np.int64), np.empty(x.size)
+    count = 0
+    for t in range(x.size):
+        g[t] = 0.0
+        if x[t] != 0.0:
+            rows[count], weights[count] = t, x[t]
+            count += 1
+    add_rows(g, K, rows[:count], weights[:count])
+    for t in range(x.size):
+        g[t] += c[t]
 
 
 @njit
@@ -349,7 +358,8 @@ def _gather(K, x, rows, sums, shares, scale, side):
 reachable(
     run,
     lambda K: (
-        K, ROW, ROW, ROW, ROW, ROW, 0.0, 0, 0.0, MARKS, 0, True, MATRIX, POINTS, POINTS, 0.0, POINTS,
+        K, ROW, ROW, ROW, ROW, ROW, 0.0, 0, 0.0, MARKS, 0, True, MATRIX, POINTS, POINTS, 0.0,
+        POINTS,
     ),
 )  # fmt: skip
 reachable(move_bounds, lambda K: (K, ROW, ROW, ROW, ROW, ROW, ROW, MATRIX, MATRIX, ROW))
@@ -399,7 +409,7 @@ class Descent:
             if gap <= tol and sqrt(used) * level <= 0.01 * tol:
                 break
             restore_sum(self.K, self.x, self.g, self.lo, self.hi, total)
-            self._renew_gradient(c)
+            renew_gradient(self.K, self.x, self.g, c)
             starts += used < budget
             if used == _LONG and level > tol:  # more steps would not reach it either
                 break
@@ -429,12 +439,6 @@ class Descent:
     def free(self) -> Rows:
         """The variables strictly inside their boxes."""
         return free_variables(self.x, self.lo, self.hi)
-
-    def _renew_gradient(self, c: Array) -> None:
-        self.g[:] = 0.0
-        rows = np.flatnonzero(self.x)
-        add_rows(self.g, self.K, rows, self.x[rows])
-        self.g += c  # last, as it may be small compared with terms that cancel in Kx
 
     def _descend(self, tol: float, max_iter: int) -> tuple[int, float]:
         """Descend until the gap is at most `tol`, on a smaller problem whenever that pays."""

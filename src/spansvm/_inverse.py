@@ -188,71 +188,68 @@ def _append(K, M, known, n, entering, shift, held):
 
 @njit
 def inverse_walk(K, x, g, lo, hi, M, known, held):
-    """Move the points of M to their minimum, dropping each that meets its bound on the way."""
+    """Move the points of M to their minimum, dropping each that meets its bound on the way.
+
+    As :func:`spansvm._newton.newton` does; what is dropped leaves M too.
+    """
     n = held[SIZE]
     held[SIZE] = 0
     rows, products = np.empty((2, n)), np.empty((2, n))
     for a in range(n):
         rows[0, a], rows[1, a] = g[known[a]], 1.0
     multiply_symmetric(M, rows, products)
+    u, direction, move = products[1], products[0], np.zeros(n)
     total, ones = 0.0, 0.0
     for a in range(n):
-        total += products[0, a]
-        ones += products[1, a]
-    if not ones > 0.0:
-        return
-    u, direction, move = products[1], np.empty(n), np.zeros(n)
-    alive = np.ones(n, np.bool_)
+        total += direction[a]
+        ones += u[a]
     for a in range(n):
-        direction[a] = u[a] * (total / ones) - products[0, a]
-    removed, ends, places = np.empty((n, n)), np.empty(n), np.empty(n, np.int64)
+        direction[a] = u[a] * (total / ones) - direction[a]
+    alive = np.ones(n, np.bool_)
+    # For every point that is dropped its row of what is left of M, by the root of its own entry.
+    dropped, ends, places = np.empty((n, n)), np.empty(n), np.empty(n, np.int64)
     count = 0
     while count < n - 1:
-        fraction, blocking, end = 1.0, -1, 0.0
+        fraction, blocking = 1.0, -1
         for a in range(n):
             if alive[a] and direction[a] != 0.0:
                 i = known[a]
-                bound = hi[i] if direction[a] > 0.0 else lo[i]
-                room = bound - (x[i] + move[a])
-                if room < fraction * direction[a] if direction[a] > 0.0 else room > fraction * direction[a]:
-                    fraction, blocking, end = max(room / direction[a], 0.0), a, bound
+                end = hi[i] if direction[a] > 0.0 else lo[i]
+                share = (end - (x[i] + move[a])) / direction[a]
+                if share < fraction:
+                    fraction, blocking, ends[count] = max(share, 0.0), a, end
         for a in range(n):
             move[a] += fraction * direction[a]
         if blocking < 0:
             break
-        alive[blocking] = False
-        ends[count], places[count] = end, blocking
-        column = removed[count]
+        row = dropped[count]
         for b in range(n):
-            column[b] = M[blocking, b] if b <= blocking else M[b, blocking]
+            row[b] = M[blocking, b] if b <= blocking else M[b, blocking]
         for k in range(count):
-            add_row(column, -removed[k, blocking], removed[k])
-        pivot = column[blocking]
-        if not pivot > 0.0:
+            add_row(row, -dropped[k, blocking], dropped[k])
+        pivot = row[blocking]
+        projected = pivot - u[blocking] * u[blocking] / ones
+        if not (pivot > 0.0 and projected > 0.0):  # spoilt by rounding
             return
-        sum_of = 0.0
-        for b in range(n):
-            column[b] /= sqrt(pivot)
-            sum_of += column[b]
-        count += 1
-        # Of the direction, what the point that is held would have done is passed on to the others.
-        own = column[blocking] * 1.0
-        share = u[blocking] / ones
-        entry = pivot - u[blocking] * share
+        alive[blocking], places[count] = False, blocking
+        # The others take over what the point that is held would have done.
         rest = 1.0 - fraction
-        turn = rest * direction[blocking] / entry
+        turn = rest * direction[blocking] / projected
+        root, weight, total = sqrt(pivot), u[blocking] / ones, 0.0
         for b in range(n):
-            direction[b] = rest * direction[b] - turn * (own * column[b] - u[b] * share)
-        direction[blocking] = 0.0
+            direction[b] = rest * direction[b] - turn * (row[b] - weight * u[b])
+            row[b] /= root
+            total += row[b]
         ones = 0.0
         for b in range(n):
-            u[b] -= column[b] * sum_of
-            if not alive[b]:
-                direction[b] = 0.0
-            else:
+            u[b] -= row[b] * total
+            if alive[b]:
                 ones += u[b]
-        if not (ones > 0.0 and entry > 0.0):
+            else:
+                direction[b] = 0.0
+        if not ones > 0.0:
             return
+        count += 1
     left = 0.0
     for a in range(n):
         left += move[a]
@@ -266,7 +263,7 @@ def inverse_walk(K, x, g, lo, hi, M, known, held):
     for k in range(count):
         x[known[places[k]]] = ends[k]
     if count > 0:
-        add_square(M, n, -1.0, removed[:count])
+        add_square(M, n, -1.0, dropped[:count])
         _close_gaps(M, known, n, np.sort(places[:count]))
     held[SIZE] = n - count
 

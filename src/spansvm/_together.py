@@ -19,10 +19,13 @@ from ._descent import (
     EQUAL_SUMS,
     OFF_BOUND,
     SLIDE,
+    STALE,
     fill_submatrix,
-    is_stale,
+    kkt_gap,
     middle_of_interval,
     move_bounds,
+    renew_gradient,
+    restore_sum,
     rounding_level,
     run,
     snap,
@@ -100,13 +103,24 @@ def train_one(
         return False, matrix, inside, kept, repeated, shift, ridge
     if not sqrt(used) * rounding_level(x, diag) <= 0.01 * tol or snap(K, x, g, lo, hi) > tol:
         return False, matrix, inside, kept, repeated, shift, ridge
-    gap, matrix, inside, kept, repeated, shift, ridge = call(
-        finish_at, at, K, diag, x, g, lo, hi, flat, flags, limits, matrix, inside, kept, repeated,
-        shift, ridge, inverse, points, held, at,
-    )  # fmt: skip
-    lost = inside.size > 0 and matrix.size == 0 and held[SIZE] == 0
-    if flags[INDEFINITE] or lost or is_stale(drift, x, diag):
-        return False, matrix, inside, kept, repeated, shift, ridge
+    for turn in range(2):
+        gap, matrix, inside, kept, repeated, shift, ridge = call(
+            finish_at, at, K, diag, x, g, lo, hi, flat, flags, limits, matrix, inside, kept,
+            repeated, shift, ridge, inverse, points, held, at,
+        )  # fmt: skip
+        lost = inside.size > 0 and matrix.size == 0 and held[SIZE] == 0
+        if flags[INDEFINITE] or lost:
+            return False, matrix, inside, kept, repeated, shift, ridge
+        if turn == 1 or drift <= STALE:
+            break
+        constant = np.empty(n)
+        for i in range(n):
+            constant[i] = -y[one + i]
+        renew_gradient(K, x, g, constant)
+        restore_sum(K, x, g, lo, hi, 0.0)
+        if kkt_gap(x, g, lo, hi) > tol:
+            return False, matrix, inside, kept, repeated, shift, ridge
+        scale[0] = scale[1] = drift = 0.0
     numbers[DRIFT, m], measures[GAP, m], tallies[ITERATIONS, m] = drift, max(gap, 0.0), used
     if not _set_intercept(x, g, lo, hi, inside, measures, m):
         return False, matrix, inside, kept, repeated, shift, ridge

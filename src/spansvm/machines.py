@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ._linalg import one_blas_thread
-from ._typing import Array, Rows
+from ._typing import Array, Mask, Rows
 from ._votes import count_votes
 from .criteria import SolvedModel
 from .dual import DualSolution
@@ -24,9 +24,12 @@ from .together import Together
 
 __all__ = ["Machines", "PairPaths", "TrainedMachines"]
 
-#: How many pairs a class takes part in until a row's votes are decided, roughly; and the time of a
-#: term in a matrix product, relative to that of one found by its index.
-_VOTES, _PRODUCT = 3.0, 0.125
+#: How many pairs a class takes part in until a row's votes are decided, roughly; the time of a term
+#: in a matrix product, relative to that of one found by its index; and that of the calls for it.
+_VOTES, _PRODUCT, _CALLS = 3.0, 0.125, 1e5
+
+#: With more than this share of the rows, values of all are quicker than a copy of some.
+_MOST = 0.6
 
 #: Number of kernel values held at a time in prediction.
 _BLOCK_NUMBERS = 8_000_000
@@ -268,11 +271,15 @@ class TrainedMachines(Machines):
         pair_rows = self.pair_rows
         values = np.empty((rows.size, self.intercepts.size))
         if self.n_classes > 2:
-            whole = self.grams().whole
-            step = max(1, _BLOCK_NUMBERS // len(whole))
-            for start in range(0, rows.size, step):
-                part = whole.whole_rows(pair_rows.place[rows[start : start + step]])
-                values[start : start + step] = self.from_kernel(part)
+            whole, places = self.grams().whole, pair_rows.place[rows]
+            held = not isinstance(whole, LazyGram) and whole.dtype == np.float64
+            if held and rows.size > _MOST * len(whole):
+                values = self.from_kernel(whole.values)[places]  # the matrix is symmetric
+            else:
+                step = max(1, _BLOCK_NUMBERS // len(whole))
+                for start in range(0, rows.size, step):
+                    part = whole.whole_rows(places[start : start + step])
+                    values[start : start + step] = self.from_kernel(part.T)
         columns = np.array(pair_rows.columns)[self.indices[rows]]
         np.put_along_axis(values, columns, own[pair_rows.by_row[rows]], axis=1)
         return values
@@ -285,7 +292,8 @@ class TrainedMachines(Machines):
         """
         whole, signed = self.grams().whole, self.found.signed
         of_one = _VOTES * self.n_classes * np.count_nonzero(signed) / self.intercepts.size
-        many = of_one > len(whole) * (1.0 + _PRODUCT * self.n_classes)
+        of_all = len(whole) * (1.0 + _PRODUCT * self.n_classes)
+        many = rows.size * (of_one - of_all) > _CALLS
         if break_ties or many or isinstance(whole, LazyGram):
             return labels(self.of_rows(rows, own), np.arange(self.n_classes), break_ties)
         return self.by_votes(rows, own)
@@ -304,20 +312,21 @@ class TrainedMachines(Machines):
         return self.of_rows(np.arange(self.indices.size), own)
 
     def from_kernel(self, values: Array) -> Array:
-        """Values of all pairs for some rows, from their kernel values with the training rows.
+        """Values of all pairs for some rows, from the kernel values of the training rows with them.
 
-        With more than two classes, the training rows are class by class: a support vector takes
-        part only in the pairs of its class, and so does its block of kernel values.
+        `values` has a column for each of the rows.  With more than two classes, the training rows
+        are class by class: a support vector takes part only in the pairs of its class.
         """
         if self.n_classes == 2:
-            return values @ self._signed + self.intercepts
-        result = np.tile(self.intercepts, (values.shape[0], 1))
+            return values.T @ self._signed + self.intercepts
+        result = np.tile(self.intercepts[:, None], (1, values.shape[1]))
+        supports: Mask = np.any(self._signed, axis=1)
         end = 0
         for members, columns in zip(self.pair_rows.members, self.pair_rows.columns, strict=True):
             end += members.size
-            block, weights = values[:, end - members.size : end], self._signed[members]
-            used = np.flatnonzero(weights.any(axis=1))
-            if 2 * used.size < members.size:
-                block, weights = block.take(used, axis=1), weights[used]
-            result[:, columns] += block @ weights
-        return result
+            block, weights = values[end - members.size : end], self._signed[members]
+            used = supports[members]
+            if 2 * np.count_nonzero(used) < members.size:
+                block, weights = block[used], weights[used]
+            result[columns] += weights.T @ block
+        return result.T

@@ -7,13 +7,67 @@ from typing import Any
 
 import numpy as np
 
-from ._typing import Array
+from ._typing import Array, Rows
 from .gram import Gram
 from .kernels import Kernel
 from .lazy import gram_of
 from .pairs import PairRows
+from .twins import Twins, equal_rows
 
-__all__ = ["Grams"]
+__all__ = ["Grams", "Points"]
+
+
+class Points:
+    """Training rows in the order of their Gram matrix, and what does not depend on the kernel.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix, or a Gram matrix
+    pair_rows : PairRows
+        Every pair of classes, with the rows that belong to it.
+    precomputed : bool, default=False
+        Whether `X` is a Gram matrix.
+
+    Attributes
+    ----------
+    X
+        With more than two classes, the rows class by class.
+    places : list of ndarray of int
+        For every pair, where its rows are in that order.
+    labels : list of ndarray
+        For every pair, -1.0 or 1.0 for its rows.
+    """
+
+    def __init__(self, X: Any, pair_rows: PairRows, precomputed: bool = False) -> None:
+        self.X, self.pair_rows = X, pair_rows
+        self.labels: list[Array] = pair_rows.split(pair_rows.sign)
+        self.places = pair_rows.rows
+        if pair_rows.n_classes > 2:
+            # Class by class, the values of a class with some rows need not be gathered.
+            order = pair_rows.class_by_class
+            self.X = X[order][:, order] if precomputed else X[order]
+            self.places = [pair_rows.place[own] for own in self.places]
+
+    @cached_property
+    def kinds(self) -> Rows | None:
+        """For every row, the first one equal to it; None if all differ."""
+        return equal_rows(self.X)
+
+    def first_twins(self, kinds: Rows | None) -> Rows:
+        """The first twin of the rows of all pairs, one pair after the other, within each pair."""
+        if kinds is None:
+            return np.concatenate([np.arange(own.size) for own in self.places])
+        if kinds is not self.kinds:
+            return self._first_twins(kinds)
+        if self._known is None:
+            self._known = self._first_twins(kinds)
+        return self._known
+
+    _known: Rows | None = None
+
+    def _first_twins(self, kinds: Rows) -> Rows:
+        twins = map(Twins, (kinds[own] for own in self.places), self.labels)
+        return np.concatenate([own.first for own in twins])
 
 
 class Grams:
@@ -22,13 +76,10 @@ class Grams:
     Attributes
     ----------
     whole : Gram
-        With more than two classes, of the rows class by class.
-    pair_rows : PairRows
-        Every pair of classes, with the rows that belong to it.
-    places : list of ndarray of int
-        For every pair, where its rows are in the whole matrix.
-    labels : list of ndarray
-        For every pair, -1.0 or 1.0 for its rows.
+        Of the rows in the order of `points`.
+    points : Points
+    pair_rows, places, labels
+        Those of `points`.
     """
 
     def __init__(
@@ -38,17 +89,15 @@ class Grams:
         indices: np.ndarray,
         budget: float | str | None = None,
         pair_rows: PairRows | None = None,
+        points: Points | None = None,
     ) -> None:
         self.kernel = kernel
-        self.pair_rows = pair_rows or PairRows(indices, int(indices.max()) + 1)
-        self.labels: list[Array] = self.pair_rows.split(self.pair_rows.sign)
-        self.places = self.pair_rows.rows
-        if self.pair_rows.n_classes > 2:
-            # Class by class, the values of a class with some rows need not be gathered.
-            order = self.pair_rows.class_by_class
-            X = X[order][:, order] if kernel.precomputed else X[order]
-            self.places = [self.pair_rows.place[own] for own in self.places]
-        self.whole = gram_of(kernel, X, budget)
+        if points is None:
+            pair_rows = pair_rows or PairRows(indices, int(indices.max()) + 1)
+            points = Points(X, pair_rows, kernel.precomputed)
+        self.points, self.pair_rows = points, points.pair_rows
+        self.labels, self.places = points.labels, points.places
+        self.whole = gram_of(kernel, points.X, budget, kinds=lambda: points.kinds)
         self._of_pairs: dict[int, Gram] = {}
 
     def of_pair(self, pair: int) -> Gram:

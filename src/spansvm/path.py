@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from ._descent import is_stale, rounding_level
+from ._descent import STALE, rounding_level
 from ._linalg import one_blas_thread
 from ._typing import Array
 from ._validation import check_both_classes, check_labels, check_weights
@@ -193,7 +193,7 @@ def solve_from(
     drift = max(drift, rounding_level(x, gram.diagonal))
     limit = default_max_iter(y.size) if max_iter is None else max_iter
     result = gram.solve(x, g, -y, lo, hi, tol=tol, max_iter=limit, known=before.factor)
-    if result.converged and is_stale(drift, result.x, gram.diagonal):
+    if result.converged and drift > STALE:
         sums, drift, used = None, 0.0, result.iterations
         x, g = gram.make_feasible(result.x, gram.gradient(result.x, -y), lo, hi)
         limit = max(limit - used, 1)

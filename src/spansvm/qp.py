@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ._descent import EQUAL_SUMS, Descent, kkt_gap, restore_sum
+from ._descent import EQUAL_SUMS, Descent, kkt_gap, renew_gradient, restore_sum
 from ._factor import Factor, limits_of, no_factor
 from ._finish import finish
 from ._linalg import add_rows, one_blas_thread, symmetric_view
@@ -192,10 +192,9 @@ def flat_curvature(K: np.ndarray, diagonal: Array) -> float:
 
 def gradient(K: np.ndarray, x: Array, c: Array) -> Array:
     """``Kx + c``, using only the rows where `x` is not zero."""
-    g = np.zeros(c.size)
-    rows = np.flatnonzero(x)
-    add_rows(g, K, rows, x[rows])
-    return g + c
+    g = np.empty(c.size)
+    renew_gradient(K, x, g, c)
+    return g
 
 
 def check_limits(tol: float, max_iter: int | None) -> None:

@@ -24,7 +24,6 @@ from .pairs import lost
 from .path import Models
 from .qp import default_max_iter, flat_curvature
 from .span import Spans
-from .twins import Twins
 
 __all__ = ["JointModels", "Together"]
 
@@ -57,10 +56,7 @@ class Together:
         self.rows[at.DIAGONAL] = whole.diagonal[self.places[at.PLACE]]
         self.rows[at.LABEL] = np.concatenate(grams.labels)
         self.rows[at.GRADIENT] = -self.rows[at.LABEL]
-        self.places[at.FIRST] = np.concatenate([np.arange(size) for size in sizes])
-        if whole.kinds is not None:
-            twins = map(Twins, (whole.kinds[own] for own in places), grams.labels)
-            self.places[at.FIRST] = np.concatenate([own.first for own in twins])
+        self.places[at.FIRST] = grams.points.first_twins(whole.kinds)
         self.numbers[at.FLAT] = [
             flat_curvature(whole.values, whole.diagonal[own]) for own in places
         ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import joblib
@@ -49,6 +50,10 @@ _FREE = frozenset(
         "break_ties", "shrinking", "cache_size", "probability", "random_state", "verbose",
     )
 )  # fmt: skip
+
+
+#: Parameters of the kernel that are numbers.
+_OF_KERNEL = ("gamma", "degree", "coef0")
 
 
 @dataclass(frozen=True)
@@ -131,10 +136,10 @@ def as_span_svc(machine: SVC | SpanSVC) -> SpanSVC:
 
 
 class Candidates:
-    """The estimators of the candidates of a chain, one after the other.
+    """The estimators of candidates, one after the other.
 
-    Neighbours differ only in parameters of the machine (``C``, weights), and there are many of
-    them: these parameters are set without the overhead of ``set_params``.
+    Most differ only in parameters of the machine (``C``, weights, ``gamma``), and there are many of
+    them: these parameters are set without the overhead of ``set_params``, on the machine alone.
     """
 
     def __init__(self, estimator: Any) -> None:
@@ -143,27 +148,51 @@ class Candidates:
 
     def build(self, params: Mapping[str, Any]) -> tuple[Any, SpanSVC]:
         """The estimator of a candidate, and its machine as a SpanSVC."""
+        self._turn_to(params)
+        self.machine.check_parameters()
+        return self.estimator, self.machine
+
+    def keys(self, params: Mapping[str, Any]) -> tuple[str, str]:
+        """A key of the transformers of a candidate and a key of its kernel."""
+        self._turn_to(params)
+        return self._of_steps, _hash(list(kernel_arguments(self.machine).values()))
+
+    def _turn_to(self, params: Mapping[str, Any]) -> None:
         if not self._is_neighbour(params):
             self._before = None
             self.estimator = candidate_estimator(self._given, params)
             _, self._prefix, machine = unwrap(self.estimator)
             self.machine = as_span_svc(machine)
-            self._before = params
+            vars(self).pop("_of_steps", None)
         else:
             for name in sorted(params):
-                if _is_free(self._prefix, name):
-                    self._set(name[len(self._prefix) :], clone(params[name], safe=False))
-        self.machine.check_parameters()
-        return self.estimator, self.machine
+                if _is_free(self._prefix, name) or self._is_of_kernel(name, params[name]):
+                    value = params[name]
+                    value = value if _is_number(value) else clone(value, safe=False)
+                    self._set(name[len(self._prefix) :], value)
+        self._before = params
+
+    @cached_property
+    def _of_steps(self) -> str:
+        steps, _, _ = unwrap(self.estimator)
+        return _hash([steps, get_tags(self.estimator).input_tags.pairwise])
 
     def _is_neighbour(self, params: Mapping[str, Any]) -> bool:
         before = self._before
         return before is not None and params.keys() == before.keys() and all(
-            name.count("__") <= self._prefix.count("__") + 1
-            if _is_free(self._prefix, name)
-            else params[name] is before[name]
+            params[name] is before[name]
+            or self._is_of_kernel(name, params[name], before[name])
+            or (
+                _is_free(self._prefix, name)
+                and name.count("__") <= self._prefix.count("__") + 1
+            )
             for name in params
         )  # fmt: skip
+
+    def _is_of_kernel(self, name: str, *values: Any) -> bool:
+        """Whether these are numbers that the kernel of the machine depends on."""
+        of_machine = name.startswith(self._prefix) and name[len(self._prefix) :] in _OF_KERNEL
+        return of_machine and all(map(_is_number, values))
 
     def _set(self, name: str, value: Any) -> None:
         name, _, inner = name.partition("__")
@@ -189,7 +218,7 @@ def setting_keys(estimator: Any, candidates: Sequence[Mapping[str, Any]]) -> lis
     _, prefix, _ = unwrap(estimator)
     known: dict[Any, tuple[str, str]] = {}
     checked: set[frozenset[str]] = set()
-    result = []
+    result, built = [], Candidates(estimator)
     for params in candidates:
         names = frozenset(params)
         if names not in checked:
@@ -199,14 +228,18 @@ def setting_keys(estimator: Any, candidates: Sequence[Mapping[str, Any]]) -> lis
         part = {name: value for name, value in params.items() if not _is_free(prefix, name)}
         short = tuple(sorted((name, _short(value)) for name, value in part.items()))
         if short not in known:
-            known[short] = _keys_of(candidate_estimator(estimator, part))
+            known[short] = built.keys(part)
         result.append(known[short])
     return result
 
 
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float, np.float64, np.int64)
+
+
 def _short(value: Any) -> str:
     """A key of a value: equal for equal values, and quickly computed for numbers and names."""
-    if type(value) in (bool, int, float, str, np.float64, np.int64):
+    if _is_number(value) or type(value) in (bool, str):
         return f"{type(value).__name__} {value!r}"
     try:
         return str(joblib.hash(value))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import pickle
 import time
 import traceback
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
@@ -114,7 +115,8 @@ class Outcome:
 def evaluate(work: Work, X: Any, y: np.ndarray, chain: Chain) -> Iterator[Outcome]:
     """Train and evaluate the candidates of a chain in turn."""
     judge = _Judge(work, X, y, chain)
-    candidates = Candidates(work.estimator)
+    builders = cache_of(work.token).builders
+    candidates = _taken_from(builders) or Candidates(work.estimator)
     waiting: list[_Order] = []
     for params in chain.candidates:
         started = time.perf_counter()
@@ -133,7 +135,15 @@ def evaluate(work: Work, X: Any, y: np.ndarray, chain: Chain) -> Iterator[Outcom
             yield from judge.judge_all(waiting)
             waiting = []
         waiting.append(order)
+    builders.append(candidates)
     yield from judge.judge_all(waiting)
+
+
+def _taken_from(builders: deque[Candidates]) -> Candidates | None:
+    try:
+        return builders.pop()
+    except IndexError:
+        return None
 
 
 def _failure(exception: Exception) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import warnings
 from copy import copy
 from functools import wraps
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,7 @@ from ..pairs import class_pairs
 from ..svc import SpanSVC
 from ..weighting import weigh
 from .composite import FitParams, as_span_svc, take_rows, unwrap
-from .training_sets import TrainingSet
+from .training_sets import TrainingSet, TransformedRows
 
 __all__ = ["refit_as_judged"]
 
@@ -131,7 +130,7 @@ def _check(svc: SVC, X: Any, y: np.ndarray, weight: Any, budget: Any) -> None:
 
 
 def _train(model: SpanSVC, X: Any, y: np.ndarray, weight: Any) -> TrainedMachines:
-    training_set = TrainingSet(SimpleNamespace(train=X, test=None), y, model)  # type: ignore[arg-type]
+    training_set = TrainingSet(TransformedRows(X, y), model)
     bounds = training_set.weigh(model, FitParams(sample_weight=weight))
     found = training_set.paths().train(bounds, tol=model.tol, max_iter=model.max_iter)
     return training_set.machines(bounds, found)

@@ -14,17 +14,17 @@ from sklearn.utils import get_tags
 
 from .._typing import Array
 from .._validation import check_rows
-from ..kernels import dense, kernel_of
+from ..kernels import Kernel, dense, kernel_of
 from ..lazy import LazyGram
 from ..machines import PairPaths, TrainedMachines
-from ..pair_grams import Grams
+from ..pair_grams import Grams, Points
 from ..pairs import PairRows
 from ..path import Models
 from ..svc import SpanSVC
 from ..weighting import weigh
-from .composite import FitParams, fit_transformers, take_rows, transform, unwrap
+from .composite import Candidates, FitParams, fit_transformers, take_rows, transform, unwrap
 
-__all__ = ["Lease", "Split", "TrainingSet", "cache_of", "forget"]
+__all__ = ["Lease", "Split", "TrainingSet", "TransformedRows", "cache_of", "forget"]
 
 #: Training rows and test rows of a fold; None for all rows.
 Split = tuple[np.ndarray, np.ndarray] | None
@@ -63,6 +63,7 @@ class Cache:
 
     def __init__(self) -> None:
         self._rows, self._sets = _Memo(), _Memo()
+        self.builders: deque[Candidates] = deque()  # those that no chain uses at the moment
 
     def training_set(
         self,
@@ -81,12 +82,12 @@ class Cache:
         transformers, kernel, number = keys
         labels = y if split is None else y[split[0]]
 
-        def make_rows() -> _Rows:
-            return _Rows(estimator, X, labels, params, split)
+        def make_rows() -> TransformedRows:
+            return transformed_rows(estimator, X, labels, params, split)
 
         def make_set() -> TrainingSet:
             rows = self._rows.get((transformers, number), make_rows)
-            return TrainingSet(rows, labels, machine)
+            return TrainingSet(rows, machine)
 
         return self._sets.get((transformers, kernel, number), make_set)
 
@@ -140,48 +141,82 @@ class Lease:
             _CACHES.pop(self.token, None)
 
 
-class _Rows:
-    """Transformed training rows and, for a fold, test rows."""
+def transformed_rows(
+    estimator: Any, X: Any, y: np.ndarray, params: FitParams, split: Split
+) -> TransformedRows:
+    """The rows that the machine of an estimator is trained on and, for a fold, tested on."""
+    steps, _, _ = unwrap(estimator)
+    train_rows, test_rows = X, None
+    if split is not None:
+        train, test = split
+        if get_tags(estimator).input_tags.pairwise:
+            X = dense(X)
+            train_rows, test_rows = X[np.ix_(train, train)], X[np.ix_(test, train)]
+        else:
+            train_rows, test_rows = take_rows(X, train), take_rows(X, test)
+    elif steps:
+        # A copy: transformers may work in place.
+        train_rows = take_rows(X, np.arange(y.size))
+    fitted, train_rows = fit_transformers(steps, train_rows, y, params)
+    return TransformedRows(
+        train_rows, y, None if test_rows is None else transform(fitted, test_rows)
+    )
 
-    def __init__(
-        self, estimator: Any, X: Any, y: np.ndarray, params: FitParams, split: Split
-    ) -> None:
-        steps, _, _ = unwrap(estimator)
-        train_rows, test_rows = X, None
-        if split is not None:
-            train, test = split
-            if get_tags(estimator).input_tags.pairwise:
-                X = dense(X)
-                train_rows, test_rows = X[np.ix_(train, train)], X[np.ix_(test, train)]
-            else:
-                train_rows, test_rows = take_rows(X, train), take_rows(X, test)
-        elif steps:
-            # A copy: transformers may work in place.
-            train_rows = take_rows(X, np.arange(y.size))
-        fitted, self.train = fit_transformers(steps, train_rows, y, params)
-        self.test = None if test_rows is None else transform(fitted, test_rows)
 
+class TransformedRows:
+    """Transformed training rows and, for a fold, test rows; and what all kernels share of them."""
 
-class TrainingSet:
-    """Rows with their kernel and Gram matrices, shared by all candidates with that kernel."""
-
-    def __init__(self, rows: _Rows, y: np.ndarray, machine: SpanSVC) -> None:
-        self.rows = rows
-        self.X = check_rows(rows.train, machine.kernel)
-        self.y = y
+    def __init__(self, train: Any, y: np.ndarray, test: Any = None) -> None:
+        self.train, self.y, self.test = train, y, test
         self.classes, self.indices = np.unique(y, return_inverse=True)
         if self.classes.size < 2:
             raise ValueError(
                 f"The number of classes has to be greater than one; got {self.classes.size} class."
             )
+        self._checked: dict[bool, tuple[Any, Any]] = {}
+        self._lock = threading.Lock()
+
+    def checked(self, kernel: Any) -> tuple[Any, Any]:
+        """Training and test rows as numbers, unless the kernel is a function that takes any."""
+        with self._lock:
+            if callable(kernel) not in self._checked:
+                test = None if self.test is None else check_rows(self.test, kernel)
+                self._checked[callable(kernel)] = check_rows(self.train, kernel), test
+            return self._checked[callable(kernel)]
+
+    @cached_property
+    def pair_rows(self) -> PairRows:
+        """The rows of every pair of classes."""
+        return PairRows(self.indices, self.classes.size)
+
+    def points(self, kernel: Kernel) -> Points:
+        """The rows in the order of their Gram matrix."""
+        X, _ = self.checked(kernel.name)
+        if kernel.precomputed or callable(kernel.name):
+            return Points(X, self.pair_rows, kernel.precomputed)
+        return self._points
+
+    @cached_property
+    def _points(self) -> Points:
+        return Points(self.checked(None)[0], self.pair_rows)
+
+
+class TrainingSet:
+    """Rows with their kernel and Gram matrices, shared by all candidates with that kernel."""
+
+    def __init__(self, rows: TransformedRows, machine: SpanSVC) -> None:
+        self.rows, self.y = rows, rows.y
+        self.X, self._test = rows.checked(machine.kernel)
+        self.classes, self.indices = rows.classes, rows.indices
         self.kernel = kernel_of(machine, self.X)
-        self.grams = Grams(self.kernel, self.X, self.indices, machine.gram_budget)
+        points = rows.points(self.kernel)
+        self.grams = Grams(self.kernel, self.X, self.indices, machine.gram_budget, points=points)
         self._test_rows: PairRows | None = None
 
     def test_decisions(self, machines: TrainedMachines) -> Array:
         """Values of all pairs for the test rows."""
         if isinstance(self.grams.whole, LazyGram):
-            return machines.decide(check_rows(self.rows.test, self.kernel.name))
+            return machines.decide(self._test)
         return machines.from_kernel(self._test_values)
 
     def test_rows(self, y: np.ndarray) -> PairRows:
@@ -194,10 +229,13 @@ class TrainingSet:
 
     @cached_property
     def _test_values(self) -> Array:
-        """Kernel values of the test rows with the training rows; many classes one by one."""
-        test = check_rows(self.rows.test, self.kernel.name)
-        values = dense(test) if self.kernel.precomputed else self.kernel(test, self.X)
-        return values if self.classes.size == 2 else values[:, self.grams.pair_rows.class_by_class]
+        """Kernel values of the training rows, in their order there, with the test rows."""
+        kernel, points = self.kernel, self.grams.points
+        if not (kernel.precomputed or callable(kernel.name)):
+            return kernel(points.X, self._test)
+        values = dense(self._test) if kernel.precomputed else kernel(self._test, self.X)
+        several = self.classes.size > 2
+        return values.T[points.pair_rows.class_by_class] if several else values.T
 
     def paths(self) -> PairPaths:
         """New paths for one chain: each candidate is trained from the one before."""
