@@ -194,18 +194,18 @@ def weigh(
         raise ValueError(
             f"The number of classes has to be greater than one; got {classes.size} class."
         )
-    weight = check_weights(
-        1.0 if sample_weight is None else sample_weight, y.size, name="sample_weight"
-    )
-    class_weight = np.ones(classes.size)
+    weight, class_weight = np.ones(y.size), np.ones(classes.size)
+    if sample_weight is not None:
+        weight = check_weights(sample_weight, y.size, name="sample_weight")
     if model.class_weight is not None:
         # As in SVC: "balanced" counts the instances, whatever they weigh.
         class_weight = compute_class_weight(model.class_weight, classes=classes, y=y)
-    bounds = instance_bounds(
-        model.C, check_weights(class_weight, classes.size, name="class_weight"), indices, weight
-    )
+        check_weights(class_weight, classes.size, name="class_weight")
+    bounds = instance_bounds(model.C, class_weight, indices, weight)
     weighting = getattr(model, "weighting", None)
     checked = None if scores is None else check_scores(scores, y.size)
+    if sample_weight is model.class_weight is weighting is checked is None:
+        return class_weight, bounds
     if weighting is None:
         if checked is not None:
             raise ValueError("scores were given, but there is no weighting to use them.")

@@ -199,10 +199,12 @@ class _Judge:
         if work.gram_budget is not None:
             machine.gram_budget = work.gram_budget
         tol = min(machine.tol, EXACT_TOLERANCE) if work.method == "loo" else machine.tol
-        self.held = training_set = cache_of(work.token).training_set(
-            (chain.transformers, chain.kernel, chain.split),
-            estimator, machine, self.X, self.y, self.params, self.split,
-        )  # fmt: skip
+        if self.held is None:  # all candidates of a chain share it
+            self.held = cache_of(work.token).training_set(
+                (chain.transformers, chain.kernel, chain.split),
+                estimator, machine, self.X, self.y, self.params, self.split,
+            )  # fmt: skip
+        training_set = self.held
         bounds = training_set.weigh(machine, self.params)
         seconds = time.perf_counter() - started
         return _Order(copy(machine), training_set, bounds, tol, seconds)
