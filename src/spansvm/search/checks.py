@@ -6,7 +6,7 @@ import warnings
 from numbers import Integral, Real
 from typing import Any
 
-from .._validation import Constraint, check_parameters
+from .._validation import Constraint, check_parameters, is_bool
 from ..memory import parse_budget
 from ..methods import SELECTING, predicts
 from .composite import unwrap
@@ -34,6 +34,7 @@ _CONSTRAINTS: dict[str, Constraint] = {
         lambda value: isinstance(value, (bool, str)) or callable(value),
         "True, False, the name of a score or a function",
     ),
+    "corrected": (is_bool, "True or False"),
 }
 
 

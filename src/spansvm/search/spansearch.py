@@ -6,6 +6,7 @@ import time
 import uuid
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ from .composite import (
     refit_arguments,
     routed_fit_params,
 )
+from .corrected import CorrectedScore, what_to_keep
 from .dispatch import run
 from .evaluation import Outcome, Work
 from .forecast import Forecast, predict_cost
@@ -45,7 +47,7 @@ from .training_sets import Split, forget
 __all__ = ["SpanSearch"]
 
 
-class SpanSearch(SelectedModel):
+class SpanSearch(CorrectedScore, SelectedModel):
     """Search for hyperparameters by leave-one-out estimates, training each candidate once.
 
     Used like :class:`sklearn.model_selection.GridSearchCV`, with the same attributes after ``fit``.
@@ -168,6 +170,7 @@ class SpanSearch(SelectedModel):
         verbose: int = 0,
         error_score: Any = np.nan,
         gram_budget: float | str | None = None,
+        corrected: bool = True,
     ) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
@@ -180,6 +183,7 @@ class SpanSearch(SelectedModel):
         self.verbose = verbose
         self.error_score = error_score
         self.gram_budget = gram_budget
+        self.corrected = corrected
 
     # Searching ------------------------------------------------------------------------
 
@@ -211,9 +215,11 @@ class SpanSearch(SelectedModel):
         """
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)  # an interrupted search must not show the results of the last one
+        self._correction = "the search has not ended"
         X, labels = self._check_data(X, y)
         candidates = list_candidates(self.param_grid)
         work, refit_params = self._sort_out(X, labels, sample_weight, scores, groups, params)
+        work = replace(work, keeping=what_to_keep(self, work, len(candidates), labels))
         outcomes: list[dict[int, Outcome]] = [{} for _ in candidates]
         try:
             with SearchProgress(
@@ -226,10 +232,12 @@ class SpanSearch(SelectedModel):
                     progress.advance(index, _headline(outcome))
         except KeyboardInterrupt:
             self._keep(candidates, outcomes, work)
+            self._correct(outcomes, work, X, labels, groups)
             raise
         finally:
             forget(work.token)
         self._store(candidates, outcomes, work)
+        self._correct(outcomes, work, X, labels, groups)
         if self.refit is not False:
             started = time.perf_counter()
             best = candidate_estimator(self.estimator, self.best_params_)
