@@ -8,14 +8,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.metrics._scorer import _BaseScorer
 
-from .._typing import Rows
+from .._typing import Array, Rows
 from ..methods import predicts
 from .composite import has_rows, take_rows
 from .count_scores import accuracy, count_score
-from .draw_scores import AnyScorer, CountedErrors, DrawScores, RankedValues
+from .draw_scores import AnyScorer, CountedErrors, DrawScores, RankedValues, RowMeans
 from .draws import repeat_selection
 from .intervals import interval_of_score, interval_of_share
 from .kept import BUDGET, Keeping, Kept, Replayed
@@ -29,6 +29,8 @@ _MEMORY = (
     f"the predictions of all candidates would take more than {BUDGET // 2**20} MiB; search fewer "
     "candidates, or on a part of the rows"
 )
+
+_LACKING = "some folds lack a class, so that their predictions cannot be put together"
 
 
 @dataclass(frozen=True)
@@ -96,17 +98,17 @@ class CorrectedScore:
         y: np.ndarray,
         groups: Any,
     ) -> None:
-        """Correct the score, at once if that is quick; else keep what it will need."""
+        """Gather what the correction needs; it is computed when it is asked for."""
         self._correction = _gather(self, [own for own in outcomes if own], work, X, y, groups)
-        if isinstance(self._correction, _Predictions) and self._correction.quick:
-            self._correction = self._correction.correct()
 
     def __getstate__(self) -> dict[str, Any]:
-        state = super().__getstate__()  # type: ignore[misc]
-        if isinstance(state.get("_correction"), _Predictions):
-            # With the predictions, and perhaps the data, a saved search would be large.
-            state = {**state, "_correction": "it was not asked for before the search was saved"}
-        return state
+        """Without the predictions, and perhaps the data, that would make a saved search large."""
+        pending: Any = self._correction
+        state: Any = super().__getstate__()
+        if not isinstance(pending, _Predictions):
+            return state
+        reason = "it was not asked for before the search was saved or copied"
+        return {**state, "_correction": pending.correct() if pending.quick else reason}
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,10 +118,10 @@ class _Predictions:
     scores: DrawScores
     best: int
     best_score: float
-    candidates: Sequence[Mapping[str, Any]]
-    ties: str
     units: Rows
-    of_shares: bool
+    n_rows: int
+    is_share: bool
+    weighted: bool
 
     @property
     def quick(self) -> bool:
@@ -127,14 +129,20 @@ class _Predictions:
         return isinstance(self.scores, CountedErrors)
 
     def correct(self) -> Correction | str:
-        repeated = repeat_selection(
-            self.scores, self.best, self.candidates, self.ties, self.units
-        )
+        """The correction, or why there is none."""
+        repeated = repeat_selection(self.scores, self.best, self.units)
         if not repeated.drawn.size:
-            return "no draw of the rows leaves out enough of them for a score"
+            return (
+                "no draw of the rows gives a score, as they are too few, or as the scorer looks at "
+                "more than predictions"
+            )
         score = self.best_score - repeated.optimism
-        interval = interval_of_share if self.of_shares else interval_of_score
-        return Correction(score, interval(score, repeated, self.units), repeated.drawn.size)
+        if self.is_share:
+            independent = not self.weighted and int(self.units.max()) + 1 == self.n_rows
+            interval = interval_of_share(score, repeated, self.n_rows, independent)
+        else:
+            interval = interval_of_score(score, repeated, self.scores.limits)
+        return Correction(score, interval, repeated.drawn.size)
 
 
 def _gather(
@@ -151,27 +159,34 @@ def _gather(
     sizes, rows = [own.size for own in predicted], np.concatenate(predicted)
     parts = [[own[k].kept if k in own else None for k in range(len(sizes))] for own in outcomes]
     kept = [_pooled(own, sizes) for own in parts]
-    if kept[search.best_index_] is None:
+    selected = kept[search.best_index_]
+    if selected is None:
         chosen = outcomes[search.best_index_]
         if len(chosen) < len(sizes) or any(o.exception is not None for o in chosen.values()):
             return "the selected candidate was not evaluated on all rows"
         if None in parts[search.best_index_]:
             return _MEMORY
-        return "some folds lack a class, so that their predictions cannot be put together"
+        return _LACKING
     classes, indices = np.unique(y, return_inverse=True)
+    values = selected.responses.get("predict_proba")
+    if values is not None and values.shape[1] != classes.size:
+        return _LACKING
     params = work.score_params.get(keeping.scorer, {})
     scorer = None if work.scorers is None else work.scorers[keeping.scorer]
     weight = params.get("sample_weight")
     weight = None if weight is None else np.asarray(weight, dtype=np.float64)[rows]
     counted = count_score(scorer, classes) if keeping.only_errors else None
+    plain = set(params) <= {"sample_weight"}
     responses = [None if own is None else own.responses for own in kept]
     scores: DrawScores
     if counted is not None:
         bits = [None if own is None else own.wrong for own in kept]
         of_class = np.zeros(rows.size, dtype=np.intp) if counted is accuracy else indices[rows]
         scores = CountedErrors(bits, of_class, weight, counted)
-    elif _is_area(scorer) and classes.size == 2 and set(params) <= {"sample_weight"}:
+    elif plain and classes.size == 2 and _computes(scorer, roc_auc_score):
         scores = RankedValues(responses, indices[rows] == 1, weight)
+    elif plain and _computes(scorer, log_loss):
+        scores = RowMeans(responses, partial(_log_probability, indices[rows]), weight)
     else:
         call = partial(
             _call, scorer, params, rows, y, None if isinstance(scorer, _BaseScorer) else X,
@@ -183,10 +198,10 @@ def _gather(
         scores,
         search.best_index_,
         search.best_score_,
-        search.cv_results_["params"],
-        search.ties,
         np.unique(units, return_inverse=True)[1],
+        np.unique(rows).size,
         counted is accuracy,
+        weight is not None,
     )
 
 
@@ -221,18 +236,20 @@ def _pooled(parts: Sequence[Kept | None], sizes: Sequence[int]) -> Kept | None:
 
 def _form(kept: Kept) -> tuple[Any, ...]:
     """What must agree between folds: the methods that were asked, and numbers of columns."""
-    return tuple(
-        (method, *values.shape[1:]) for method, values in sorted(kept.responses.items())
-    )
+    return tuple((method, *values.shape[1:]) for method, values in sorted(kept.responses.items()))
 
 
-def _is_area(scorer: Any) -> bool:
-    """Whether a score is the area under the ROC curve of decision values."""
-    return (
-        getattr(scorer, "_score_func", None) is roc_auc_score
-        and scorer._sign == 1
-        and not scorer._kwargs
-    )
+def _computes(scorer: Any, function: Any) -> bool:
+    """Whether a scorer computes a function without any settings."""
+    return getattr(scorer, "_score_func", None) is function and not scorer._kwargs
+
+
+def _log_probability(indices: np.ndarray, responses: Mapping[str, np.ndarray]) -> Array:
+    """Logarithm of the probability of every row's own class, limited as in scikit-learn."""
+    probabilities = responses["predict_proba"].astype(np.float64)
+    own = probabilities[np.arange(indices.size), indices] / probabilities.sum(axis=1)
+    least = np.finfo(np.float64).eps
+    return np.log(np.clip(own, least, 1.0 - least))
 
 
 def _call(

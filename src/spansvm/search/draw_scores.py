@@ -1,9 +1,10 @@
 """Scores of all candidates on drawn rows, from the predictions that were kept.
 
-Rows are drawn by counts: how often each prediction is drawn.  There are three ways to a score.
+Rows are drawn by counts: how often each prediction is drawn.  There are four ways to a score.
 :class:`CountedErrors` multiplies the counts by the errors of all candidates, in blocks of bounded
-memory.  :class:`RankedValues` computes areas under ROC curves from ranks.  :class:`AnyScorer` calls
-the scorer itself, once for every draw and different candidate.
+memory; :class:`RowMeans` by any other values of rows whose mean is the score.
+:class:`RankedValues` computes areas under ROC curves from ranks.  :class:`AnyScorer` calls the
+scorer itself, once for every draw and different candidate.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from .._typing import Array, Mask, Rows
 from .count_scores import CountScore
 from .kept import Replayed
 
-__all__ = ["AnyScorer", "CountedErrors", "DrawScores", "RankedValues"]
+__all__ = ["AnyScorer", "CountedErrors", "DrawScores", "RankedValues", "RowMeans"]
 
 #: Numbers in a block of a matrix: 16 MiB in single precision.
 BLOCK = 2**22
@@ -32,12 +33,17 @@ class DrawScores(Protocol):
     n_candidates : int
     most_draws : int
         How many draws are affordable.
+    limits : (float, float)
+        Scores are between these.
     """
 
     n_candidates: int
+    limits: tuple[float, float]
 
     @property
-    def most_draws(self) -> int: ...
+    def most_draws(self) -> int:
+        """How many draws are affordable."""
+        ...
 
     def __call__(self, counts: np.ndarray, wanted: Mask | None = None) -> Array:
         """Scores of shape (n_candidates, n_draws), of at least the wanted ones; NaN for none.
@@ -61,7 +67,7 @@ class CountedErrors:
     score : CountScore
     """
 
-    most_draws = 10**9
+    most_draws, limits = 10**9, (0.0, 1.0)
 
     def __init__(
         self,
@@ -85,7 +91,7 @@ class CountedErrors:
         """Scores of all candidates on drawn rows."""
         # Sums of whole numbers are exact in single precision up to 2^24, in any order.
         whole = self._weight is None and counts.shape[1] < 2**20
-        dtype = np.float32 if whole else np.float64
+        dtype: Any = np.float32 if whole else np.float64
         n_known = int(self._known.sum())
         rows = np.zeros((counts.shape[0], len(self._places)))
         wrong = np.zeros((n_known, counts.shape[0], len(self._places)))
@@ -93,7 +99,7 @@ class CountedErrors:
         for one, (bits, places) in enumerate(zip(self._bits, self._places, strict=True)):
             for start in range(0, places.size, step):
                 part = places[start : start + step]
-                drawn = counts[:, part].astype(dtype)
+                drawn: Any = counts[:, part].astype(dtype)
                 if self._weight is not None:
                     drawn *= self._weight[part]
                 errors = np.unpackbits(
@@ -116,7 +122,9 @@ class _EachCandidate:
     """
 
     #: How many scores are computed at most, unless that would be too few draws.
-    _most_scores, _fewest_draws = 10**9, 20
+    _most_scores, _fewest_draws = 200_000, 20
+
+    limits = (0.0, 1.0)
 
     def __init__(self, responses: Sequence[Mapping[str, np.ndarray] | None]) -> None:
         self.n_candidates = len(responses)
@@ -141,7 +149,7 @@ class _EachCandidate:
                 draws = np.flatnonzero(wanted[candidates].any(axis=0))
             own = self._responses[candidates[0]]
             if draws.size and own is not None:
-                result[np.ix_(candidates, draws)] = self._scores(own, counts[draws])
+                result[np.ix_(np.array(candidates), draws)] = self._scores(own, counts[draws])
         return result
 
     def _scores(self, own: Mapping[str, np.ndarray], counts: np.ndarray) -> Array:
@@ -177,7 +185,38 @@ class RankedValues(_EachCandidate):
         at = np.diff(own_below, axis=1, prepend=0.0)
         middle = below - 0.5 * np.diff(below, axis=1, prepend=0.0)
         pairs = below[:, -1] * own_below[:, -1]
-        return np.where(pairs > 0, (at * middle).sum(axis=1) / np.where(pairs > 0, pairs, 1), np.nan)
+        won = (at * middle).sum(axis=1)
+        return np.where(pairs > 0, won / np.where(pairs > 0, pairs, 1.0), np.nan)
+
+
+class RowMeans(_EachCandidate):
+    """Scores that are the mean of a value of each row, such as the log loss.
+
+    Parameters
+    ----------
+    responses : sequence of (dict of str to ndarray, or None)
+    value : callable
+        From the responses of a candidate to the values of the rows.
+    weight : ndarray of shape (n,), optional
+        Of every row in the score.
+    """
+
+    limits = (-np.inf, np.inf)
+
+    def __init__(
+        self,
+        responses: Sequence[Mapping[str, np.ndarray] | None],
+        value: Callable[[Mapping[str, np.ndarray]], Array],
+        weight: Array | None,
+    ) -> None:
+        super().__init__(responses)
+        self._value, self._weight = value, weight
+
+    def _scores(self, own: Mapping[str, np.ndarray], counts: np.ndarray) -> Array:
+        weight = np.ones(counts.shape[1]) if self._weight is None else self._weight
+        rows = counts @ weight
+        total = counts @ (weight * self._value(own))
+        return np.where(rows > 0, total / np.where(rows > 0, rows, 1.0), np.nan)
 
 
 class AnyScorer(_EachCandidate):
@@ -192,7 +231,7 @@ class AnyScorer(_EachCandidate):
         From predictions and the places that they are for to a score.
     """
 
-    _most_scores = 10_000
+    _most_scores, limits = 5_000, (-np.inf, np.inf)
 
     def __init__(
         self,
@@ -212,6 +251,6 @@ class AnyScorer(_EachCandidate):
                 warnings.simplefilter("ignore")
                 try:
                     result[draw] = self._score(Replayed(own, self._classes, places), places)
-                except ValueError:
+                except Exception:  # no score, as where a scorer fails in the search
                     continue
         return result

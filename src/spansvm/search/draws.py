@@ -3,20 +3,24 @@
 The best of many scores is too good: among candidates that are equally good, the luckiest on these
 rows is selected.  The bootstrap bias correction of Tsamardinos, Greasidou and Borboudakis (Machine
 Learning 107, 2018) repeats the selection: rows are drawn with replacement, a candidate is selected
-on them as the search selects, and scored on the rows that were not drawn.  Nothing is trained.
+on them by its score, and scored on the rows that were not drawn.  Nothing is trained.
+
+Counted scores have ties, and more of them on drawn rows.  All of the best candidates then count
+equally, as if one of them were picked at random: that depends on no order, and the tie rules of the
+search gave the same corrections (on average within 1 % of the error, where the correction is 10 to
+26 %) at a higher cost.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from .._typing import Array, Rows
 from .draw_scores import BLOCK, DrawScores
-from .grid import select_in_draws
+from .grid import EQUAL_SCORES
 
 __all__ = ["N_DRAWS", "Repeated", "repeat_selection"]
 
@@ -40,7 +44,7 @@ class Repeated:
     left_out : ndarray
         Score of the search's own selection on the rows not drawn.
     selected : ndarray
-        Score of the draw's selection on the rows not drawn: the mean, where it leaves several.
+        Score of the draw's selection on the rows not drawn; the mean over those that are tied.
     """
 
     drawn: Array
@@ -58,12 +62,7 @@ class Repeated:
 
 
 def repeat_selection(
-    scores: DrawScores,
-    best: int,
-    candidates: Sequence[Mapping[str, Any]],
-    ties: str,
-    units: Rows,
-    n_draws: int = N_DRAWS,
+    scores: DrawScores, best: int, units: Rows, n_draws: int = N_DRAWS
 ) -> Repeated:
     """Select on drawn rows, and score on the others.
 
@@ -72,25 +71,22 @@ def repeat_selection(
     scores : DrawScores
     best : int
         The search's own selection.
-    candidates : sequence of dict
-    ties : str
-        As in :func:`~spansvm.search.grid.select`.
     units : ndarray of shape (n,)
         What is drawn together: the row, or the group, of every prediction, counted from 0.
     n_draws : int
     """
     found: list[Array] = []
-    n_draws = min(n_draws, scores.most_draws)
     size = max(1, BLOCK // max(scores.n_candidates, units.size))
-    for counts in _draws(units, n_draws, size):
+    for counts in _draws(units, min(n_draws, scores.most_draws), size):
         inside = scores(counts)
-        chosen = select_in_draws(inside, candidates, ties)
+        known = np.where(np.isnan(inside), -np.inf, inside)
+        chosen = np.isfinite(known) & (known >= known.max(axis=0) - EQUAL_SCORES)
         wanted = chosen.copy()
         wanted[best] = True
         outside = scores((counts == 0).astype(counts.dtype), wanted)
-        n_chosen = np.maximum(chosen.sum(axis=0), 1)
-        selected = np.where(chosen, outside, 0.0).sum(axis=0) / n_chosen
-        selected[~chosen.any(axis=0)] = np.nan
+        n_chosen = chosen.sum(axis=0)
+        total = np.where(chosen, outside, 0.0).sum(axis=0)
+        selected = np.where(n_chosen > 0, total / np.maximum(n_chosen, 1), np.nan)
         found.append(np.array([inside[best], outside[best], selected]))
     every = np.concatenate(found, axis=1)
     return Repeated(*every[:, np.isfinite(every).all(axis=0)])

@@ -331,10 +331,10 @@ class _Judge:
             try:
                 classifier: Any = responses.given_to(scorer)
                 if isinstance(keeping, Keeping) and name == keeping.scorer:
-                    classifier = Recorder(classifier)
+                    classifier = Recorder.of(classifier)
                 value = scorer(classifier, X, y, **params)
                 scores |= value if isinstance(value, dict) else {name: float(value)}
-                if isinstance(classifier, Recorder):
+                if isinstance(classifier, Recorder) and isinstance(keeping, Keeping):
                     others["kept"] = keep_responses(classifier.asked, y, self.y, keeping)
             except Exception as exception:
                 others |= _failure(exception)

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import ParameterGrid
 
-from .._typing import Array, Mask
+from .._typing import Array
 
-__all__ = ["EQUAL_SCORES", "TIES", "chains", "list_candidates", "select", "select_in_draws"]
+__all__ = ["EQUAL_SCORES", "TIES", "chains", "list_candidates", "select"]
 
 Params = Mapping[str, Any]
 
@@ -179,10 +179,10 @@ def _full_grids(candidates: Sequence[Params]) -> Iterator[np.ndarray]:
 def neighbourhood_scores(scores: Array, candidates: Sequence[Params]) -> Array:
     """Mean score around every candidate that lies on a full grid; NaN for the others.
 
-    `scores` has one entry per candidate, or one row with an entry per draw.  The mean is weighted by a Gaussian of the distance in steps.  Failed candidates (NaN) do not
+    The mean is weighted by a Gaussian of the distance in steps.  Failed candidates (NaN) do not
     count, and neighbourhoods do not extend along non-numeric axes.
     """
-    result = np.full(scores.shape, np.nan)
+    result = np.full(scores.size, np.nan)
     for cells in _full_grids(candidates):
         known = ~np.isnan(scores[cells])
         total, weight = np.where(known, scores[cells], 0.0), known.astype(float)
@@ -236,41 +236,6 @@ def select(scores: Array, hinge: Array, candidates: Sequence[Params], ties: str)
     losses = np.where(np.isnan(hinge[tied]), np.inf, hinge[tied])
     chosen = int(tied[np.argmax(losses <= losses.min() + EQUAL_SCORES)])
     return _with_smallest_weights(chosen, every, hinge, candidates)
-
-
-def select_in_draws(scores: Array, candidates: Sequence[Params], ties: str) -> Mask:
-    """Which candidates :func:`select` may select, in each of many draws of the rows.
-
-    The best score, then with "plateau" the best neighbourhood, then with "first" the first; what is
-    left are candidates that only the hinge loss of the draw would tell apart.  A draw in which no
-    candidate has a score selects none.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n, n_draws)
-        NaN for candidates without a score.
-    candidates : sequence of dict
-    ties : {"plateau", "hinge", "first"}
-
-    Returns
-    -------
-    ndarray of bool of shape (n, n_draws)
-    """
-
-    def best(values: Array, among: Mask) -> Mask:
-        values = np.where(among, values, -np.inf)
-        return among & (values >= values.max(axis=0) - EQUAL_SCORES)
-
-    tied = best(scores, ~np.isnan(scores))
-    if ties == "first":
-        return tied & (np.cumsum(tied, axis=0) == 1)
-    if ties == "plateau":
-        around = neighbourhood_scores(scores, candidates)
-        on_grids = ~(tied & np.isnan(around)).any(axis=0)
-        inside = tied & _inside(candidates)[:, None]
-        inside = np.where(inside.any(axis=0), inside, tied)
-        tied = np.where(on_grids, best(around, inside), tied)
-    return tied
 
 
 def _with_smallest_weights(

@@ -92,32 +92,37 @@ def keep_responses(
     return kept if kept.n_bytes <= keeping.most_bytes else None
 
 
-class Recorder(ClassifierMixin, BaseEstimator):
-    """A classifier that notes what a scorer asks of it, in `asked`."""
+class Recorder(LeftOutClassifier):
+    """Left-out predictions that note what a scorer asks of them, in `asked`."""
 
-    def __init__(self, classifier: LeftOutClassifier) -> None:
-        self.classifier, self.classes_ = classifier, classifier.classes_
-        self.asked: dict[str, np.ndarray] = {}
+    @classmethod
+    def of(cls, classifier: LeftOutClassifier) -> Recorder:
+        """The same predictions."""
+        recorder = cls(**classifier.get_params(deep=False))
+        recorder.asked = {}
+        return recorder
 
-    def _note(self, method: str, X: Any) -> np.ndarray:
-        values = self.asked[method] = getattr(self.classifier, method)(X)
+    asked: dict[str, np.ndarray]
+
+    def _note(self, method: str, values: np.ndarray) -> np.ndarray:
+        self.asked[method] = values
         return values
 
     def predict(self, X: Any) -> np.ndarray:
         """Labels of the rows."""
-        return self._note("predict", X)
+        return self._note("predict", super().predict(X))
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Decision values of the rows."""
-        return self._note("decision_function", X)
+        return self._note("decision_function", super().decision_function(X))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities of the rows."""
-        return self._note("predict_proba", X)
+        return self._note("predict_proba", super().predict_proba(X))
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Logarithms of the class probabilities."""
-        return self._note("predict_log_proba", X)
+        return self._note("predict_log_proba", super().predict_log_proba(X))
 
 
 class Replayed(ClassifierMixin, BaseEstimator):

@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 from sklearn import get_config
 from sklearn.base import clone
-from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils import assert_all_finite, indexable
 from sklearn.utils.metadata_routing import process_routing
@@ -39,7 +38,7 @@ from .forecast import Forecast, predict_cost
 from .grid import list_candidates, select
 from .progress import SearchProgress
 from .refit import refit_as_judged
-from .results import results_table
+from .results import report_failures, results_table
 from .scoring import resolve_scorers
 from .selected import SelectedModel
 from .training_sets import Split, forget
@@ -95,6 +94,9 @@ class SpanSearch(CorrectedScore, SelectedModel):
     gram_budget : float or str, optional
         Memory for a Gram matrix; overrides that of a SpanSVC.  Each worker process holds one
         matrix, and with several kernels each thread does.
+    corrected : bool, default=True
+        Whether to keep what `corrected_score_` needs: the left-out predictions of all candidates,
+        an eighth of a byte per row and candidate for accuracy, up to 256 MiB for other scores.
 
     Attributes
     ----------
@@ -106,6 +108,12 @@ class SpanSearch(CorrectedScore, SelectedModel):
         over folds) and ``converged``.
     best_index_, best_params_, best_score_
         The selected candidate.  Not set if `refit` is False and there are several scores.
+    corrected_score_ : float
+        Score of the selected model, corrected for being the best of many candidates: the one to
+        expect on new rows.  Computed on first access.  Not available for bounds, and if `refit`
+        is a function.
+    corrected_interval_ : (float, float)
+        Its 95% CI.
     best_estimator_ : estimator
         Trained on all rows; of the class that was given.  Where LibSVM's refit of an SVC does not
         solve the problem (a very large `C`), it holds the solution that was evaluated, and a
@@ -357,7 +365,7 @@ class SpanSearch(CorrectedScore, SelectedModel):
         """Set the fitted attributes, except the best estimator."""
         every = [outcome for own in outcomes for outcome in own.values()]
         names = list(dict.fromkeys(name for outcome in every for name in outcome.scores))
-        self._report(every, any_score=bool(names))
+        report_failures(every, self.error_score, any_score=bool(names))
         if any(outcome.indefinite for outcome in every):
             warn_indefinite(stacklevel=4)
         scorers = resolve_scorers(self.estimator, self.scoring)
@@ -425,24 +433,6 @@ class SpanSearch(CorrectedScore, SelectedModel):
         name = self.refit if self.multimetric_ and isinstance(self.refit, str) else "score"
         if not np.isnan(self.cv_results_.get(f"mean_test_{name}", np.nan)).all():
             self._select(kept, name)
-
-    def _report(self, outcomes: list[Outcome], *, any_score: bool) -> None:
-        """Raise or warn about failed fits."""
-        failed = [outcome for outcome in outcomes if outcome.exception is not None]
-        if not failed:
-            return
-        kinds: dict[str, list[Outcome]] = {}
-        for outcome in failed:
-            kinds.setdefault(repr(outcome.exception), []).append(outcome)
-        most = max(kinds.values(), key=len)
-        assert most[0].exception is not None
-        if len(most) == len(outcomes) and not any_score:
-            raise most[0].exception
-        text = f"{len(failed)} of {len(outcomes)} fits failed; {len(most)} of them with "
-        text += most[0].error
-        if not any_score:
-            raise ValueError(text)
-        warnings.warn(f"{text}\nTheir score is {self.error_score}.", FitFailedWarning, stacklevel=4)
 
 
 def _row_numbers(rows: npt.ArrayLike) -> np.ndarray:
