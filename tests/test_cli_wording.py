@@ -80,7 +80,7 @@ def rows_of(path):
     return list(csv.DictReader(io.StringIO(Path(path).read_text())))
 
 
-def test_with_groups_the_cross_validation_error_is_the_headline(run):
+def test_with_groups_the_cross_validation_error_is_corrected_for_the_headline(run):
     out, _ = run("tune persons.csv --groups person --search grid.yaml")
     rows = rows_of("persons-tuned/results.csv")
     error = 100 * (1 - float(rows[0]["mean_test_score"]))
@@ -89,16 +89,22 @@ def test_with_groups_the_cross_validation_error_is_the_headline(run):
     assert "leave-one-out error" not in out
     page = Path("persons-tuned/report.html").read_text(encoding="utf-8")
     main_tile = page.split('class="tile main">')[1].split("</div>")[0]
-    assert "cross-validation error" in main_tile
-    assert f"{error:.1f}%" in main_tile
+    assert "corrected error" in main_tile
+    next_tile = page.split('class="tile">')[1].split("</div>")[0]
+    assert "cross-validation error" in next_tile
+    assert f"{error:.1f}%" in next_tile
+    corrected = json.loads(Path("persons-tuned/report.json").read_text())["search"]["corrected"]
+    # Fifteen persons tell less than 120 independent rows.
+    assert np.diff(corrected["interval"]) > 0.25
     assert page.count('class="tile main"') == 1
     assert "would be misclassified" not in page
 
 
-def test_with_groups_evaluate_points_to_the_cross_validation_error(run):
+def test_with_groups_evaluate_points_to_the_corrected_error(run):
     run("tune persons.csv --groups person --search grid.yaml --quiet")
     out, err = run("evaluate persons-tuned persons.csv")
-    assert "says little about new rows; look at the cross-validation error instead." in err
+    assert "says little about new rows; look at the corrected error instead." in err
+    assert out.index("corrected error") < out.index("cross-validation error")
     assert out.index("cross-validation error") < out.index("span-rule (single rows left out)")
 
 

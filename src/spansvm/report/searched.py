@@ -15,7 +15,13 @@ from ..search.grid import EQUAL_SCORES
 from .naming import name_parameters
 from .plain import MINUS, plain, words
 
-__all__ = ["JudgedError", "SearchedAxis", "SearchedCandidates", "describe_search"]
+__all__ = [
+    "CorrectedScore",
+    "JudgedError",
+    "SearchedAxis",
+    "SearchedCandidates",
+    "describe_search",
+]
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -33,6 +39,17 @@ class JudgedError:
 
     name: str
     error: float
+
+
+@dataclass(frozen=True)
+class CorrectedScore:
+    """The selected candidate's score, corrected for being the best of many, with its 95% CI.
+
+    As an error, if candidates were selected by that.
+    """
+
+    value: float
+    interval: list[float]
 
 
 @dataclass(frozen=True)
@@ -95,6 +112,8 @@ class SearchedCandidates:
     shown : list of int
         The axes that the chart shows, the horizontal one first; with curves, the second, if any,
         distinguishes them.
+    corrected : CorrectedScore or None
+        Of the selected candidate; None for methods that give no predictions.
     """
 
     method: str
@@ -112,6 +131,7 @@ class SearchedCandidates:
     best_index: int
     chart: str
     shown: list[int]
+    corrected: CorrectedScore | None = None
 
     @property
     def selecting_scores(self) -> Array:
@@ -126,6 +146,29 @@ class SearchedCandidates:
     def selects_by_error(self) -> bool:
         """Whether the candidate with the least error, or bound on it, was selected."""
         return self.scoring == "accuracy" or not predicts(self.method)
+
+    @property
+    def n_compared(self) -> int:
+        """How many candidates the selected one is the best of."""
+        return self.n_candidates - self.n_failed
+
+    @property
+    def promise(self) -> CorrectedScore | None:
+        """The corrected score; None without one, and for a single candidate, which needs none."""
+        return self.corrected if self.n_compared > 1 else None
+
+    @property
+    def promise_name(self) -> str:
+        """What it is called."""
+        return "corrected error" if self.selects_by_error else f"corrected {self.scoring}"
+
+    @property
+    def best_of_many(self) -> str:
+        """Why the plain score of the selected candidate is better than the corrected one."""
+        return (
+            f"The plain figure is the best of {self.n_compared} on the same rows: the selected "
+            "model is also the luckiest one. The corrected figure is what to expect on new rows."
+        )
 
     @property
     def judged_error(self) -> JudgedError | None:
@@ -189,7 +232,18 @@ def describe_search(search: Any) -> SearchedCandidates:
         best_index=int(search.best_index_),
         chart=chart,
         shown=shown,
+        corrected=_corrected(search),
     )
+
+
+def _corrected(search: Any) -> CorrectedScore | None:
+    """The corrected score; as an error if candidates are selected by accuracy."""
+    if not hasattr(search, "corrected_score_"):
+        return None
+    score, (low, high) = search.corrected_score_, search.corrected_interval_
+    if _scores(search)[1] == "accuracy":
+        score, low, high = 1.0 - score, 1.0 - high, 1.0 - low
+    return CorrectedScore(float(score), [float(low), float(high)])
 
 
 def _scores(search: Any) -> tuple[dict[str, Array], str]:

@@ -136,7 +136,8 @@ class _Predictions:
                 "no draw of the rows gives a score, as they are too few, or as the scorer looks at "
                 "more than predictions"
             )
-        score = self.best_score - repeated.optimism
+        # Below 0 only by the chance of the draws.
+        score = self.best_score - max(repeated.optimism, 0.0)
         if self.is_share:
             independent = not self.weighted and int(self.units.max()) + 1 == self.n_rows
             interval = interval_of_share(score, repeated, self.n_rows, independent)
