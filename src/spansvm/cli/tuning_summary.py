@@ -102,6 +102,8 @@ def print_summary(
             f"Selecting the best of {search.n_compared} candidates makes these figures optimistic; "
             "--test FILE evaluates the model on held-out rows."
         )
+    if search.checked is not None:
+        terminal.note(search.checked.in_words)
     for caution in report.cautions:
         advice = " Try --scoring balanced_accuracy." if search.selects_by_error else ""
         terminal.note(f"Caution: {caution}{advice}")

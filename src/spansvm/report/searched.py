@@ -16,6 +16,7 @@ from .naming import name_parameters
 from .plain import MINUS, plain, words
 
 __all__ = [
+    "Checked",
     "CorrectedScore",
     "JudgedError",
     "SearchedAxis",
@@ -30,7 +31,11 @@ _MOST_CATEGORIES = 6
 
 #: What the selected model's span-rule error is called when candidates were evaluated without the
 #: span.
-_SPAN_RULE_NAMES = {"loo": "span-rule", "kfold": "span-rule (single rows left out)"}
+_SPAN_RULE_NAMES = {
+    "loo": "span-rule",
+    "auto": "span-rule",
+    "kfold": "span-rule (single rows left out)",
+}
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,35 @@ class CorrectedScore:
 
     value: float
     interval: list[float]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The span-rule against exact leave-one-out, for candidates within reach of the best.
+
+    Attributes
+    ----------
+    n_candidates : int
+        How many were evaluated exactly.
+    n_differ : int
+        For how many left-out rows of the selected one the rule was wrong about the prediction.
+    mean_differ : float
+        The same, as a mean over all of them.
+    """
+
+    n_candidates: int
+    n_differ: int
+    mean_differ: float
+
+    @property
+    def in_words(self) -> str:
+        """What was found."""
+        return (
+            f"Exact leave-one-out was computed for {self.n_candidates} candidates within reach of "
+            f"the best. The span-rule was wrong about {self.n_differ} left-out "
+            f"{'prediction' if self.n_differ == 1 else 'predictions'} of the selected one, and "
+            f"about {self.mean_differ:.1f} of each on average."
+        )
 
 
 @dataclass(frozen=True)
@@ -114,6 +148,8 @@ class SearchedCandidates:
         distinguishes them.
     corrected : CorrectedScore or None
         Of the selected candidate; None for methods that give no predictions.
+    checked : Checked or None
+        How far the rule was off, with ``method="auto"``.
     """
 
     method: str
@@ -132,6 +168,7 @@ class SearchedCandidates:
     chart: str
     shown: list[int]
     corrected: CorrectedScore | None = None
+    checked: Checked | None = None
 
     @property
     def selecting_scores(self) -> Array:
@@ -173,7 +210,7 @@ class SearchedCandidates:
     @property
     def judged_error(self) -> JudgedError | None:
         """The exact leave-one-out or cross-validation error; None for other methods."""
-        if self.method == "loo":
+        if self.method in ("loo", "auto"):
             error = self.estimates["loo_error"][self.best_index]
             return None if error is None else JudgedError("exact leave-one-out error", error)
         if self.method == "kfold" and "accuracy" in self.scores:
@@ -233,7 +270,16 @@ def describe_search(search: Any) -> SearchedCandidates:
         chart=chart,
         shown=shown,
         corrected=_corrected(search),
+        checked=_checked(search),
     )
+
+
+def _checked(search: Any) -> Checked | None:
+    known = search.cv_results_.get("exact")
+    if known is None or not known[search.best_index_]:
+        return None
+    differ = search.cv_results_["n_differ"]
+    return Checked(int(known.sum()), int(differ[search.best_index_]), float(np.nanmean(differ)))
 
 
 def _corrected(search: Any) -> CorrectedScore | None:

@@ -46,6 +46,11 @@ def check_search(search: Any) -> None:
             f"method={search.method!r} gives one number and no predictions, so scoring="
             f"{search.scoring!r} cannot be applied. Leave scoring out, or use 'span_rule'."
         )
+    if search.method == "auto" and callable(search.refit):
+        raise ValueError(
+            "method='auto' needs a score to select by, so that refit cannot be a function. Use "
+            "'span_rule' or 'loo'."
+        )
     if search.cv is not None and search.method != "kfold":
         warnings.warn(
             f"cv={search.cv!r} is not used: method={search.method!r} leaves out one row at a "

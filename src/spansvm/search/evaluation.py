@@ -56,6 +56,8 @@ class Work:
         scikit-learn's configuration, which other threads and processes do not inherit.
     keeping : Keeping or str
         What to keep of every candidate's predictions; or why nothing is.
+    compares : bool
+        Whether outcomes tell which rows are misclassified, to compare methods.
     """
 
     token: str
@@ -68,6 +70,7 @@ class Work:
     gram_budget: float | str | None
     config: Mapping[str, Any]
     keeping: Keeping | str = ""
+    compares: bool = False
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,8 @@ class Outcome:
     """The result of a candidate on one split.
 
     ``exception`` is why it failed, or why a scorer did; ``error`` is the text for the user.
-    ``scores`` holds the scores that were computed, ``kept`` the predictions that are needed again.
+    ``scores`` holds the scores that were computed, ``kept`` the predictions that are needed again,
+    and ``wrong`` which rows are misclassified, eight to a byte.
     """
 
     scores: Mapping[str, float] = field(default_factory=dict)
@@ -114,6 +118,12 @@ class Outcome:
     exception: Exception | None = None
     error: str = ""
     kept: Kept | None = None
+    wrong: np.ndarray | None = None
+
+    @property
+    def headline(self) -> float:
+        """The first score, for the progress bar."""
+        return float(next(iter(self.scores.values()), np.nan))
 
 
 def evaluate(work: Work, X: Any, y: np.ndarray, chain: Chain) -> Iterator[Outcome]:
@@ -262,6 +272,8 @@ class _Judge:
         wrong = left_out.wrong(machine.break_ties)[self.counted]
         error = float(wrong.mean())
         judged: dict[str, Any] = {"loo_error": error, "hinge": left_out.hinge}
+        if self.work.compares:
+            judged["wrong"] = np.packbits(wrong)
         if not predicts(self.work.method):
             return {**judged, "scores": {"score": 1.0 - self._criterion(machines)}}
         if self.work.scorers is None:

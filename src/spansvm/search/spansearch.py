@@ -37,11 +37,12 @@ from .evaluation import Outcome, Work
 from .forecast import Forecast, predict_cost
 from .grid import list_candidates, select
 from .progress import SearchProgress
+from .refinement import Refinement
 from .refit import refit_as_judged
 from .results import report_failures, results_table
 from .scoring import resolve_scorers
 from .selected import SelectedModel
-from .training_sets import Split, forget
+from .training_sets import Split, forget, row_numbers
 
 __all__ = ["SpanSearch"]
 
@@ -64,6 +65,8 @@ class SpanSearch(CorrectedScore, SelectedModel):
 
         - ``"span_rule"``: leave-one-out predictions of the span (Corollary 1).
         - ``"loo"``: exact leave-one-out predictions; many times slower.
+        - ``"auto"``: the span-rule for all candidates, exact leave-one-out for those that may then
+          be the best (up to 48); the selected one is among these.
         - ``"kfold"``: predictions for the test rows of each fold of `cv`.
         - ``"span_bound"``, ``"span_count"``, ``"xi_alpha"``, ``"sv_count"``: upper bounds on the
           leave-one-out error, for two classes; the score is 1 minus the bound.
@@ -105,7 +108,8 @@ class SpanSearch(CorrectedScore, SelectedModel):
         ``method="loo"``, NaN with ``"kfold"``), ``loo_hinge`` (hinge loss of the left-out
         predictions), ``n_in_bound``, ``n_bounded``, ``n_empty`` (numbers of in-bound and bounded
         support vectors, and of those with empty Lambda_p; summed over pairs of classes, averaged
-        over folds) and ``converged``.
+        over folds) and ``converged``.  With ``method="auto"``, ``exact`` tells whose scores are
+        exact, and ``n_differ`` for how many rows the rule was wrong about the left-out prediction.
     best_index_, best_params_, best_score_
         The selected candidate.  Not set if `refit` is False and there are several scores.
     corrected_score_ : float
@@ -223,7 +227,7 @@ class SpanSearch(CorrectedScore, SelectedModel):
         """
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)  # an interrupted search must not show the results of the last one
-        self._correction = "the search has not ended"
+        self._correction, self._refinement = "the search has not ended", None
         X, labels = self._check_data(X, y)
         candidates = list_candidates(self.param_grid)
         work, refit_params = self._sort_out(X, labels, sample_weight, scores, groups, params)
@@ -237,7 +241,10 @@ class SpanSearch(CorrectedScore, SelectedModel):
                     outcomes[index][split] = outcome
                     if self.error_score == "raise" and outcome.exception is not None:
                         raise outcome.exception
-                    progress.advance(index, _headline(outcome))
+                    progress.advance(index, outcome.headline)
+                if self.method == "auto":
+                    self._refinement = Refinement(outcomes, candidates, self.refit, self.ties)
+                    self._refinement.run(work, X, labels, self.n_jobs)
         except KeyboardInterrupt:
             self._keep(candidates, outcomes, work)
             self._correct(outcomes, work, X, labels, groups)
@@ -255,8 +262,9 @@ class SpanSearch(CorrectedScore, SelectedModel):
                 self.feature_names_in_ = best.feature_names_in_
         return self
 
-    #: What the next search is expected to take, for its progress.
+    #: What the next search is expected to take; which candidates "auto" evaluated exactly.
     _forecast: Forecast | None = None
+    _refinement: Refinement | None = None
 
     def forecast(
         self,
@@ -340,7 +348,7 @@ class SpanSearch(CorrectedScore, SelectedModel):
         if self.method == "kfold":
             splitter = check_cv(self.cv, y, classifier=True)
             splits = [
-                (_row_numbers(train), _row_numbers(test))
+                (row_numbers(train), row_numbers(test))
                 for train, test in splitter.split(X, y, **split_params)
             ]
         work = Work(
@@ -353,6 +361,7 @@ class SpanSearch(CorrectedScore, SelectedModel):
             splits=splits,
             gram_budget=self.gram_budget,
             config=get_config(),
+            compares=self.method == "auto",
         )
         return work, refit_params
 
@@ -407,9 +416,14 @@ class SpanSearch(CorrectedScore, SelectedModel):
     ) -> None:
         error_score = np.nan if self.error_score == "raise" else float(self.error_score)
         self.cv_results_ = results_table(candidates, outcomes, names, self.n_splits_, error_score)
+        if self._refinement is not None:
+            self.cv_results_["exact"] = self._refinement.known
+            self.cv_results_["n_differ"] = self._refinement.n_differ
 
     def _select(self, candidates: list[dict[str, Any]], name: str) -> None:
         means = self.cv_results_[f"mean_test_{name}"]
+        if self._refinement is not None:
+            means = self._refinement.selecting()
         if np.isnan(means).all():
             raise ValueError(f"The score {name!r} is NaN for all candidates.")
         self.best_index_ = select(means, self.cv_results_["loo_hinge"], candidates, self.ties)
@@ -433,14 +447,3 @@ class SpanSearch(CorrectedScore, SelectedModel):
         name = self.refit if self.multimetric_ and isinstance(self.refit, str) else "score"
         if not np.isnan(self.cv_results_.get(f"mean_test_{name}", np.nan)).all():
             self._select(kept, name)
-
-
-def _row_numbers(rows: npt.ArrayLike) -> np.ndarray:
-    """Indices of rows, which may be given as a mask."""
-    rows = np.asarray(rows)
-    return np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
-
-
-def _headline(outcome: Outcome) -> float:
-    """The first score of a candidate, for the progress bar."""
-    return float(next(iter(outcome.scores.values()), np.nan))
