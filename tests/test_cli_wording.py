@@ -130,6 +130,15 @@ def test_exact_leave_one_out_keeps_its_name_beside_another_score(run):
     assert re.search(r"^span-rule +\d", out, re.MULTILINE)
 
 
+def test_what_exact_leave_one_out_of_the_best_says_about_the_rule_is_told(run):
+    out, err = run("tune three.csv --search grid.yaml --method auto")
+    checked = json.loads(Path("three-tuned/report.json").read_text())["search"]["checked"]
+    assert checked["n_candidates"] > 0
+    found = f"Exact leave-one-out was computed for {checked['n_candidates']} candidates within"
+    assert found in err
+    assert re.search(r"^exact leave-one-out error \.+ .* \(selection", out, re.MULTILINE)
+
+
 def test_a_class_that_is_never_predicted_is_reported_and_its_rows_are_not_suspected(run):
     out, err = run("tune rare.csv --search soft.yaml")
     assert (

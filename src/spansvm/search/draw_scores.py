@@ -9,6 +9,7 @@ scorer itself, once for every draw and different candidate.
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
@@ -21,8 +22,8 @@ from .kept import Replayed
 
 __all__ = ["AnyScorer", "CountedErrors", "DrawScores", "RankedValues", "RowMeans"]
 
-#: Numbers in a block of a matrix: 16 MiB in single precision.
-BLOCK = 2**22
+#: Numbers in a block of a matrix: 8 MiB.
+BLOCK = 2**20
 
 
 class DrawScores(Protocol):
@@ -33,11 +34,14 @@ class DrawScores(Protocol):
     n_candidates : int
     most_draws : int
         How many draws are affordable.
+    per_draw : int
+        How many numbers are computed for each draw.
     limits : (float, float)
         Scores are between these.
     """
 
     n_candidates: int
+    per_draw: int
     limits: tuple[float, float]
 
     @property
@@ -79,6 +83,7 @@ class CountedErrors:
         self.n_candidates, self._score, self._weight = len(wrong), score, weight
         self._known = np.array([bits is not None for bits in wrong])
         self._places = [np.flatnonzero(of_class == one) for one in np.unique(of_class)]
+        self.per_draw = self.n_candidates * len(self._places)
         shape = [(int(self._known.sum()), -(-places.size // 8)) for places in self._places]
         self._bits = [np.empty(size, dtype=np.uint8) for size in shape]
         known = (bits for bits in wrong if bits is not None)
@@ -127,13 +132,15 @@ class _EachCandidate:
     limits = (0.0, 1.0)
 
     def __init__(self, responses: Sequence[Mapping[str, np.ndarray] | None]) -> None:
-        self.n_candidates = len(responses)
-        self._alike: dict[tuple[bytes, ...], list[int]] = {}
+        self.n_candidates = self.per_draw = len(responses)
+        self._alike: dict[bytes, list[int]] = {}
         self._responses = responses
         for candidate, own in enumerate(responses):
             if own is not None:
-                key = tuple(own[method].tobytes() for method in sorted(own))
-                self._alike.setdefault(key, []).append(candidate)
+                digest = hashlib.sha256()
+                for method in sorted(own):
+                    digest.update(own[method].tobytes())
+                self._alike.setdefault(digest.digest(), []).append(candidate)
 
     @property
     def most_draws(self) -> int:

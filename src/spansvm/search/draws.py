@@ -76,7 +76,7 @@ def repeat_selection(
     n_draws : int
     """
     found: list[Array] = []
-    size = max(1, BLOCK // max(scores.n_candidates, units.size))
+    size = max(1, BLOCK // max(scores.per_draw, units.size))
     for counts in _draws(units, min(n_draws, scores.most_draws), size):
         inside = scores(counts)
         known = np.where(np.isnan(inside), -np.inf, inside)

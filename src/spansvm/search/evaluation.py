@@ -279,7 +279,7 @@ class _Judge:
         if self.work.scorers is None:
             weight = self._score_weight()
             if weight is not None:
-                error = float(np.average(wrong, weights=weight[self.counted]))
+                error = left_out.error(machine.break_ties, weight)
             return {**judged, "scores": {"score": 1.0 - error}, "kept": self._keep_errors(wrong)}
         rows = np.flatnonzero(self.counted)
         return {**judged, **self._score(left_out, training_set.classes, machine, rows)}
