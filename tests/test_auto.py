@@ -11,6 +11,7 @@ from spansvm import SpanSearch, SpanSVC, exact_loo
 from spansvm.datasets import twonorm
 from spansvm.report import Report, render_html
 from spansvm.search import refinement
+from spansvm.search.evaluation import Outcome
 
 GRID = {"C": 2.0 ** np.arange(-4, 9, 2), "gamma": 2.0 ** np.arange(-6, 3, 2)}
 
@@ -65,6 +66,15 @@ def test_the_number_of_exact_candidates_is_bounded(monkeypatch):
     monkeypatch.setattr(refinement, "_MOST", 3)
     assert search.fit(X, y).cv_results_["exact"].sum() == 3
     assert search.cv_results_["exact"][search.best_index_]
+
+
+def test_only_candidates_of_known_exact_score_are_selected():
+    outcomes = [{0: Outcome(scores={"score": score}, hinge=0.5)} for score in (0.8, 0.9, 0.9)]
+    found = refinement.Refinement(outcomes, [{"C": 1}, {"C": 2}, {"C": 3}], True, "hinge")
+    found._take(1, Outcome(scores={"score": 0.9}))
+    # The third is as good by the rule, but not known to be.
+    assert found.selecting().argsort().tolist() == [0, 2, 1]
+    assert found.selecting() == pytest.approx([0.8, 0.9, 0.9], abs=1e-8)
 
 
 @pytest.mark.filterwarnings("ignore:.*fits failed")
