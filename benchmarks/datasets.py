@@ -36,7 +36,7 @@ def splits(name: str, count: int = 10, seed: int = 0) -> Iterator[Split]:
             data = load(name, split)
             X, y, X_test, y_test = data.X_train, data.y_train, data.X_test, data.y_test
         else:
-            X, y = _pool(name)
+            X, y = pool(name)
             size = _POOLS[name][1]
             order = np.random.default_rng((seed, split)).permutation(y.size)
             train, test = order[:size], order[size : size + MOST_TEST_ROWS]
@@ -48,7 +48,7 @@ def splits(name: str, count: int = 10, seed: int = 0) -> Iterator[Split]:
 
 
 @cache
-def _pool(name: str) -> Pool:
+def pool(name: str) -> Pool:
     """All rows of a set, with labels as in `splits`."""
     X, labels = _POOLS[name][0]()
     classes, y = np.unique(labels, return_inverse=True)

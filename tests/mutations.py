@@ -460,6 +460,22 @@ MUTATIONS = [
       "a false alarm: the second training finds the same model, and nothing is replaced"),
     M("search/spansearch", "refit_params, self.gram_budget)", "refit_params, None)",
       "the refit does not know the budget", "refit"),
+    M("search/draws", "(counts == 0).astype(counts.dtype)", "counts",
+      "the draw's selection is scored on the rows it was selected on", "corrected"),
+    M("search/draws", "known.max(axis=0) - EQUAL_SCORES", "known.max(axis=0) - 1.0",
+      "nothing is selected on drawn rows", "corrected"),
+    M("search/intervals", "_LEFT_OUT = float(np.exp(-1.0))", "_LEFT_OUT = 0.0",
+      "intervals do not know that another candidate might have been selected", "corrected"),
+    M("search/intervals", "if not independent and", "if False and",
+      "rows of a group count as independent", "corrected"),
+    M("search/corrected", "[1][rows]\n", "[1][rows] * 0 + rows\n",
+      "rows of a group are drawn one by one", "corrected"),
+    M("search/draw_scores", "drawn *= self._weight[part]", "pass",
+      "weights do not count in corrected scores", "corrected"),
+    M("search/refinement", "np.nanmax(self.exact) - _BELOW", "np.inf",
+      "a candidate of unknown exact score is selected", "auto"),
+    M("search/refinement", "predicted.wrong ^ outcome.wrong", "outcome.wrong",
+      "errors are taken for differences", "auto"),
 ]
 # fmt: on
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import agreement, agreement_worker, problems, selection
+from benchmarks import agreement, agreement_worker, corrected, problems, selection
 from reproduction.csv_files import read_rows, to_csv
 from spansvm.datasets import ringnorm
 
@@ -80,3 +80,39 @@ def test_only_missing_results_are_computed(tmp_path):
     done.parent.mkdir(parents=True)
     done.touch()
     assert list(version.jobs("default", files)) == jobs[1:]
+
+
+def promised(**changes):
+    """One row of benchmarks.corrected, with every estimate at 0.2 and intervals of 0.1 to 0.3."""
+    row = {"data_set": "banana", "split": 0, "size": 100, "grid": "weights", "true": 0.25}
+    for name in corrected.ESTIMATES:
+        row |= {name: 0.2, f"{name}_seconds": 2.0}
+    for name in (*corrected.ESTIMATES, *corrected.INTERVALS):
+        row |= {f"{name}_low": 0.1, f"{name}_high": 0.3}
+    return row | changes
+
+
+def test_promises_are_summed_up_by_bias_and_coverage():
+    rows = [promised(), promised(true=0.35), promised(true=0.15, plain=0.0, plain_low=0.2)]
+    lines = {line["estimate"]: line for line in corrected.summary(rows, {})}
+    assert lines["corrected"]["bias"] == -0.05
+    assert lines["corrected"]["relative_bias"] == -0.2
+    assert lines["corrected"]["rmse"] == pytest.approx(np.sqrt(0.0275 / 3), abs=1e-4)
+    assert lines["corrected"]["covers"] == pytest.approx(2 / 3, abs=1e-4)
+    assert lines["corrected"]["above"] == pytest.approx(1 / 3, abs=1e-4)
+    assert lines["plain"]["covers"] == pytest.approx(1 / 3, abs=1e-4)
+    assert lines["corrected, wilson"]["seconds"] == ""
+
+
+def test_promises_that_are_known_are_not_measured_again(tmp_path, monkeypatch, capsys):
+    problems = [("banana", split, 100, "weights") for split in range(3)]
+    (tmp_path / corrected.RUNS).write_text(to_csv([promised(split=1)], ["python -m benchmarks"]))
+    monkeypatch.setattr(corrected, "measure", lambda one: promised(split=one[1]))
+    corrected.compute(tmp_path, problems, 1)
+    rows, notes = read_rows(tmp_path / corrected.RUNS)
+    assert [row["split"] for row in rows] == [0, 1, 2]
+    assert notes == ["python -m benchmarks"]
+    assert not corrected.missing(tmp_path, problems)
+    assert len(capsys.readouterr().err.splitlines()) == 2
+    corrected.summarise(tmp_path)
+    assert (tmp_path / corrected.SUMMARY).exists()

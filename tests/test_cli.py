@@ -92,12 +92,51 @@ def test_tune_needs_nothing_but_a_file(run):
     assert names == ["model.libsvm", "model.skops", "report.html", "report.json", "results.csv"]
 
 
-def test_the_printed_error_is_the_models_own_with_its_interval(run):
-    _, out, _ = run(f"tune data.csv {FEW} --search grid.yaml")
+def test_the_printed_error_of_one_candidate_is_its_own_with_its_interval(run):
+    Path("one.yaml").write_text("C: [1]\n")
+    _, out, err = run(f"tune data.csv {FEW} --search one.yaml")
     model = load_model("data-tuned/model.skops").model
     n_errors = round(model[-1].loo_error_ * 120)
     low, high = (f"{100 * end:.1f}%" for end in wilson(n_errors, 120))
     assert f"({n_errors} of 120 rows; 95% CI {low} to {high})" in out
+    assert "corrected" not in out + err
+    assert "best of" not in out + err
+    page = Path("data-tuned/report.html").read_text(encoding="utf-8")
+    assert "corrected" not in page.split("<section")[0]
+    assert "best of" not in page
+
+
+def test_the_corrected_error_is_printed_before_the_models_own(run):
+    _, out, err = run(f"tune data.csv {FEW} --search grid.yaml")
+    report = json.loads(Path("data-tuned/report.json").read_text())
+    corrected, own = report["search"]["corrected"], report["leave_one_out"]
+    share, low, high = (f"{100 * one:.1f}%" for one in (corrected["value"], *corrected["interval"]))
+    assert f"corrected error ....... {share} (95% CI {low} to {high})\n" in out
+    error = f"{100 * own['error']:.1f}% ({own['n_errors']} of 120 rows)"
+    assert f"leave-one-out error ... {error}, the best of 4 candidates\n" in out
+    assert out.index("corrected error") < out.index("leave-one-out error")
+    assert corrected["value"] > own["error"]
+    assert "The plain figure is the best of 4 on the same rows" in err
+    summary = report["summary"]
+    assert summary["corrected_error"] == corrected["value"]
+    assert summary["corrected_error_interval"] == corrected["interval"]
+    keys = list(summary)
+    assert keys.index("corrected_error") < keys.index("score") < keys.index("loo_error")
+    page = Path("data-tuned/report.html").read_text(encoding="utf-8")
+    tiles = page.split('<div class="tiles">')[1].split('<div class="tile')
+    assert "corrected error" in tiles[1]
+    assert share in tiles[1]
+    assert tiles[1].startswith(" main")
+    assert "the best of 4 candidates" in tiles[2]
+    assert page.count('class="tile main"') == 1
+    assert page.count("The plain figure is the best of 4 on the same rows") == 1
+
+
+def test_the_majority_is_compared_with_the_corrected_error(run):
+    _, out, _ = run(f"tune data.csv {FEW} --search grid.yaml")
+    report = json.loads(Path("data-tuned/report.json").read_text())["summary"]
+    fewer = 100 * (1 - report["corrected_error"] / report["majority_error"])
+    assert f"; the model makes {fewer:.1f}% fewer errors" in out
     majority = 100 * (frame().outcome.value_counts().min() / 120)
     assert f"majority-class error .. {majority:.1f}%; the model makes" in out
 
@@ -197,7 +236,9 @@ def test_a_score_of_one_class_works_with_text_labels(run):
     code, out, err = run(f"tune data.csv {FEW} --search grid.yaml --scoring f1")
     assert code == 0
     assert "The score f1 is for class 'yes'." in err
-    assert re.search(r"^f1 \.+ 0\.\d+$", out, re.MULTILINE)
+    assert re.search(r"^corrected f1 \.+ 0\.\d+ \(95% CI 0\.\d+ to 0\.\d+\)$", out, re.MULTILINE)
+    assert re.search(r"^f1 \.+ 0\.\d+, the best of 4 candidates$", out, re.MULTILINE)
+    assert re.search(r"^leave-one-out error \.+ .* 95% CI ", out, re.MULTILINE)
 
 
 def test_missing_values_are_counted_and_filled_in_when_asked(run):

@@ -80,7 +80,7 @@ def rows_of(path):
     return list(csv.DictReader(io.StringIO(Path(path).read_text())))
 
 
-def test_with_groups_the_cross_validation_error_is_the_headline(run):
+def test_with_groups_the_cross_validation_error_is_corrected_for_the_headline(run):
     out, _ = run("tune persons.csv --groups person --search grid.yaml")
     rows = rows_of("persons-tuned/results.csv")
     error = 100 * (1 - float(rows[0]["mean_test_score"]))
@@ -89,16 +89,22 @@ def test_with_groups_the_cross_validation_error_is_the_headline(run):
     assert "leave-one-out error" not in out
     page = Path("persons-tuned/report.html").read_text(encoding="utf-8")
     main_tile = page.split('class="tile main">')[1].split("</div>")[0]
-    assert "cross-validation error" in main_tile
-    assert f"{error:.1f}%" in main_tile
+    assert "corrected error" in main_tile
+    next_tile = page.split('class="tile">')[1].split("</div>")[0]
+    assert "cross-validation error" in next_tile
+    assert f"{error:.1f}%" in next_tile
+    corrected = json.loads(Path("persons-tuned/report.json").read_text())["search"]["corrected"]
+    # Fifteen persons tell less than 120 independent rows.
+    assert np.diff(corrected["interval"]) > 0.25
     assert page.count('class="tile main"') == 1
     assert "would be misclassified" not in page
 
 
-def test_with_groups_evaluate_points_to_the_cross_validation_error(run):
+def test_with_groups_evaluate_points_to_the_corrected_error(run):
     run("tune persons.csv --groups person --search grid.yaml --quiet")
     out, err = run("evaluate persons-tuned persons.csv")
-    assert "says little about new rows; look at the cross-validation error instead." in err
+    assert "says little about new rows; look at the corrected error instead." in err
+    assert out.index("corrected error") < out.index("cross-validation error")
     assert out.index("cross-validation error") < out.index("span-rule (single rows left out)")
 
 
@@ -122,6 +128,15 @@ def test_exact_leave_one_out_keeps_its_name_beside_another_score(run):
     assert re.search(r"^span-rule \.+ ", out, re.MULTILINE)
     out, _ = run("evaluate persons-tuned persons.csv")
     assert re.search(r"^span-rule +\d", out, re.MULTILINE)
+
+
+def test_what_exact_leave_one_out_of_the_best_says_about_the_rule_is_told(run):
+    out, err = run("tune three.csv --search grid.yaml --method auto")
+    checked = json.loads(Path("three-tuned/report.json").read_text())["search"]["checked"]
+    assert checked["n_candidates"] > 0
+    found = f"Exact leave-one-out was computed for {checked['n_candidates']} candidates within"
+    assert found in err
+    assert re.search(r"^exact leave-one-out error \.+ .* \(selection", out, re.MULTILINE)
 
 
 def test_a_class_that_is_never_predicted_is_reported_and_its_rows_are_not_suspected(run):

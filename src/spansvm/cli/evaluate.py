@@ -71,6 +71,7 @@ def evaluate(
         )
     if record is not None and seen:
         telling = record.span_rule_name if record.judged is None else record.judged.name
+        telling = telling if record.corrected is None else record.corrected_name
         terminal.note(
             f"The model was trained on {table.source}: its error there says little about new rows; "
             f"look at the {telling} instead."
@@ -97,6 +98,12 @@ def _print(
 
     rows: list[list[object]] = []
     if record is not None:
+        if record.corrected is not None:
+            low, high = (f"{end:.4f}" for end in record.corrected.interval)
+            rows.append(
+                [record.corrected_name, shown(record.corrected.value),
+                 f"to expect on new rows; 95% CI {low} to {high}"],
+            )  # fmt: skip
         if record.judged is not None:
             judged = record.judged
             rows.append(

@@ -17,7 +17,7 @@ from scipy import sparse
 
 from ..errors import UserError
 from ..report.loo_figures import TrainedModel
-from ..report.searched import JudgedError
+from ..report.searched import CorrectedScore, JudgedError
 from ..tables import Table
 
 __all__ = ["TrainingRecord", "fingerprint"]
@@ -55,6 +55,9 @@ class TrainingRecord:
         How many of the rows were searched.  All estimates are those of a model trained on these.
     trained : TrainedModel or None
         If that was a sample: the left-out errors of the model itself.
+    corrected : CorrectedScore or None
+        The score, or the error, corrected for being the best of many candidates.
+    corrected_name : str
     """
 
     source: str
@@ -70,6 +73,8 @@ class TrainingRecord:
     estimates: list[dict[str, Any]]
     n_searched: int | None = None
     trained: TrainedModel | None = None
+    corrected: CorrectedScore | None = None
+    corrected_name: str = ""
 
     def add_to(self, path: Path) -> None:
         """Add the record to an existing model file."""
@@ -86,10 +91,12 @@ class TrainingRecord:
         try:
             values = json.loads(content)
             judged, trained = values.pop("judged"), values.pop("trained", None)
+            corrected = values.pop("corrected", None)
             return cls(
                 **values,
                 judged=None if judged is None else JudgedError(**judged),
                 trained=None if trained is None else TrainedModel(**trained),
+                corrected=None if corrected is None else CorrectedScore(**corrected),
             )
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise UserError(

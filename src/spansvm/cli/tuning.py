@@ -93,6 +93,8 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
         estimates=[asdict(estimate) for estimate in report.trust.estimates],
         n_searched=searched.n_rows,
         trained=report.trained,
+        corrected=report.search.promise,
+        corrected_name=report.search.promise_name,
     )
     files = write_files(folder, model, search, report, record, table.schema, terminal)
     print_summary(report, setting, test, terminal, named=table.ids is not None)

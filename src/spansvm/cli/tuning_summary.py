@@ -19,6 +19,9 @@ __all__ = ["describe_setting", "error_in_words", "print_summary", "summary_as_js
 #: How many suspicious labels are shown.
 _SUSPICIOUS = 10
 
+#: Where figures come from if only a sample was searched.
+_SAMPLE = ", of a model trained on the sample"
+
 
 def describe_setting(params: Mapping[str, Any], classes: tuple[int | str, ...]) -> str:
     """The selected parameters in words: ``C+ (class yes) = 4, C- (class no) = 0.5``."""
@@ -58,17 +61,25 @@ def print_summary(
         Whether rows have names; if not, they are numbered.
     """
     loo, search, judged = report.leave_one_out, report.search, report.search.judged_error
-    lines = [["best setting", setting]]
+    trained, lines = report.trained, [["best setting", setting]]
     score = search.scores[search.scoring][search.best_index]
+    promise, best_of = search.promise, ""
+    if promise is not None:
+        shown = percent if search.selects_by_error else words
+        value, low, high = (shown(one) for one in (promise.value, *promise.interval))
+        text = f"{value} (95% CI {low} to {high})"
+        lines.append([search.promise_name, text if trained is None else f"{text}{_SAMPLE}"])
+        best_of = f", the best of {search.n_compared} candidates"
     if search.scoring != "accuracy":
-        lines.append([search.scoring, words(score)])
+        lines.append([search.scoring, f"{words(score)}{best_of}"])
     if judged is not None:
-        reason = " (selection criterion)" if search.selects_by_error else ""
+        reason = f" (selection criterion){best_of}" if search.selects_by_error else ""
         lines.append([judged.name, f"{percent(judged.error)}{reason}"])
     in_words = error_in_words(loo.n_errors, loo.n_rows, loo.interval)
-    trained = report.trained
+    if promise is not None and search.selects_by_error and judged is None:
+        in_words = f"{percent(loo.error)} ({loo.n_errors} of {loo.n_rows} rows){best_of}"
     if trained is not None:
-        in_words += ", of a model trained on the sample"
+        in_words += _SAMPLE
     lines.append([search.span_rule_name, in_words])
     if trained is not None:
         of_all = error_in_words(trained.n_errors, trained.n_rows, trained.interval)
@@ -76,6 +87,7 @@ def print_summary(
     majority = percent(loo.majority_error)
     if search.selects_by_error:
         error = loo.error if judged is None else judged.error
+        error = error if promise is None else promise.value
         majority += f"; {_comparison(error, loo.majority_error)}"
     lines.append(["majority-class error", majority])
     if test is not None:
@@ -83,11 +95,15 @@ def print_summary(
     width = max(len(label) for label, _ in lines) + 3
     for label, text in lines:
         terminal.say(f"{label + ' ':.<{width}} {text}")
-    if test is None:
+    if promise is not None:
+        terminal.note(search.best_of_many)
+    elif search.n_compared > 1 and test is None:
         terminal.note(
-            f"Selecting the best of {search.n_candidates} candidates makes these figures slightly "
-            "optimistic; --test FILE evaluates the model on held-out rows."
+            f"Selecting the best of {search.n_compared} candidates makes these figures optimistic; "
+            "--test FILE evaluates the model on held-out rows."
         )
+    if search.checked is not None:
+        terminal.note(search.checked.in_words)
     for caution in report.cautions:
         advice = " Try --scoring balanced_accuracy." if search.selects_by_error else ""
         terminal.note(f"Caution: {caution}{advice}")

@@ -168,6 +168,10 @@ class Report:
             "title": self.title,
             "setting": self.setting,
             "best_params": self.best_params,
+            "corrected_error": _if_error(search, "value"),
+            "corrected_error_interval": _if_error(search, "interval"),
+            "corrected": None if search.corrected is None else asdict(search.corrected),
+            "n_compared": search.n_compared,
             "score_name": search.scoring,
             "score": search.scores[search.scoring][search.best_index],
             "judged_error": plain(
@@ -218,10 +222,18 @@ def _steps(estimator: Any) -> list[str]:
     return [] if estimator in (None, "passthrough") else [type(estimator).__name__]
 
 
+def _if_error(search: SearchedCandidates, name: str) -> Any:
+    """An attribute of the corrected score, if that is an error."""
+    known = search.corrected if search.selects_by_error else None
+    return None if known is None else getattr(known, name)
+
+
 def _selected_error(search: SearchedCandidates, figures: LeaveOneOutFigures) -> float | None:
-    """The error by which the model was selected; None if it was selected by another score."""
+    """The error to expect of the selected model; None if it was selected by another score."""
     if not search.selects_by_error:
         return None
+    if search.corrected is not None:
+        return search.corrected.value
     return figures.error if search.judged_error is None else search.judged_error.error
 
 

@@ -15,7 +15,14 @@ from ..search.grid import EQUAL_SCORES
 from .naming import name_parameters
 from .plain import MINUS, plain, words
 
-__all__ = ["JudgedError", "SearchedAxis", "SearchedCandidates", "describe_search"]
+__all__ = [
+    "Checked",
+    "CorrectedScore",
+    "JudgedError",
+    "SearchedAxis",
+    "SearchedCandidates",
+    "describe_search",
+]
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -24,7 +31,11 @@ _MOST_CATEGORIES = 6
 
 #: What the selected model's span-rule error is called when candidates were evaluated without the
 #: span.
-_SPAN_RULE_NAMES = {"loo": "span-rule", "kfold": "span-rule (single rows left out)"}
+_SPAN_RULE_NAMES = {
+    "loo": "span-rule",
+    "auto": "span-rule",
+    "kfold": "span-rule (single rows left out)",
+}
 
 
 @dataclass(frozen=True)
@@ -33,6 +44,46 @@ class JudgedError:
 
     name: str
     error: float
+
+
+@dataclass(frozen=True)
+class CorrectedScore:
+    """The selected candidate's score, corrected for being the best of many, with its 95% CI.
+
+    As an error, if candidates were selected by that.
+    """
+
+    value: float
+    interval: list[float]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The span-rule against exact leave-one-out, for candidates within reach of the best.
+
+    Attributes
+    ----------
+    n_candidates : int
+        How many were evaluated exactly.
+    n_differ : int
+        For how many left-out rows of the selected one the rule was wrong about the prediction.
+    mean_differ : float
+        The same, as a mean over all of them.
+    """
+
+    n_candidates: int
+    n_differ: int
+    mean_differ: float
+
+    @property
+    def in_words(self) -> str:
+        """What was found."""
+        return (
+            f"Exact leave-one-out was computed for {self.n_candidates} candidates within reach of "
+            f"the best. The span-rule was wrong about {self.n_differ} left-out "
+            f"{'prediction' if self.n_differ == 1 else 'predictions'} of the selected one, and "
+            f"about {self.mean_differ:.1f} of each on average."
+        )
 
 
 @dataclass(frozen=True)
@@ -95,6 +146,10 @@ class SearchedCandidates:
     shown : list of int
         The axes that the chart shows, the horizontal one first; with curves, the second, if any,
         distinguishes them.
+    corrected : CorrectedScore or None
+        Of the selected candidate; None for methods that give no predictions.
+    checked : Checked or None
+        How far the rule was off, with ``method="auto"``.
     """
 
     method: str
@@ -112,6 +167,8 @@ class SearchedCandidates:
     best_index: int
     chart: str
     shown: list[int]
+    corrected: CorrectedScore | None = None
+    checked: Checked | None = None
 
     @property
     def selecting_scores(self) -> Array:
@@ -128,9 +185,32 @@ class SearchedCandidates:
         return self.scoring == "accuracy" or not predicts(self.method)
 
     @property
+    def n_compared(self) -> int:
+        """How many candidates the selected one is the best of."""
+        return self.n_candidates - self.n_failed
+
+    @property
+    def promise(self) -> CorrectedScore | None:
+        """The corrected score; None without one, and for a single candidate, which needs none."""
+        return self.corrected if self.n_compared > 1 else None
+
+    @property
+    def promise_name(self) -> str:
+        """What it is called."""
+        return "corrected error" if self.selects_by_error else f"corrected {self.scoring}"
+
+    @property
+    def best_of_many(self) -> str:
+        """Why the plain score of the selected candidate is better than the corrected one."""
+        return (
+            f"The plain figure is the best of {self.n_compared} on the same rows: the selected "
+            "model is also the luckiest one. The corrected figure is what to expect on new rows."
+        )
+
+    @property
     def judged_error(self) -> JudgedError | None:
         """The exact leave-one-out or cross-validation error; None for other methods."""
-        if self.method == "loo":
+        if self.method in ("loo", "auto"):
             error = self.estimates["loo_error"][self.best_index]
             return None if error is None else JudgedError("exact leave-one-out error", error)
         if self.method == "kfold" and "accuracy" in self.scores:
@@ -189,7 +269,27 @@ def describe_search(search: Any) -> SearchedCandidates:
         best_index=int(search.best_index_),
         chart=chart,
         shown=shown,
+        corrected=_corrected(search),
+        checked=_checked(search),
     )
+
+
+def _checked(search: Any) -> Checked | None:
+    known = search.cv_results_.get("exact")
+    if known is None or not known[search.best_index_]:
+        return None
+    differ = search.cv_results_["n_differ"]
+    return Checked(int(known.sum()), int(differ[search.best_index_]), float(np.nanmean(differ)))
+
+
+def _corrected(search: Any) -> CorrectedScore | None:
+    """The corrected score; as an error if candidates are selected by accuracy."""
+    if not hasattr(search, "corrected_score_"):
+        return None
+    score, (low, high) = search.corrected_score_, search.corrected_interval_
+    if _scores(search)[1] == "accuracy":
+        score, low, high = 1.0 - score, 1.0 - high, 1.0 - low
+    return CorrectedScore(float(score), [float(low), float(high)])
 
 
 def _scores(search: Any) -> tuple[dict[str, Array], str]:

@@ -6,7 +6,7 @@ import warnings
 from numbers import Integral, Real
 from typing import Any
 
-from .._validation import Constraint, check_parameters
+from .._validation import Constraint, check_parameters, is_bool
 from ..memory import parse_budget
 from ..methods import SELECTING, predicts
 from .composite import unwrap
@@ -34,6 +34,7 @@ _CONSTRAINTS: dict[str, Constraint] = {
         lambda value: isinstance(value, (bool, str)) or callable(value),
         "True, False, the name of a score or a function",
     ),
+    "corrected": (is_bool, "True or False"),
 }
 
 
@@ -44,6 +45,11 @@ def check_search(search: Any) -> None:
         raise ValueError(
             f"method={search.method!r} gives one number and no predictions, so scoring="
             f"{search.scoring!r} cannot be applied. Leave scoring out, or use 'span_rule'."
+        )
+    if search.method == "auto" and callable(search.refit):
+        raise ValueError(
+            "method='auto' needs a score to select by, so that refit cannot be a function. Use "
+            "'span_rule' or 'loo'."
         )
     if search.cv is not None and search.method != "kfold":
         warnings.warn(

@@ -26,6 +26,7 @@ from ..pairs import lost
 from ..path import Models
 from ..svc import SpanSVC
 from .composite import Candidates, FitParams, has_rows, take_rows
+from .kept import Keeping, Kept, Recorder, keep_errors, keep_responses
 from .responses import LeftOutClassifier
 from .training_sets import Split, TrainingSet, cache_of
 
@@ -54,6 +55,10 @@ class Work:
         Replaces that of the machine.
     config : dict
         scikit-learn's configuration, which other threads and processes do not inherit.
+    keeping : Keeping or str
+        What to keep of every candidate's predictions; or why nothing is.
+    compares : bool
+        Whether outcomes tell which rows are misclassified, to compare methods.
     """
 
     token: str
@@ -65,6 +70,8 @@ class Work:
     splits: Sequence[Split]
     gram_budget: float | str | None
     config: Mapping[str, Any]
+    keeping: Keeping | str = ""
+    compares: bool = False
 
 
 @dataclass(frozen=True)
@@ -95,7 +102,8 @@ class Outcome:
     """The result of a candidate on one split.
 
     ``exception`` is why it failed, or why a scorer did; ``error`` is the text for the user.
-    ``scores`` holds the scores that were computed.
+    ``scores`` holds the scores that were computed, ``kept`` the predictions that are needed again,
+    and ``wrong`` which rows are misclassified, eight to a byte.
     """
 
     scores: Mapping[str, float] = field(default_factory=dict)
@@ -110,6 +118,13 @@ class Outcome:
     score_time: float = 0.0
     exception: Exception | None = None
     error: str = ""
+    kept: Kept | None = None
+    wrong: np.ndarray | None = None
+
+    @property
+    def headline(self) -> float:
+        """The first score, for the progress bar."""
+        return float(next(iter(self.scores.values()), np.nan))
 
 
 def evaluate(work: Work, X: Any, y: np.ndarray, chain: Chain) -> Iterator[Outcome]:
@@ -267,15 +282,18 @@ class _Judge:
         """Evaluate by leave-one-out values, or by a criterion."""
         left_out_by = exact_left_out if self.work.method == "loo" else span_left_out
         left_out = left_out_by(machines, self.counted)
-        error = left_out.error(machine.break_ties)
+        wrong = left_out.wrong(machine.break_ties)[self.counted]
+        error = float(wrong.mean())
         judged: dict[str, Any] = {"loo_error": error, "hinge": left_out.hinge}
+        if self.work.compares:
+            judged["wrong"] = np.packbits(wrong)
         if not predicts(self.work.method):
             return {**judged, "scores": {"score": 1.0 - self._criterion(machines)}}
         if self.work.scorers is None:
             weight = self._score_weight()
             if weight is not None:
                 error = left_out.error(machine.break_ties, weight)
-            return {**judged, "scores": {"score": 1.0 - error}}
+            return {**judged, "scores": {"score": 1.0 - error}, "kept": self._keep_errors(wrong)}
         rows = np.flatnonzero(self.counted)
         return {**judged, **self._score(left_out, training_set.classes, machine, rows)}
 
@@ -311,8 +329,13 @@ class _Judge:
             weight = self._score_weight()
             right = ~left_out.wrong(machine.break_ties)
             score = np.average(right, weights=None if weight is None else weight[test])
-            return {"hinge": left_out.hinge, "scores": {"score": float(score)}}
+            kept = self._keep_errors(~right)
+            return {"hinge": left_out.hinge, "scores": {"score": float(score)}, "kept": kept}
         return {"hinge": left_out.hinge, **self._score(left_out, classes, machine, test)}
+
+    def _keep_errors(self, wrong: np.ndarray) -> Kept | None:
+        keeping = self.work.keeping
+        return keep_errors(wrong, keeping) if isinstance(keeping, Keeping) else None
 
     def _score(
         self, left_out: LeftOutClasses, classes: np.ndarray, machine: SpanSVC, rows: np.ndarray
@@ -322,7 +345,8 @@ class _Judge:
         every = rows.size == self.y.size and bool((rows == np.arange(rows.size)).all())
         X, y = (self.X, self.y) if every else (take_rows(self.X, rows), self.y[rows])
         scores: dict[str, float] = {}
-        failure: dict[str, Any] = {}
+        others: dict[str, Any] = {}
+        keeping = self.work.keeping
         assert self.work.scorers is not None
         for name, scorer in self.work.scorers.items():
             params = {
@@ -330,11 +354,16 @@ class _Judge:
                 for key, value in self.work.score_params.get(name, {}).items()
             }
             try:
-                value = scorer(responses.given_to(scorer), X, y, **params)
+                classifier: Any = responses.given_to(scorer)
+                if isinstance(keeping, Keeping) and name == keeping.scorer:
+                    classifier = Recorder.of(classifier)
+                value = scorer(classifier, X, y, **params)
                 scores |= value if isinstance(value, dict) else {name: float(value)}
+                if isinstance(classifier, Recorder) and isinstance(keeping, Keeping):
+                    others["kept"] = keep_responses(classifier.asked, y, self.y, keeping)
             except Exception as exception:
-                failure = _failure(exception)
-        return {"scores": scores, **failure}
+                others |= _failure(exception)
+        return {"scores": scores, **others}
 
 
 def _early_stop(machine: SpanSVC, machines: TrainedMachines) -> str:

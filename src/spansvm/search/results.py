@@ -1,18 +1,20 @@
-"""The table of a search, in GridSearchCV's layout."""
+"""The table of a search, in GridSearchCV's layout, and what failed."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
+from sklearn.exceptions import FitFailedWarning
 
 from .._typing import Array
 from .evaluation import Outcome
 
-__all__ = ["results_table"]
+__all__ = ["report_failures", "results_table"]
 
 
 def results_table(
@@ -107,3 +109,22 @@ def _ranks(scores: Array) -> np.ndarray:
     scores = np.round(scores, 10)
     filled = np.where(np.isnan(scores), np.nanmin(scores) - 1.0, scores)
     return rankdata(-filled, method="min").astype(np.int32)
+
+
+def report_failures(outcomes: Sequence[Outcome], error_score: Any, *, any_score: bool) -> None:
+    """Raise or warn about failed fits; raise if there is not `any_score` at all."""
+    failed = [outcome for outcome in outcomes if outcome.exception is not None]
+    if not failed:
+        return
+    kinds: dict[str, list[Outcome]] = {}
+    for outcome in failed:
+        kinds.setdefault(repr(outcome.exception), []).append(outcome)
+    most = max(kinds.values(), key=len)
+    assert most[0].exception is not None
+    if len(most) == len(outcomes) and not any_score:
+        raise most[0].exception
+    text = f"{len(failed)} of {len(outcomes)} fits failed; {len(most)} of them with "
+    text += most[0].error
+    if not any_score:
+        raise ValueError(text)
+    warnings.warn(f"{text}\nTheir score is {error_score}.", FitFailedWarning, stacklevel=4)

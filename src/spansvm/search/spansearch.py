@@ -6,13 +6,13 @@ import time
 import uuid
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn import get_config
 from sklearn.base import clone
-from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils import assert_all_finite, indexable
 from sklearn.utils.metadata_routing import process_routing
@@ -31,21 +31,23 @@ from .composite import (
     refit_arguments,
     routed_fit_params,
 )
+from .corrected import CorrectedScore, what_to_keep
 from .dispatch import run
 from .evaluation import Outcome, Work
 from .forecast import Forecast, predict_cost
 from .grid import list_candidates, select
 from .progress import SearchProgress
+from .refinement import Refinement
 from .refit import refit_as_judged
-from .results import results_table
+from .results import report_failures, results_table
 from .scoring import resolve_scorers
 from .selected import SelectedModel
-from .training_sets import Split, forget
+from .training_sets import Split, forget, row_numbers
 
 __all__ = ["SpanSearch"]
 
 
-class SpanSearch(SelectedModel):
+class SpanSearch(CorrectedScore, SelectedModel):
     """Search for hyperparameters by leave-one-out estimates, training each candidate once.
 
     Used like :class:`sklearn.model_selection.GridSearchCV`, with the same attributes after ``fit``.
@@ -63,6 +65,8 @@ class SpanSearch(SelectedModel):
 
         - ``"span_rule"``: leave-one-out predictions of the span (Corollary 1).
         - ``"loo"``: exact leave-one-out predictions; many times slower.
+        - ``"auto"``: the span-rule for all candidates, exact leave-one-out for those that may then
+          be the best (up to 48); the selected one is among these.
         - ``"kfold"``: predictions for the test rows of each fold of `cv`.
         - ``"span_bound"``, ``"span_count"``, ``"xi_alpha"``, ``"sv_count"``: upper bounds on the
           leave-one-out error, for two classes; the score is 1 minus the bound.
@@ -93,6 +97,9 @@ class SpanSearch(SelectedModel):
     gram_budget : float or str, optional
         Memory for a Gram matrix; overrides that of a SpanSVC.  Each worker process holds one
         matrix, and with several kernels each thread does.
+    corrected : bool, default=True
+        Whether to keep what `corrected_score_` needs: the left-out predictions of all candidates,
+        an eighth of a byte per row and candidate for accuracy, up to 256 MiB for other scores.
 
     Attributes
     ----------
@@ -101,9 +108,16 @@ class SpanSearch(SelectedModel):
         ``method="loo"``, NaN with ``"kfold"``), ``loo_hinge`` (hinge loss of the left-out
         predictions), ``n_in_bound``, ``n_bounded``, ``n_empty`` (numbers of in-bound and bounded
         support vectors, and of those with empty Lambda_p; summed over pairs of classes, averaged
-        over folds) and ``converged``.
+        over folds) and ``converged``.  With ``method="auto"``, ``exact`` tells whose scores are
+        exact, and ``n_differ`` for how many rows the rule was wrong about the left-out prediction.
     best_index_, best_params_, best_score_
         The selected candidate.  Not set if `refit` is False and there are several scores.
+    corrected_score_ : float
+        Score of the selected model, corrected for being the best of many candidates: the one to
+        expect on new rows.  Computed on first access.  Not available for bounds, and if `refit`
+        is a function.
+    corrected_interval_ : (float, float)
+        Its 95% CI.
     best_estimator_ : estimator
         Trained on all rows; of the class that was given.  Where LibSVM's refit of an SVC does not
         solve the problem (a very large `C`), it holds the solution that was evaluated, and a
@@ -168,6 +182,7 @@ class SpanSearch(SelectedModel):
         verbose: int = 0,
         error_score: Any = np.nan,
         gram_budget: float | str | None = None,
+        corrected: bool = True,
     ) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
@@ -180,6 +195,7 @@ class SpanSearch(SelectedModel):
         self.verbose = verbose
         self.error_score = error_score
         self.gram_budget = gram_budget
+        self.corrected = corrected
 
     # Searching ------------------------------------------------------------------------
 
@@ -211,9 +227,11 @@ class SpanSearch(SelectedModel):
         """
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)  # an interrupted search must not show the results of the last one
+        self._correction, self._refinement = "the search has not ended", None
         X, labels = self._check_data(X, y)
         candidates = list_candidates(self.param_grid)
         work, refit_params = self._sort_out(X, labels, sample_weight, scores, groups, params)
+        work = replace(work, keeping=what_to_keep(self, work, len(candidates), labels))
         outcomes: list[dict[int, Outcome]] = [{} for _ in candidates]
         try:
             with SearchProgress(
@@ -223,13 +241,18 @@ class SpanSearch(SelectedModel):
                     outcomes[index][split] = outcome
                     if self.error_score == "raise" and outcome.exception is not None:
                         raise outcome.exception
-                    progress.advance(index, _headline(outcome))
+                    progress.advance(index, outcome.headline)
+                if self.method == "auto":
+                    self._refinement = Refinement(outcomes, candidates, self.refit, self.ties)
+                    self._refinement.run(work, X, labels, self.n_jobs)
         except KeyboardInterrupt:
             self._keep(candidates, outcomes, work)
+            self._correct(outcomes, work, X, labels, groups)
             raise
         finally:
             forget(work.token)
         self._store(candidates, outcomes, work)
+        self._correct(outcomes, work, X, labels, groups)
         if self.refit is not False:
             started = time.perf_counter()
             best = candidate_estimator(self.estimator, self.best_params_)
@@ -239,8 +262,9 @@ class SpanSearch(SelectedModel):
                 self.feature_names_in_ = best.feature_names_in_
         return self
 
-    #: What the next search is expected to take, for its progress.
+    #: What the next search is expected to take; which candidates "auto" evaluated exactly.
     _forecast: Forecast | None = None
+    _refinement: Refinement | None = None
 
     def forecast(
         self,
@@ -324,7 +348,7 @@ class SpanSearch(SelectedModel):
         if self.method == "kfold":
             splitter = check_cv(self.cv, y, classifier=True)
             splits = [
-                (_row_numbers(train), _row_numbers(test))
+                (row_numbers(train), row_numbers(test))
                 for train, test in splitter.split(X, y, **split_params)
             ]
         work = Work(
@@ -337,6 +361,7 @@ class SpanSearch(SelectedModel):
             splits=splits,
             gram_budget=self.gram_budget,
             config=get_config(),
+            compares=self.method == "auto",
         )
         return work, refit_params
 
@@ -349,7 +374,7 @@ class SpanSearch(SelectedModel):
         """Set the fitted attributes, except the best estimator."""
         every = [outcome for own in outcomes for outcome in own.values()]
         names = list(dict.fromkeys(name for outcome in every for name in outcome.scores))
-        self._report(every, any_score=bool(names))
+        report_failures(every, self.error_score, any_score=bool(names))
         if any(outcome.indefinite for outcome in every):
             warn_indefinite(stacklevel=4)
         scorers = resolve_scorers(self.estimator, self.scoring)
@@ -391,9 +416,14 @@ class SpanSearch(SelectedModel):
     ) -> None:
         error_score = np.nan if self.error_score == "raise" else float(self.error_score)
         self.cv_results_ = results_table(candidates, outcomes, names, self.n_splits_, error_score)
+        if self._refinement is not None:
+            self.cv_results_["exact"] = self._refinement.known
+            self.cv_results_["n_differ"] = self._refinement.n_differ
 
     def _select(self, candidates: list[dict[str, Any]], name: str) -> None:
         means = self.cv_results_[f"mean_test_{name}"]
+        if self._refinement is not None:
+            means = self._refinement.selecting()
         if np.isnan(means).all():
             raise ValueError(f"The score {name!r} is NaN for all candidates.")
         self.best_index_ = select(means, self.cv_results_["loo_hinge"], candidates, self.ties)
@@ -417,32 +447,3 @@ class SpanSearch(SelectedModel):
         name = self.refit if self.multimetric_ and isinstance(self.refit, str) else "score"
         if not np.isnan(self.cv_results_.get(f"mean_test_{name}", np.nan)).all():
             self._select(kept, name)
-
-    def _report(self, outcomes: list[Outcome], *, any_score: bool) -> None:
-        """Raise or warn about failed fits."""
-        failed = [outcome for outcome in outcomes if outcome.exception is not None]
-        if not failed:
-            return
-        kinds: dict[str, list[Outcome]] = {}
-        for outcome in failed:
-            kinds.setdefault(repr(outcome.exception), []).append(outcome)
-        most = max(kinds.values(), key=len)
-        assert most[0].exception is not None
-        if len(most) == len(outcomes) and not any_score:
-            raise most[0].exception
-        text = f"{len(failed)} of {len(outcomes)} fits failed; {len(most)} of them with "
-        text += most[0].error
-        if not any_score:
-            raise ValueError(text)
-        warnings.warn(f"{text}\nTheir score is {self.error_score}.", FitFailedWarning, stacklevel=4)
-
-
-def _row_numbers(rows: npt.ArrayLike) -> np.ndarray:
-    """Indices of rows, which may be given as a mask."""
-    rows = np.asarray(rows)
-    return np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
-
-
-def _headline(outcome: Outcome) -> float:
-    """The first score of a candidate, for the progress bar."""
-    return float(next(iter(outcome.scores.values()), np.nan))

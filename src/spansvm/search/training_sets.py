@@ -10,6 +10,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.utils import get_tags
 
 from .._typing import Array
@@ -24,7 +25,15 @@ from ..svc import SpanSVC
 from ..weighting import weigh
 from .composite import Candidates, FitParams, fit_transformers, take_rows, transform, unwrap
 
-__all__ = ["Lease", "Split", "TrainingSet", "TransformedRows", "cache_of", "forget"]
+__all__ = [
+    "Lease",
+    "Split",
+    "TrainingSet",
+    "TransformedRows",
+    "cache_of",
+    "forget",
+    "row_numbers",
+]
 
 #: Training rows and test rows of a fold; None for all rows.
 Split = tuple[np.ndarray, np.ndarray] | None
@@ -34,6 +43,12 @@ _IDLE = 60.0
 
 #: How many simultaneous searches in one process keep their shared data.
 _SEARCHES = 4
+
+
+def row_numbers(rows: npt.ArrayLike) -> np.ndarray:
+    """Indices of rows, which may be given as a mask."""
+    rows = np.asarray(rows)
+    return np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
 
 
 class _Memo:

@@ -1,0 +1,263 @@
+"""Scores of all candidates on drawn rows, from the predictions that were kept.
+
+Rows are drawn by counts: how often each prediction is drawn.  There are four ways to a score.
+:class:`CountedErrors` multiplies the counts by the errors of all candidates, in blocks of bounded
+memory; :class:`RowMeans` by any other values of rows whose mean is the score.
+:class:`RankedValues` computes areas under ROC curves from ranks.  :class:`AnyScorer` calls the
+scorer itself, once for every draw and different candidate.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from .._typing import Array, Mask, Rows
+from .count_scores import CountScore
+from .kept import Replayed
+
+__all__ = ["AnyScorer", "CountedErrors", "DrawScores", "RankedValues", "RowMeans"]
+
+#: Numbers in a block of a matrix: 8 MiB.
+BLOCK = 2**20
+
+
+class DrawScores(Protocol):
+    """Scores of candidates on drawn rows.
+
+    Attributes
+    ----------
+    n_candidates : int
+    most_draws : int
+        How many draws are affordable.
+    per_draw : int
+        How many numbers are computed for each draw.
+    limits : (float, float)
+        Scores are between these.
+    """
+
+    n_candidates: int
+    per_draw: int
+    limits: tuple[float, float]
+
+    @property
+    def most_draws(self) -> int:
+        """How many draws are affordable."""
+        ...
+
+    def __call__(self, counts: np.ndarray, wanted: Mask | None = None) -> Array:
+        """Scores of shape (n_candidates, n_draws), of at least the wanted ones; NaN for none.
+
+        `counts`, of shape (n_draws, n), holds how often each prediction is drawn.
+        """
+        ...
+
+
+class CountedErrors:
+    """Scores that follow from the numbers of misclassified rows of each class.
+
+    Parameters
+    ----------
+    wrong : sequence of (ndarray of uint8, or None)
+        The bits of every candidate, eight predictions to a byte; None for a candidate that failed.
+    of_class : ndarray of shape (n,)
+        The class of every prediction.
+    weight : ndarray of shape (n,), optional
+        Of every prediction in the score.
+    score : CountScore
+    """
+
+    most_draws, limits = 10**9, (0.0, 1.0)
+
+    def __init__(
+        self,
+        wrong: Sequence[np.ndarray | None],
+        of_class: np.ndarray,
+        weight: Array | None,
+        score: CountScore,
+    ) -> None:
+        self.n_candidates, self._score, self._weight = len(wrong), score, weight
+        self._known = np.array([bits is not None for bits in wrong])
+        self._places = [np.flatnonzero(of_class == one) for one in np.unique(of_class)]
+        self.per_draw = self.n_candidates * len(self._places)
+        shape = [(int(self._known.sum()), -(-places.size // 8)) for places in self._places]
+        self._bits = [np.empty(size, dtype=np.uint8) for size in shape]
+        known = (bits for bits in wrong if bits is not None)
+        for candidate, bits in enumerate(known):
+            every = np.unpackbits(bits, count=of_class.size)
+            for own, places in zip(self._bits, self._places, strict=True):
+                own[candidate] = np.packbits(every[places])
+
+    def __call__(self, counts: np.ndarray, wanted: Mask | None = None) -> Array:
+        """Scores of all candidates on drawn rows."""
+        # Sums of whole numbers are exact in single precision up to 2^24, in any order.
+        whole = self._weight is None and counts.shape[1] < 2**20
+        dtype: Any = np.float32 if whole else np.float64
+        n_known = int(self._known.sum())
+        rows = np.zeros((counts.shape[0], len(self._places)))
+        wrong = np.zeros((n_known, counts.shape[0], len(self._places)))
+        step = 8 * max(1, BLOCK // (8 * max(n_known, counts.shape[0], 1)))
+        for one, (bits, places) in enumerate(zip(self._bits, self._places, strict=True)):
+            for start in range(0, places.size, step):
+                part = places[start : start + step]
+                drawn: Any = counts[:, part].astype(dtype)
+                if self._weight is not None:
+                    drawn *= self._weight[part]
+                errors = np.unpackbits(
+                    bits[:, start // 8 : (start + step) // 8], axis=1, count=part.size
+                )
+                rows[:, one] += drawn.sum(axis=1)
+                wrong[:, :, one] += errors.astype(dtype) @ drawn.T
+        result = np.full((self.n_candidates, counts.shape[0]), np.nan)
+        result[self._known] = self._score(rows, wrong)
+        return result
+
+
+class _EachCandidate:
+    """Scores of one candidate after the other; candidates with equal predictions only once.
+
+    Parameters
+    ----------
+    responses : sequence of (dict of str to ndarray, or None)
+        What was kept of every candidate; None for a candidate that failed.
+    """
+
+    #: How many scores are computed at most, unless that would be too few draws.
+    _most_scores, _fewest_draws = 200_000, 20
+
+    limits = (0.0, 1.0)
+
+    def __init__(self, responses: Sequence[Mapping[str, np.ndarray] | None]) -> None:
+        self.n_candidates = self.per_draw = len(responses)
+        self._alike: dict[bytes, list[int]] = {}
+        self._responses = responses
+        for candidate, own in enumerate(responses):
+            if own is not None:
+                digest = hashlib.sha256()
+                for method in sorted(own):
+                    digest.update(own[method].tobytes())
+                self._alike.setdefault(digest.digest(), []).append(candidate)
+
+    @property
+    def most_draws(self) -> int:
+        """How many draws are affordable."""
+        return max(self._most_scores // max(len(self._alike), 1), self._fewest_draws)
+
+    def __call__(self, counts: np.ndarray, wanted: Mask | None = None) -> Array:
+        """Scores of the wanted candidates on drawn rows."""
+        result = np.full((self.n_candidates, counts.shape[0]), np.nan)
+        for candidates in self._alike.values():
+            draws = np.arange(counts.shape[0])
+            if wanted is not None:
+                draws = np.flatnonzero(wanted[candidates].any(axis=0))
+            own = self._responses[candidates[0]]
+            if draws.size and own is not None:
+                result[np.ix_(np.array(candidates), draws)] = self._scores(own, counts[draws])
+        return result
+
+    def _scores(self, own: Mapping[str, np.ndarray], counts: np.ndarray) -> Array:
+        raise NotImplementedError
+
+
+class RankedValues(_EachCandidate):
+    """Areas under the ROC curve, for two classes.
+
+    `positive` tells the rows of the second class, and `weight` those of all rows in the score.
+    """
+
+    def __init__(
+        self,
+        responses: Sequence[Mapping[str, np.ndarray] | None],
+        positive: Mask,
+        weight: Array | None,
+    ) -> None:
+        super().__init__(responses)
+        self._positive, self._weight = positive, weight
+
+    def _scores(self, own: Mapping[str, np.ndarray], counts: np.ndarray) -> Array:
+        (values,) = own.values()
+        order = np.argsort(values, kind="stable")
+        ends = np.append(np.flatnonzero(np.diff(values[order])), values.size - 1)
+        drawn = counts[:, order].astype(np.float64)
+        if self._weight is not None:
+            drawn *= self._weight[order]
+        positive = self._positive[order]
+        # Weights of either class up to each different value.
+        below = np.cumsum(np.where(positive, 0.0, drawn), axis=1)[:, ends]
+        own_below = np.cumsum(np.where(positive, drawn, 0.0), axis=1)[:, ends]
+        at = np.diff(own_below, axis=1, prepend=0.0)
+        middle = below - 0.5 * np.diff(below, axis=1, prepend=0.0)
+        pairs = below[:, -1] * own_below[:, -1]
+        won = (at * middle).sum(axis=1)
+        return np.where(pairs > 0, won / np.where(pairs > 0, pairs, 1.0), np.nan)
+
+
+class RowMeans(_EachCandidate):
+    """Scores that are the mean of a value of each row, such as the log loss.
+
+    Parameters
+    ----------
+    responses : sequence of (dict of str to ndarray, or None)
+    value : callable
+        From the responses of a candidate to the values of the rows.
+    weight : ndarray of shape (n,), optional
+        Of every row in the score.
+    """
+
+    limits = (-np.inf, np.inf)
+
+    def __init__(
+        self,
+        responses: Sequence[Mapping[str, np.ndarray] | None],
+        value: Callable[[Mapping[str, np.ndarray]], Array],
+        weight: Array | None,
+    ) -> None:
+        super().__init__(responses)
+        self._value, self._weight = value, weight
+
+    def _scores(self, own: Mapping[str, np.ndarray], counts: np.ndarray) -> Array:
+        weight = np.ones(counts.shape[1]) if self._weight is None else self._weight
+        rows = counts @ weight
+        total = counts @ (weight * self._value(own))
+        return np.where(rows > 0, total / np.where(rows > 0, rows, 1.0), np.nan)
+
+
+class AnyScorer(_EachCandidate):
+    """Scores by the scorer itself.
+
+    Parameters
+    ----------
+    responses : sequence of (dict of str to ndarray, or None)
+    classes : ndarray
+        Labels of all classes.
+    score : callable
+        From predictions and the places that they are for to a score.
+    """
+
+    _most_scores, limits = 5_000, (-np.inf, np.inf)
+
+    def __init__(
+        self,
+        responses: Sequence[Mapping[str, np.ndarray] | None],
+        classes: np.ndarray,
+        score: Callable[[Any, Rows], float],
+    ) -> None:
+        super().__init__(responses)
+        self._classes, self._score = classes, score
+
+    def _scores(self, own: Mapping[str, np.ndarray], counts: np.ndarray) -> Array:
+        result = np.full(counts.shape[0], np.nan)
+        for draw, times in enumerate(counts):
+            places = np.repeat(np.arange(times.size), times)
+            with warnings.catch_warnings():
+                # Some draws lack a class, of which scorers warn.
+                warnings.simplefilter("ignore")
+                try:
+                    result[draw] = self._score(Replayed(own, self._classes, places), places)
+                except Exception:  # no score, as where a scorer fails in the search
+                    continue
+        return result

@@ -1,0 +1,156 @@
+"""Left-out predictions of the candidates of a search, kept in little memory.
+
+They are what the score of the selected model is corrected from.  Of a score that follows from the
+numbers of misclassified rows, one bit per row and candidate is kept; of any other, what its scorer
+asked of the classifier: labels, or values in single precision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from .._typing import Mask, Rows
+from .._validation import n_rows
+from .responses import LeftOutClassifier
+
+__all__ = ["BUDGET", "Keeping", "Kept", "Recorder", "Replayed", "keep_errors", "keep_responses"]
+
+#: Memory for the predictions of all candidates, in bytes.
+BUDGET = 2**28
+
+
+@dataclass(frozen=True)
+class Keeping:
+    """What is kept of every candidate.
+
+    Attributes
+    ----------
+    scorer : str
+        Name of the scorer to select by.
+    only_errors : bool
+        Whether its score follows from the numbers of misclassified rows.
+    most_bytes : int
+        More than this, for one candidate on one split, is not kept.
+    """
+
+    scorer: str
+    only_errors: bool
+    most_bytes: int
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """Predictions of one candidate for the rows of one split.
+
+    Attributes
+    ----------
+    wrong : ndarray of uint8, or None
+        Which rows are misclassified, eight to a byte.
+    responses : dict of str to ndarray
+        What each method of the classifier returned; labels as indices of the classes.
+    """
+
+    wrong: np.ndarray | None = None
+    responses: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    @property
+    def n_bytes(self) -> int:
+        """How much memory they take."""
+        arrays = [*self.responses.values(), *([] if self.wrong is None else [self.wrong])]
+        return sum(array.nbytes for array in arrays)
+
+
+def keep_errors(wrong: Mask, keeping: Keeping) -> Kept | None:
+    """Which rows are misclassified; None if that takes too much memory."""
+    kept = Kept(np.packbits(wrong))
+    return kept if kept.n_bytes <= keeping.most_bytes else None
+
+
+def keep_responses(
+    asked: Mapping[str, np.ndarray], y: np.ndarray, every: np.ndarray, keeping: Keeping
+) -> Kept | None:
+    """What a scorer asked of the classifier; None if that takes too much memory.
+
+    `y` holds the labels of these rows, and `every` those of all rows.
+    """
+    if keeping.only_errors:
+        return keep_errors(asked["predict"] != y, keeping)
+    responses, classes = {}, np.unique(every)
+    for method, values in asked.items():
+        if method == "predict":
+            responses[method] = np.searchsorted(classes, values).astype(
+                np.min_scalar_type(classes.size)
+            )
+        else:
+            responses[method] = values.astype(np.float32)
+    kept = Kept(responses=responses)
+    return kept if kept.n_bytes <= keeping.most_bytes else None
+
+
+class Recorder(LeftOutClassifier):
+    """Left-out predictions that note what a scorer asks of them, in `asked`."""
+
+    @classmethod
+    def of(cls, classifier: LeftOutClassifier) -> Recorder:
+        """The same predictions."""
+        recorder = cls(**classifier.get_params(deep=False))
+        recorder.asked = {}
+        return recorder
+
+    asked: dict[str, np.ndarray]
+
+    def _note(self, method: str, values: np.ndarray) -> np.ndarray:
+        self.asked[method] = values
+        return values
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Labels of the rows."""
+        return self._note("predict", super().predict(X))
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Decision values of the rows."""
+        return self._note("decision_function", super().decision_function(X))
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Class probabilities of the rows."""
+        return self._note("predict_proba", super().predict_proba(X))
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Logarithms of the class probabilities."""
+        return self._note("predict_log_proba", super().predict_log_proba(X))
+
+
+class Replayed(ClassifierMixin, BaseEstimator):
+    """Kept predictions of some rows behind the interface of a classifier."""
+
+    def __init__(
+        self, responses: Mapping[str, np.ndarray], classes: np.ndarray, rows: Rows
+    ) -> None:
+        self.responses, self.rows = responses, rows
+        self.classes = self.classes_ = classes
+
+    def _of(self, method: str, X: Any) -> np.ndarray:
+        if method not in self.responses or n_rows(X) != self.rows.size:
+            raise ValueError(f"The scorer asks for other predictions than before: {method}.")
+        return self.responses[method][self.rows]
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Labels of the rows."""
+        return self.classes[self._of("predict", X)]
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Decision values of the rows."""
+        return self._of("decision_function", X)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Class probabilities of the rows."""
+        return self._of("predict_proba", X)
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Logarithms of the class probabilities."""
+        return self._of("predict_log_proba", X)
