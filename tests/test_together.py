@@ -13,9 +13,12 @@ from spansvm import SpanSearch, SpanSVC
 from spansvm import _together as at
 from spansvm._calls import addresses, call
 from spansvm._compile import njit
+from spansvm._descent import STALE, rounding_level
 from spansvm._gaussian import to_gaussian
 from spansvm._newton import newton
 from spansvm._votes import count_votes
+from spansvm.criteria import SolvedModel
+from spansvm.dual import solve_dual
 from spansvm.kernels import resolve_kernel
 from spansvm.left_out import span_left_out
 from spansvm.machines import PairPaths, TrainedMachines
@@ -86,6 +89,38 @@ def test_machines_together_are_those_trained_alone(seed, gamma):
             for path, rows in zip(paths, several.pair_rows.rows, strict=True)
         ]
         agree(joint, alone)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("gamma", [0.3, 2.0, 10.0])
+def test_many_in_bound_vectors_are_followed_from_weights_to_weights(seed, gamma):
+    rng = np.random.default_rng(seed)
+    X, y = rng.uniform(size=(260, 8)), rng.integers(2, size=260)
+    several = grams(X, y, gamma)
+    one, two = np.exp(rng.normal(scale=[[0.2], [0.2]], size=(2, 60)).cumsum(axis=1))
+    weights = [np.where(y == 1, a, b) for a, b in zip(one, two, strict=True)]
+    most = 0
+    for C, joint in zip(
+        weights, PairPaths(several).train_each(weights, tol=TOLERANCE), strict=True
+    ):
+        alone = SolvedModel(several.whole, solve_dual(several.whole, several.labels[0], C))
+        agree(joint, [alone])
+        most = max(most, joint.n_in_bound)
+    assert most > 60
+
+
+def test_large_weights_on_the_way_leave_no_rounding_behind():
+    rng = np.random.default_rng(0)
+    X, y = rng.uniform(size=(120, 3)), rng.integers(2, size=120)
+    several = grams(X, y, 2.0)
+    weights = [np.full(y.size, C) for C in (1e4, 1e6, 1e5, 1e4, 100.0, 1.0, 0.5, 0.3, 1.0)]
+    for joint in PairPaths(several).train_each(weights, tol=TOLERANCE):
+        solution = joint.models[0].solution
+        exact = several.whole.values @ solution.beta + solution.intercept
+        rounding = max(STALE, 10.0 * rounding_level(solution.beta, several.whole.diagonal))
+        assert joint.iterations.any()
+        np.testing.assert_allclose(solution.decision, exact, rtol=0.0, atol=rounding)
+        assert abs(solution.beta.sum()) <= rounding
 
 
 def test_one_chain_or_single_steps_are_the_same():
