@@ -267,6 +267,7 @@ def _settle(gram: Gram, y: Array, x: Array, lo: Array, hi: Array) -> tuple[Verte
 
 
 def make_tableau(gram: Gram, free: Rows, system: Bordered) -> Tableau:
+    """The tableau of some free vectors, with room for its rows."""
     n = len(gram)
     values = gram.whole_rows(free)
     apart = gram.diagonal - values[0] - (values[0] - gram.diagonal[free[0]])

@@ -9,8 +9,8 @@ bounds, and what J takes over solves
 One inverse for all in-bound vectors serves every G: those that leave are taken out of it by a Schur
 complement of their own size.  For a single row this is the span-rule.
 
-The exact solution is followed while the multipliers of G go to zero (:mod:`spansvm._group_removal`),
-or trained, starting from the prediction.
+The exact solution is followed while the multipliers of G go to zero
+(:mod:`spansvm._group_removal`), or trained, starting from the prediction.
 
 If only one class stays, the machine decides for it, with the value -1 or 1, as in leave-one-out; if
 no row stays, its value is 0.
@@ -27,7 +27,7 @@ from scipy import linalg
 from ._factor import Bordered, bordered
 from ._group_removal import remove_group
 from ._linalg import one_blas_thread
-from ._removal import CHANGED, Tableau
+from ._removal import Tableau
 from ._typing import Array, Rows
 from .dual import DualSolution, box, find_intercept
 from .following import EXACT_TOLERANCE, Vertex, can_follow, find_vertex, make_tableau
@@ -46,11 +46,8 @@ FEWEST_IN_BOUND = 10
 #: How many in-bound vectors determine the predicted intercept.
 _LOOKED_AT = 8
 
-#: Groups of more than this share are retrained: their paths have too many turns.
-_FOLLOWED_SHARE = 0.15
-
-#: Following pays if at most this many members of the group are in-bound.
-_FOLLOWED_IN_BOUND = 100
+#: Groups with more support vectors are retrained: their paths have too many turns (measured).
+_FOLLOWED = 30
 
 _ONE_CLASS = np.empty(0, dtype=np.intp), np.empty(0)
 
@@ -146,6 +143,18 @@ class Remover:
         rest[members] = 0.0
         return rest if self._twins is None else self._twins.merge(rest)
 
+    def shift(self, removed: Removed, members: Rows) -> float:
+        """The mean change of the values of all other rows that take part in training."""
+        if removed.rows.size == 0:
+            return removed.intercept
+        present = self.solution.present
+        leaving = members[present[members]]
+        sums, number = self.gram.sums_over(present), self.solution.n_instances
+        total = float((sums[removed.rows] - sums[removed.rows[0]]) @ removed.moves)
+        kernel = self.gram.block(leaving, removed.rows)
+        own = float(((kernel - kernel[:, :1]) @ removed.moves).sum())
+        return (total - own) / (number - leaving.size) + removed.intercept
+
     # Predicted ----------------------------------------------------------------------------
 
     @cached_property
@@ -193,8 +202,8 @@ class Remover:
     @one_blas_thread
     def exact(self, members: Rows, predicted: Removed | None = None) -> Removed:
         """The solution without the group; from `predicted` if it has to be trained."""
-        share = int(self.solution.present[members].sum()) / self.solution.n_instances
-        followed = self.follow(members) if share <= _FOLLOWED_SHARE else None
+        few = int(self.solution.support[members].sum()) <= _FOLLOWED
+        followed = self.follow(members) if few else None
         return followed or self.retrain(members, predicted)
 
     @cached_property
@@ -216,8 +225,6 @@ class Remover:
         y, x, rest = self.solution.y, vertex.x, self._rest(members)
         lo, hi = box(y, rest)
         rows = np.flatnonzero((np.abs(x) > rest) & (rest < self._bounds))
-        if int((tableau.place[rows] >= 0).sum()) > min(_FOLLOWED_IN_BOUND, CHANGED):
-            return None
         # The vertex may be at another end of the interval of the intercept.
         first = vertex.free[0]
         offset = vertex.residual[first] - (self.solution.decision[first] - y[first])

@@ -13,7 +13,6 @@ import numpy.typing as npt
 from sklearn import get_config
 from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
-from sklearn.model_selection import check_cv
 from sklearn.utils import assert_all_finite, indexable
 from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.multiclass import check_classification_targets
@@ -35,12 +34,13 @@ from .dispatch import run
 from .evaluation import Outcome, Work
 from .forecast import Forecast, predict_cost
 from .grid import list_candidates, select
+from .leaving import method_used, plan_leaving
 from .progress import SearchProgress
 from .refit import refit_as_judged
 from .results import results_table
 from .scoring import resolve_scorers
 from .selected import SelectedModel
-from .training_sets import Split, forget
+from .training_sets import forget
 
 __all__ = ["SpanSearch"]
 
@@ -159,7 +159,7 @@ class SpanSearch(SelectedModel):
         estimator: Any,
         param_grid: Any,
         *,
-        method: str = "span_rule",
+        method: str | None = None,
         scoring: Any = None,
         cv: Any = None,
         refit: Any = True,
@@ -220,7 +220,7 @@ class SpanSearch(SelectedModel):
                 len(candidates), len(work.splits), shown=self.verbose > 0, forecast=self._forecast
             ) as progress:
                 for index, split, outcome in run(work, X, labels, candidates, self.n_jobs):
-                    outcomes[index][split] = outcome
+                    outcomes[index].update(outcome.by_split(split, work.leaving))
                     if self.error_score == "raise" and outcome.exception is not None:
                         raise outcome.exception
                     progress.advance(index, _headline(outcome))
@@ -291,7 +291,9 @@ class SpanSearch(SelectedModel):
         score_params: dict[str, Mapping[str, Any]] = {}
         routing = get_config()["enable_metadata_routing"]
         if routing:
-            given = {"sample_weight": sample_weight, "scores": scores, "groups": groups, **others}
+            given = {"sample_weight": sample_weight, "scores": scores, **others}
+            if self.cv is not None:
+                given["groups"] = groups
             routed = process_routing(
                 self, "fit", **{name: value for name, value in given.items() if value is not None}
             )
@@ -304,13 +306,6 @@ class SpanSearch(SelectedModel):
             params = fit_params(self.estimator, sample_weight, scores, others)
             refit_params = {}
             split_params = {} if groups is None else {"groups": groups}
-        if groups is not None and self.method != "kfold":
-            warnings.warn(
-                f"groups are not used: method={self.method!r} leaves out one row at a time, which "
-                "is optimistic for grouped rows. Use method='kfold' with cv=GroupKFold().",
-                UserWarning,
-                stacklevel=3,
-            )
         checked = FitParams(
             None
             if params.sample_weight is None
@@ -320,21 +315,16 @@ class SpanSearch(SelectedModel):
         )
         if not routing:
             refit_params = refit_arguments(self.estimator, checked)
-        splits: list[Split] = [None]
-        if self.method == "kfold":
-            splitter = check_cv(self.cv, y, classifier=True)
-            splits = [
-                (_row_numbers(train), _row_numbers(test))
-                for train, test in splitter.split(X, y, **split_params)
-            ]
+        method = method_used(self.method, self.cv)
+        leaving = plan_leaving(method, self.cv, X, y, groups, split_params)
         work = Work(
             token=uuid.uuid4().hex,
             estimator=clone(self.estimator),
-            method=self.method,
+            method=method,
             scorers=None if self.scoring is None else scorers,
             params=checked,
             score_params=score_params,
-            splits=splits,
+            leaving=leaving,
             gram_budget=self.gram_budget,
             config=get_config(),
         )
@@ -355,7 +345,7 @@ class SpanSearch(SelectedModel):
         scorers = resolve_scorers(self.estimator, self.scoring)
         self.scorer_ = scorers["score"] if list(scorers) == ["score"] else scorers
         self.multimetric_ = names != ["score"]
-        self.n_splits_ = len(work.splits)
+        self.n_splits_, self.method_ = work.leaving.n_splits, work.method
         if self.multimetric_ and not (
             self.refit is False or callable(self.refit) or self.refit in names
         ):
@@ -412,7 +402,7 @@ class SpanSearch(SelectedModel):
             return
         kept, known = [candidates[i] for i in done], [outcomes[i] for i in done]
         names = list(dict.fromkeys(n for own in known for o in own.values() for n in o.scores))
-        self.n_splits_, self.multimetric_ = len(work.splits), names != ["score"]
+        self.n_splits_, self.multimetric_ = work.leaving.n_splits, names != ["score"]
         self._lay_out(kept, known, names)
         name = self.refit if self.multimetric_ and isinstance(self.refit, str) else "score"
         if not np.isnan(self.cv_results_.get(f"mean_test_{name}", np.nan)).all():
@@ -437,12 +427,7 @@ class SpanSearch(SelectedModel):
         warnings.warn(f"{text}\nTheir score is {self.error_score}.", FitFailedWarning, stacklevel=4)
 
 
-def _row_numbers(rows: npt.ArrayLike) -> np.ndarray:
-    """Indices of rows, which may be given as a mask."""
-    rows = np.asarray(rows)
-    return np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
-
-
 def _headline(outcome: Outcome) -> float:
     """The first score of a candidate, for the progress bar."""
+    outcome = outcome.folds[0] if outcome.folds else outcome
     return float(next(iter(outcome.scores.values()), np.nan))
