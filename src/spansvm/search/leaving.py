@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.model_selection import LeaveOneGroupOut, check_cv
-from sklearn.utils import check_array, check_consistent_length
 
 from .._typing import Rows
+from .._validation import check_groups
 from ..gram import as_rows
 from ..group_left_out import sets_of
 from ..methods import predicts
@@ -41,6 +40,11 @@ class Leaving:
     splits: list[Split]
     sets: list[Rows] | None = None
     pooled: bool = True
+
+    @property
+    def n_groups(self) -> int | None:
+        """The number of groups that are left out one at a time; None for single rows and folds."""
+        return None if self.sets is None or not self.pooled else len(self.sets)
 
     @property
     def n_splits(self) -> int:
@@ -79,7 +83,7 @@ def plan_leaving(
     if method == "kfold":
         splitter = check_cv(cv, y, classifier=True)
         if cv is None and groups is not None:
-            splitter, split_params = LeaveOneGroupOut(), {"groups": _check_groups(groups, y)}
+            splitter, split_params = LeaveOneGroupOut(), {"groups": check_groups(groups, y.size)}
         return Leaving(list(_folds(splitter, X, y, split_params)))
     if cv is not None:
         folds = _folds(check_cv(cv, y, classifier=True), X, y, split_params)
@@ -88,25 +92,13 @@ def plan_leaving(
         return Leaving([None], [test for _, test in folds], pooled=False)
     if groups is None:
         return Leaving([None])
-    return Leaving([None], sets_of(_check_groups(groups, y)))
+    return Leaving([None], sets_of(check_groups(groups, y.size)))
 
 
 def _folds(
     splitter: Any, X: Any, y: np.ndarray, params: Mapping[str, Any]
 ) -> list[tuple[Rows, Rows]]:
     return [(as_rows(train), as_rows(test)) for train, test in splitter.split(X, y, **params)]
-
-
-def _check_groups(groups: npt.ArrayLike, y: np.ndarray) -> np.ndarray:
-    """The groups as an array; ValueError unless there are at least two, one for each row."""
-    known = np.asarray(check_array(groups, input_name="groups", ensure_2d=False, dtype=None))
-    check_consistent_length(y, known)
-    if np.unique(known).size < 2:
-        raise ValueError(
-            "groups must contain at least two groups, to leave out one at a time; all rows are in "
-            "the same one."
-        )
-    return known
 
 
 def _check_complement(method: str, number: int, train: Rows, test: Rows, n: int) -> None:

@@ -36,7 +36,7 @@ from .forecast import Forecast, predict_cost
 from .grid import list_candidates, select
 from .leaving import method_used, plan_leaving
 from .progress import SearchProgress
-from .refit import refit_as_judged
+from .refit import leave_out, refit_as_judged
 from .results import results_table
 from .scoring import resolve_scorers
 from .selected import SelectedModel
@@ -234,6 +234,8 @@ class SpanSearch(SelectedModel):
             started = time.perf_counter()
             best = candidate_estimator(self.estimator, self.best_params_)
             self.best_estimator_ = refit_as_judged(best, X, labels, refit_params, self.gram_budget)
+            if work.leaving.pooled and work.leaving.sets is not None:
+                leave_out(self.best_estimator_, work.leaving.sets)
             self.refit_time_ = time.perf_counter() - started
             if hasattr(best, "feature_names_in_"):
                 self.feature_names_in_ = best.feature_names_in_
@@ -346,6 +348,7 @@ class SpanSearch(SelectedModel):
         self.scorer_ = scorers["score"] if list(scorers) == ["score"] else scorers
         self.multimetric_ = names != ["score"]
         self.n_splits_, self.method_ = work.leaving.n_splits, work.method
+        self.n_groups_ = work.leaving.n_groups
         if self.multimetric_ and not (
             self.refit is False or callable(self.refit) or self.refit in names
         ):
