@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.preprocessing import minmax_scale
 from sklearn.svm import SVC
 
-from spansvm import SpanSearch, SpanSVC, exact_loo
+from spansvm import SpanSearch, SpanSVC, analyze, exact_loo
 from spansvm.dual import solve_dual
 from spansvm.gram import Gram
 from spansvm.group_left_out import groups_left_out, sets_of
@@ -411,3 +411,26 @@ def test_bounds_know_no_groups(method):
     X, y = blobs(40)
     with pytest.raises(ValueError, match="knows neither folds nor groups"):
         SpanSearch(SVC(), {"C": [1]}, method=method).fit(X, y, groups=np.arange(40) // 2)
+
+
+def test_analysis_by_groups():
+    X, y = blobs(100)
+    groups = np.arange(100) // 4
+    svc = SVC(C=2.0, gamma=0.3, **TIGHT).fit(X, y)
+    analysis = analyze(svc, X, y, groups=groups)
+    model = SpanSVC(C=2.0, gamma=0.3, **TIGHT).fit(X, y, groups=groups)
+    assert analysis.group_error == pytest.approx(model.loo_error_)
+    assert analysis.span_rule == pytest.approx(analyze(svc, X, y).span_rule)
+    np.testing.assert_allclose(analysis.group_decision, model.loo_decision_function_, atol=1e-4)
+    assert analyze(model).group_error == model.loo_error_
+    assert "25 groups left out" in str(analysis)
+    with pytest.raises(AttributeError, match="call analyze with groups"):
+        analyze(svc, X, y).group_decision  # noqa: B018
+
+
+def test_a_saved_model_keeps_its_values_by_groups():
+    X, y = blobs(60, n_classes=3)
+    model = SpanSVC(gamma=0.3).fit(X, y, groups=np.arange(60) // 4)
+    saved = model.without_training_rows()
+    assert saved.loo_error_ == model.loo_error_
+    np.testing.assert_array_equal(saved.loo_margin_, model.loo_margin_)

@@ -90,14 +90,15 @@ def exact_loo(
     if classes.size != 2:
         raise ValueError(f"y must contain two classes; it contains {classes.size}.")
     signs = encode_labels(labels, classes, n_rows(X))
+    sets = None if groups is None else sets_of(check_groups(groups, labels.size))
     _, C = weigh(estimator, labels, sample_weight, scores)
     kernel = kernel_of(estimator, X)
     gram = gram_of(kernel, X, whole=True)
     solution = solve_dual(gram, signs, C, tol=EXACT_TOLERANCE)
     if solution.indefinite or (not kernel.definite and gram.indefinite):
         warn_indefinite(stacklevel=2)
-    if groups is not None:
-        return exact_group_decision(gram, solution, sets_of(check_groups(groups, labels.size)))
+    if sets is not None:
+        return exact_group_decision(gram, solution, sets)
     return exact_loo_decision(gram, solution)
 
 
