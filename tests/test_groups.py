@@ -424,7 +424,7 @@ def test_analysis_by_groups():
     np.testing.assert_allclose(analysis.group_decision, model.loo_decision_function_, atol=1e-4)
     assert analyze(model).group_error == model.loo_error_
     assert "25 groups left out" in str(analysis)
-    with pytest.raises(AttributeError, match="call analyze with groups"):
+    with pytest.raises(ValueError, match="call analyze with groups"):
         analyze(svc, X, y).group_decision  # noqa: B018
 
 

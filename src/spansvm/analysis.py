@@ -187,7 +187,7 @@ class SpanAnalysis:
     def group_decision(self) -> Array:
         """The decision value of every instance, had its group been left out."""
         if self._sets is None:
-            raise AttributeError("There are no groups: call analyze with groups=.")
+            raise ValueError("There are no groups: call analyze with groups=.")
         gram, values = self._model.gram, self.loo_decision.copy()
         remover = Remover(gram, self._model.solution)
         for rows in (rows for rows in self._sets if rows.size > 1):

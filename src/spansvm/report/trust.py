@@ -144,9 +144,9 @@ def _verdict(n_rows: int, n_support: int, n_trusted: int, n_pairs: int) -> str:
 def _verdict_on_groups(n_groups: int) -> str:
     return (
         f"Each of {n_groups} groups is left out at once. The prediction is followed exactly, or "
-        "the model retrained, where a group is large, where fewer than ten in-bound vectors stay, or "
-        "where they have no room for what the group gives up. What follows is about single rows, "
-        "left out alone."
+        "the model retrained, where a group is large, where fewer than ten in-bound vectors stay, "
+        "or where they have no room for what the group gives up. What follows is about single "
+        "rows, left out alone."
     )
 
 
