@@ -163,7 +163,8 @@ def test_the_shift_is_the_mean_change_of_the_other_rows():
             others = solution.present.copy()
             others[members] = False
             expected = (reference.decision - solution.decision)[others].mean()
-            found = remover.shift(remover.exact(members), members)
+            values = reference.decision[members]
+            found = remover.shift(remover.exact(members), members, values)
             assert found == pytest.approx(expected, rel=1e-5, abs=1e-5)
 
 

@@ -145,20 +145,22 @@ def _values(
         grams, models = machines.grams(), machines.models()
         removers = [Remover(model.gram, model.solution) for model in models]
         places = machines.pair_rows.place if machines.n_classes > 2 else None
+        local = np.full((len(models), machines.indices.size), -1, dtype=np.intp)
+        for column, own in enumerate(machines.pair_rows.rows):
+            local[column, own] = np.arange(own.size)
         gaps = [model.solution.gap for model in models]
         for rows in sets:
             values, shift = plain[rows].copy(), np.zeros(len(removers))
             where = rows if places is None else places[rows]
-            leaving = np.unique(rows)
             for column, remover in enumerate(removers):
-                own = machines.pair_rows.rows[column]
-                members = np.searchsorted(own, leaving[np.isin(leaving, own, assume_unique=True)])
-                if members.size == 0:
+                own = np.flatnonzero(local[column, rows] >= 0)
+                if own.size == 0:
                     continue
-                removed = remover.remove(members, exact=exact)
+                members = local[column, rows[own]]
+                removed = remover.remove(np.unique(members), exact=exact)
                 kernel = grams.whole.block(where, grams.places[column][removed.rows])
                 values[:, column] = removed.values(plain[rows, column], kernel)
-                shift[column] = remover.shift(removed, members)
+                shift[column] = remover.shift(removed, members, values[own, column])
                 gaps.append(removed.gap)
             found.append((values, shift))
     loose = int((np.array(gaps) > LOOSE).sum())

@@ -64,6 +64,10 @@ _LOOKED_AT = 8
 #: Groups with more support vectors are retrained: their paths have too many turns (measured).
 _FOLLOWED = 30
 
+#: Training starts from the prediction, except for groups of more than this share of the rows: there
+#: can only be a few of them, and the inverse for predictions takes as long as two trainings.
+_STARTED = 0.1
+
 _NOTHING = np.empty(0, dtype=np.intp), np.empty(0)
 
 
@@ -136,17 +140,20 @@ class Remover:
             return Removed(*_NOTHING, 0.0, constant)
         if not self.solution.support[members].any():
             return Removed(*_NOTHING, 0.0)
+        if exact or self._share(members) > LARGEST_SHARE:
+            return self.exact(members)
         predicted = self.predict(members)
-        if exact or predicted is None or not self._holds(predicted, members):
+        if predicted is None or not self._holds(predicted, members):
             return self.exact(members, predicted)
         return predicted
 
+    def _share(self, members: Rows) -> float:
+        return int(self.solution.present[members].sum()) / self.solution.n_instances
+
     def _holds(self, predicted: Removed, members: Rows) -> bool:
-        """Whether the group is small, enough in-bound vectors stay, and they have room."""
-        share = int(self.solution.present[members].sum()) / self.solution.n_instances
-        rest = self._rest(members)
-        stays = int((rest[self._hull] > 0.0).sum())
-        if share > LARGEST_SHARE or stays < FEWEST_IN_BOUND or predicted.doubt > LARGEST_DOUBT:
+        """Whether enough in-bound vectors stay, and have room, and no other changes side."""
+        stays = int((self._rest(members)[self._hull] > 0.0).sum())
+        if stays < FEWEST_IN_BOUND or predicted.doubt > LARGEST_DOUBT:
             return False
         return self._over(predicted, members) <= FARTHEST_OVER
 
@@ -173,17 +180,20 @@ class Remover:
         rest[members] = 0.0
         return rest if self._twins is None else self._twins.merge(rest)
 
-    def shift(self, removed: Removed, members: Rows) -> float:
-        """The mean change of the values of all other rows that take part in training."""
+    def shift(self, removed: Removed, members: Rows, values: Array) -> float:
+        """The mean change of the values of all other rows that take part in training.
+
+        `values` are those of the members after the removal.
+        """
         if removed.rows.size == 0:
             return removed.intercept
         present = self.solution.present
-        leaving = members[present[members]]
+        counted = present[members]
         sums, number = self.gram.sums_over(present), self.solution.n_instances
         total = float((sums[removed.rows] - sums[removed.rows[0]]) @ removed.moves)
-        kernel = self.gram.block(leaving, removed.rows)
-        own = float(((kernel - kernel[:, :1]) @ removed.moves).sum())
-        return (total - own) / (number - leaving.size) + removed.intercept
+        own = float((values - self.solution.decision[members])[counted].sum())
+        rest = number - int(counted.sum())
+        return (total + number * removed.intercept - own) / rest
 
     # Predicted ----------------------------------------------------------------------------
 
@@ -239,7 +249,11 @@ class Remover:
         """The solution without the group; from `predicted` if it has to be trained."""
         few = int(self.solution.support[members].sum()) <= _FOLLOWED
         followed = self.follow(members) if few else None
-        return followed or self.retrain(members, predicted)
+        if followed is not None:
+            return followed
+        if predicted is None and self._share(members) <= _STARTED:
+            predicted = self.predict(members)
+        return self.retrain(members, predicted)
 
     @cached_property
     def _start(self) -> tuple[Vertex, Tableau] | None:
