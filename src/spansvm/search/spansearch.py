@@ -58,12 +58,13 @@ class SpanSearch(SelectedModel):
     param_grid : dict, list of dicts, or iterable of dicts
         As in GridSearchCV; or an iterable of single candidates, such as
         :class:`sklearn.model_selection.ParameterSampler`.
-    method : str, default="span_rule"
-        How candidates are evaluated.
+    method : str, optional
+        How the rows that are left out are predicted; `cv` and `groups` say which these are.
 
-        - ``"span_rule"``: leave-one-out predictions of the span (Corollary 1).
-        - ``"loo"``: exact leave-one-out predictions; many times slower.
-        - ``"kfold"``: predictions for the test rows of each fold of `cv`.
+        - None: ``"span_rule"``, or ``"kfold"`` if there is a `cv`.
+        - ``"span_rule"``: predictions of the span, from one model (Corollary 1).
+        - ``"loo"``: exact predictions, from one model; many times slower.
+        - ``"kfold"``: a model trained for each fold of `cv`, or for each group.
         - ``"span_bound"``, ``"span_count"``, ``"xi_alpha"``, ``"sv_count"``: upper bounds on the
           leave-one-out error, for two classes; the score is 1 minus the bound.
     scoring : str, callable, list, tuple, set or dict, optional
@@ -72,7 +73,9 @@ class SpanSearch(SelectedModel):
         calibrated on leave-one-out values (but a selected SVC has no ``predict_proba`` of its
         own).  Not available for bounds and estimates.
     cv : int, splitter or iterable, optional
-        Folds of ``method="kfold"``; 5 by default.
+        Folds, as in GridSearchCV, with the same scores.  With ``method="span_rule"`` and
+        ``"loo"``, their test rows leave one model on all rows; the training rows of a fold must
+        then be all others.
     refit : bool, str or callable, default=True
         Whether to train the selected model on all rows; with several scores, the name of the one
         to select by; or a function from ``cv_results_`` to the index of the selected candidate.
@@ -98,7 +101,7 @@ class SpanSearch(SelectedModel):
     ----------
     cv_results_ : dict of arrays
         GridSearchCV's columns, and for each candidate ``loo_error`` (by the span-rule; exact with
-        ``method="loo"``, NaN with ``"kfold"``), ``loo_hinge`` (hinge loss of the left-out
+        ``method="loo"``, NaN with ``"kfold"``; of whole groups with `groups`), ``loo_hinge`` (hinge loss of the left-out
         predictions), ``n_in_bound``, ``n_bounded``, ``n_empty`` (numbers of in-bound and bounded
         support vectors, and of those with empty Lambda_p; summed over pairs of classes, averaged
         over folds) and ``converged``.
@@ -110,7 +113,11 @@ class SpanSearch(SelectedModel):
         warning says so.
     scorer_ : callable or dict
     n_splits_ : int
-        Number of folds; 1 for leave-one-out methods.
+        Number of folds; 1 if rows or groups are left out.
+    method_ : str
+        The method that was used.
+    n_groups_ : int or None
+        Number of groups that were left out one at a time; None for single rows and folds.
     multimetric_ : bool
     refit_time_ : float
     classes_, n_features_in_, feature_names_in_
@@ -128,14 +135,15 @@ class SpanSearch(SelectedModel):
     -----
     Leave-one-out methods fit the transformers of a pipeline, ``gamma="scale"`` and
     ``class_weight="balanced"`` once, on all rows, including the left-out one.  With transformers
-    that use the labels (feature selection) this is optimistic; use ``method="kfold"`` instead,
-    which fits everything on the training rows of each fold.
+    that use the labels (feature selection) this is optimistic; use ``cv=5`` instead, which fits
+    everything on the training rows of each fold.
 
     Leave-one-out methods do not count rows whose ``sample_weight`` is 0.  Other weights bound
     multipliers and are not counts: they do not weight the scores unless metadata routing says so.
 
-    Leave-one-out is optimistic if rows come in groups (recordings of one person); use
-    ``method="kfold"`` with :class:`sklearn.model_selection.GroupKFold`.
+    Leave-one-out is optimistic if rows come in groups (recordings of one person): pass `groups` to
+    ``fit``, and whole groups are left out.  They are predicted, but left out exactly if they are
+    large or the prediction is doubtful.
 
     After Ctrl-C, ``cv_results_`` and ``best_params_`` cover the finished candidates and folds.
 
@@ -204,7 +212,8 @@ class SpanSearch(SelectedModel):
         scores : array-like of shape (l,), optional
             Importance scores in [0, 1], for a :class:`~spansvm.SpanSVC` with a weighting.
         groups : array-like of shape (l,), optional
-            For the splitter in `cv`.
+            The group of every row.  Without `cv`, whole groups are left out one at a time, and
+            their predictions are scored together; otherwise for the splitter in `cv`.
         **params : dict
             Other arguments for pipeline steps, as ``step__name``; with metadata routing, whatever
             is requested.
