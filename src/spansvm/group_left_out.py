@@ -158,6 +158,8 @@ def _values(
                     continue
                 members = local[column, rows[own]]
                 removed = remover.remove(np.unique(members), exact=exact)
+                if removed.unchanged:
+                    continue
                 kernel = grams.whole.block(where, grams.places[column][removed.rows])
                 values[:, column] = removed.values(plain[rows, column], kernel)
                 shift[column] = remover.shift(removed, members, values[own, column])

@@ -99,6 +99,11 @@ class Removed:
     doubt: float = 0.0
     gap: float = 0.0
 
+    @property
+    def unchanged(self) -> bool:
+        """Whether the machine is the same as before."""
+        return self.constant is None and self.rows.size == 0 and self.intercept == 0.0
+
     def values(self, plain: Array, kernel: Array) -> Array:
         """The values of some rows, from those before and their kernel values with `rows`."""
         if self.constant is not None:
@@ -135,11 +140,11 @@ class Remover:
     @one_blas_thread
     def remove(self, members: Rows, *, exact: bool = False) -> Removed:
         """The machine without `members`: predicted, or exact if asked for or needed."""
+        if not self.solution.support[members].any():
+            return Removed(*_NOTHING, 0.0)
         constant = self._one_class(members)
         if constant is not None:
             return Removed(*_NOTHING, 0.0, constant)
-        if not self.solution.support[members].any():
-            return Removed(*_NOTHING, 0.0)
         if exact or self._share(members) > LARGEST_SHARE:
             return self.exact(members)
         predicted = self.predict(members)

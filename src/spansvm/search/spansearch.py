@@ -102,9 +102,9 @@ class SpanSearch(SelectedModel):
     cv_results_ : dict of arrays
         GridSearchCV's columns, and for each candidate ``loo_error`` (by the span-rule; exact with
         ``method="loo"``, NaN with ``"kfold"``; of groups if these are left out), ``loo_hinge``
-        (hinge loss of the left-out predictions), ``n_in_bound``, ``n_bounded``, ``n_empty`` (numbers of in-bound and bounded
-        support vectors, and of those with empty Lambda_p; summed over pairs of classes, averaged
-        over folds) and ``converged``.
+        (hinge loss of the left-out predictions), ``n_in_bound``, ``n_bounded``, ``n_empty``
+        (numbers of in-bound and bounded support vectors, and of those with empty Lambda_p; summed
+        over pairs of classes, averaged over folds) and ``converged``.
     best_index_, best_params_, best_score_
         The selected candidate.  Not set if `refit` is False and there are several scores.
     best_estimator_ : estimator
