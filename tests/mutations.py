@@ -290,7 +290,7 @@ MUTATIONS = [
       "groups are predicted where in-bound vectors have no room", "groups"),
     M("groups", "FARTHEST_OVER = 0.3", "FARTHEST_OVER = 1e9",
       "groups are predicted where other rows cross their margins", "groups"),
-    M("groups", "else float(signs.sum())", "else -float(signs.sum())",
+    M("groups", "float(stays[0]) - float(stays[1])", "float(stays[1]) - float(stays[0])",
       "a machine that lost a class decides for it", "groups"),
     M("groups", "(1.0 - EQUAL_SUMS) * rest", "2.0 * rest",
       "equal rows that stay exceed their bounds", "groups:training_without"),
@@ -299,7 +299,8 @@ MUTATIONS = [
     M("group_left_out", "values - shift", "values",
       "values of groups are ranked with the shifts of their removals", "groups:ranking"),
     M("group_left_out", "values[:, column] = removed.values(plain[rows, column], kernel)",
-      "values[own, column] = removed.values(plain[rows, column], kernel)[own]",
+      "own = local[column, rows] >= 0; values[own, column] = removed.values(plain[rows, column], "
+      "kernel)[own]",
       "rows of other classes are predicted by pairs that have seen their group", "groups"),
     M("_factor", "_WELL_CONDITIONED = 1e-5", "_WELL_CONDITIONED = 1e-18",
       "an ill-conditioned factor is inverted", "loo left_out",

@@ -143,7 +143,7 @@ def test_folds_left_out_of_one_model_are_those_that_are_trained(method, name, cv
 
 
 def test_small_folds_are_predicted():
-    X, y = moons(400)
+    X, y = moons(800)
     X = StandardScaler().fit_transform(X)
     grid = {"C": [0.3, 3], "gamma": [0.1]}
     folds = StratifiedKFold(40, shuffle=True, random_state=0)

@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ._linalg import one_blas_thread
 from ._typing import Array, Mask, Rows
-from .groups import Remover
+from .groups import Removed, Remover
 from .left_out import (
     LeftOutClasses,
     StoredValues,
@@ -152,17 +152,18 @@ def _values(
         for rows in sets:
             values, shift = plain[rows].copy(), np.zeros(len(removers))
             where = rows if places is None else places[rows]
+            leaving = np.unique(rows)
             for column, remover in enumerate(removers):
-                own = np.flatnonzero(local[column, rows] >= 0)
-                if own.size == 0:
+                members = local[column, leaving]
+                members = members[members >= 0]
+                if members.size == 0:
                     continue
-                members = local[column, rows[own]]
-                removed = remover.remove(np.unique(members), exact=exact)
+                removed = remover.remove(members, exact=exact)
                 if removed.unchanged:
                     continue
                 kernel = grams.whole.block(where, grams.places[column][removed.rows])
                 values[:, column] = removed.values(plain[rows, column], kernel)
-                shift[column] = remover.shift(removed, members, values[own, column])
+                shift[column] = _shift(remover, removed, local[column, rows], values[:, column])
                 gaps.append(removed.gap)
             found.append((values, shift))
     loose = int((np.array(gaps) > LOOSE).sum())
@@ -174,3 +175,9 @@ def _values(
             stacklevel=4,
         )
     return found
+
+
+def _shift(remover: Remover, removed: Removed, members: Rows, values: Array) -> float:
+    """:meth:`Remover.shift`, with -1 for rows that are not in the machine."""
+    own = members >= 0
+    return remover.shift(removed, members[own], values[own])
