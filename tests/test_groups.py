@@ -400,6 +400,7 @@ def test_an_indefinite_kernel_is_trained_without_the_groups():
         (np.zeros(40), "at least two groups"),
         (np.arange(39), "inconsistent numbers of samples"),
         (np.full(40, np.nan), "NaN"),
+        (np.zeros((40, 2)), "1d array"),
     ],
 )
 def test_bad_groups_are_named(groups, message):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_array, check_consistent_length
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from ._typing import Array
 
@@ -104,7 +104,8 @@ def check_weights(weights: npt.ArrayLike, n: int, *, name: str) -> Array:
 
 def check_groups(groups: npt.ArrayLike, n: int) -> np.ndarray:
     """The groups of `n` rows; ValueError unless there are at least two of them."""
-    known = np.asarray(check_array(groups, input_name="groups", ensure_2d=False, dtype=None))
+    known = check_array(groups, input_name="groups", ensure_2d=False, dtype=None)
+    known = column_or_1d(known)
     check_consistent_length(np.empty(n), known)
     if np.unique(known).size < 2:
         raise ValueError(

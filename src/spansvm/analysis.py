@@ -84,10 +84,10 @@ def analyze(
     if isinstance(svc, SpanSVC):
         if not (X is None and y is None and sample_weight is None):
             raise ValueError("A SpanSVC keeps its training data: call analyze(model).")
-        sets = svc.left_out_sets_
+        model, sets = svc.solved_model(), svc.left_out_sets_
         if groups is not None:
             sets = sets_of(check_groups(groups, svc.shape_fit_[0]))
-        return SpanAnalysis(svc.solved_model(), sets)
+        return SpanAnalysis(model, sets)
     if not isinstance(svc, SVC):
         hint = ""
         if hasattr(svc, "steps"):

@@ -70,7 +70,7 @@ def exact_loo(
     Notes
     -----
     ``gamma="scale"`` and ``class_weight="balanced"`` are computed once, on all rows.  Where all
-    other instances belong to one class, the value is the label of that class, -1 or +1.
+    other instances (or groups) belong to one class, the value is the label of that class, -1 or +1.
 
     Examples
     --------
