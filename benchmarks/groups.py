@@ -54,6 +54,7 @@ def problems() -> Iterator[tuple[str, Split, np.ndarray]]:
 def block_form_alone() -> Iterator[None]:
     """No removal is followed because its prediction is doubtful."""
     with (
+        mock.patch.object(groups, "FEW_ROWS", 0),
         mock.patch.object(groups, "LARGEST_SHARE", np.inf),
         mock.patch.object(groups, "FEWEST_IN_BOUND", 0),
         mock.patch.object(groups, "LARGEST_DOUBT", np.inf),
