@@ -101,6 +101,7 @@ quality: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.corrected
 	$(BIN)/python -m benchmarks.calibration
 	$(BIN)/python -m benchmarks.values
+	$(BIN)/python -m benchmarks.groups
 
 clean:
 	rm -rf $(VENV) $(OLDEST) site .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -210,15 +210,24 @@ def test_more_than_two_classes_are_tuned_by_c_and_gamma(run):
 
 def test_groups_are_left_out_as_a_whole(run):
     columns = "--id patient --drop confidence --drop certainty --search grid.yaml --force"
-    code, out, err = run(f"tune data.csv --groups ward {columns}")
+    code, out, err = run(f"tune data.csv --groups ward --method kfold {columns}")
     assert code == 0
-    assert "whole groups are left out (--method kfold)" in err
     assert "cross-validation error" in out
     assert "split4_test_score" in Path("data-tuned/results.csv").read_text()
-    code, out, err = run(f"tune data.csv --groups ward --method span_rule {columns}")
+    code, out, err = run(f"tune data.csv --groups ward {columns}")
     assert code == 0
-    assert "Warning: --method span_rule leaves out single rows" in err
+    assert "so whole groups are left out" in err
+    assert re.search(r"^leave-one-group-out error \.+ \d", out, re.MULTILINE)
     assert "cross-validation error" not in out
+    page = Path("data-tuned/report.html").read_text(encoding="utf-8")
+    assert re.search(r"Leaving out each of \d+ groups in turn, \d+ of \d+ rows", page)
+    assert "if its group were left out of training" in page
+    code, out, err = run(f"tune data.csv --groups ward --method loo {columns}")
+    assert code == 0
+    assert re.search(r"^exact leave-one-group-out error \.+ \d", out, re.MULTILINE)
+    code, out, err = run(f"tune data.csv --groups ward --method span_count {columns}")
+    assert code == 2
+    assert "--method span_count is a bound for single rows and knows no groups" in err
 
 
 def test_the_seed_draws_the_folds(run):

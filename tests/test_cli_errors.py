@@ -98,7 +98,7 @@ WRONG = {
     "no values": ("tune data.csv --search empty.yaml", "empty.yaml has no values for 'C'"),
     "one group": ("tune data.csv --groups single", "All rows of data.csv are in one group"),
     "classes are groups": (
-        "tune data.csv --target outcome --groups three --drop q", "are in one fold, so a model",
+        "tune data.csv --target outcome --groups three --drop q", "are in one group, so a model",
     ),
     "small class": ("tune data.csv --method kfold --target rare", "has only 2 rows"),
     "jobs": ("tune data.csv --jobs 0", "--jobs must be a number of threads, or -1 for all; got 0."),

@@ -80,8 +80,8 @@ def rows_of(path):
     return list(csv.DictReader(io.StringIO(Path(path).read_text())))
 
 
-def test_with_groups_the_cross_validation_error_is_corrected_for_the_headline(run):
-    out, _ = run("tune persons.csv --groups person --search grid.yaml")
+def test_with_folds_of_groups_the_cross_validation_error_is_corrected_for_the_headline(run):
+    out, _ = run("tune persons.csv --groups person --method kfold --search grid.yaml")
     rows = rows_of("persons-tuned/results.csv")
     error = 100 * (1 - float(rows[0]["mean_test_score"]))
     assert re.search(rf"^cross-validation error \.+ {error:.1f}% \(selection", out, re.MULTILINE)
@@ -100,8 +100,8 @@ def test_with_groups_the_cross_validation_error_is_corrected_for_the_headline(ru
     assert "would be misclassified" not in page
 
 
-def test_with_groups_evaluate_points_to_the_corrected_error(run):
-    run("tune persons.csv --groups person --search grid.yaml --quiet")
+def test_with_folds_of_groups_evaluate_points_to_the_corrected_error(run):
+    run("tune persons.csv --groups person --method kfold --search grid.yaml --quiet")
     out, err = run("evaluate persons-tuned persons.csv")
     assert "says little about new rows; look at the corrected error instead." in err
     assert out.index("corrected error") < out.index("cross-validation error")
@@ -109,7 +109,8 @@ def test_with_groups_evaluate_points_to_the_corrected_error(run):
 
 
 def test_folds_tell_their_error_beside_another_score(run):
-    out, _ = run("tune persons.csv --groups person --search grid.yaml --scoring balanced_accuracy")
+    line = "tune persons.csv --groups person --method kfold --search grid.yaml"
+    out, _ = run(f"{line} --scoring balanced_accuracy")
     rows = rows_of("persons-tuned/results.csv")
     error = 100 * (1 - float(rows[0]["mean_test_accuracy"]))
     assert re.search(rf"^cross-validation error \.+ {error:.1f}%$", out, re.MULTILINE)

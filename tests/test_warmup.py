@@ -42,6 +42,12 @@ def test_nothing_is_compiled_in_a_search_after_it(method, warm):
     SpanSearch(SVC(), grid, method=method).fit(X, Y)
 
 
+@pytest.mark.parametrize("method", ["span_rule", "loo"])
+def test_nothing_is_compiled_for_groups_after_it(method, warm):
+    grid = {"C": [0.01, 1.0, 1e4], "gamma": [1e-6, 0.1, 10.0]}
+    SpanSearch(SVC(), grid, method=method).fit(X, Y, groups=np.arange(90) // 3)
+
+
 def test_nothing_is_compiled_for_scores_and_probabilities_after_it(warm):
     iris = load_iris(return_X_y=True)
     search = SpanSearch(

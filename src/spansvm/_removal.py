@@ -26,19 +26,32 @@ from ._compile import FAST_MATH, njit
 from ._descent import OFF_BOUND
 from ._linalg import add_row, add_rows
 
-__all__ = ["Tableau", "remove_all"]
+__all__ = [
+    "ASTRAY",
+    "CHANGED",
+    "CHECKED",
+    "STILL",
+    "TURNS",
+    "Tableau",
+    "compute_row",
+    "remove_all",
+    "rooms",
+    "sides",
+    "solve_changed",
+    "to_middle",
+]
 
 #: Number of turns after which a removal is given up.
-_TURNS = 1000
+TURNS = 1000
 
 #: Maximum number of vectors that may have changed between free and bound.
-_CHANGED = 150
+CHANGED = 150
 
 #: Slopes below this fraction of the largest squared distance count as zero.
-_STILL = 1e-11
+STILL = 1e-11
 
 #: How many free vectors are checked at the end, and how far off their margins they may be.
-_CHECKED, _ASTRAY = 8, 1e-7
+CHECKED, ASTRAY = 8, 1e-7
 
 
 class Tableau(NamedTuple):
@@ -113,7 +126,7 @@ def remove_all(
                 state[i], least[i], most[i] = x[i], lo[i], hi[i]
             else:
                 state[i] = r[i]
-                least[i], most[i] = _sides(x[i], lo[i], hi[i])
+                least[i], most[i] = sides(x[i], lo[i], hi[i])
         result[k], shift[k] = _remove(
             T, rows[k], amounts[k], stays[k], state, least, most, lo, hi, x, r, sums, number,
             largest, error,
@@ -121,7 +134,7 @@ def remove_all(
 
 
 @njit
-def _sides(x, lo, hi):
+def sides(x, lo, hi):
     """Limits of the residual of a vector at a bound: at the lower bound it must not be negative."""
     if lo == hi:
         return -np.inf, np.inf
@@ -129,7 +142,7 @@ def _sides(x, lo, hi):
 
 
 @njit
-def _compute_row(T, q):
+def compute_row(T, q):
     """Compute a row of the tableau.
 
     Entries of free vectors have the opposite sign: along a path, the multipliers of free vectors
@@ -160,7 +173,7 @@ def _compute_row(T, q):
 
 
 @njit(fastmath=FAST_MATH)
-def _rooms(state, slope, least, most, still, room):
+def rooms(state, slope, least, most, still, room):
     """How far each may move; returns the smallest."""
     shortest = np.inf
     for i in range(state.size):
@@ -177,7 +190,7 @@ def _remove(
 ):  # fmt: skip
     """Follow one removal; return the final residual of p, and the mean growth of the others'."""
     n = state.size
-    changed, position = np.empty(_CHANGED, np.int64), np.empty(n, np.int64)  # J, without order
+    changed, position = np.empty(CHANGED, np.int64), np.empty(n, np.int64)  # J, without order
     for i in range(n):
         position[i] = -1
     size = 0
@@ -189,17 +202,17 @@ def _remove(
     least[p], most[p] = -np.inf, np.inf
     n_free = T.free.size - driven_free
     slope, room, still = np.empty(n), np.empty(n), np.empty(n)
-    slots, weights = np.empty(_CHANGED + 1, np.int64), np.empty(_CHANGED + 1)
-    z = np.empty(_CHANGED)
+    slots, weights = np.empty(CHANGED + 1, np.int64), np.empty(CHANGED + 1)
+    z = np.empty(CHANGED)
     own = amount
     sign = -1.0 if hi[p] > 0.0 else 1.0
     for i in range(n):
-        still[i] = _STILL * (1.0 if T.place[i] >= 0 else T.scale)
-    for _ in range(_TURNS):
+        still[i] = STILL * (1.0 if T.place[i] >= 0 else T.scale)
+    for _ in range(TURNS):
         if own == 0.0:
             break
         if comes >= 0 and T.slot[comes] < 0:
-            _compute_row(T, comes)
+            compute_row(T, comes)
         if n_free == 0:
             q = _next(state, least, most, lo, hi, p, sign)
             if q < 0:
@@ -209,7 +222,8 @@ def _remove(
                 state[i] += change  # none is free: these are all residuals
             residual += change
         else:
-            if not _directions(T, changed[:size], p, z):
+            _aim_at_one(T, changed[:size], p, z)
+            if not solve_changed(T, changed[:size], z):
                 return np.nan, np.nan
             for a in range(size):
                 slots[a], weights[a] = T.slot[changed[a]], sign * z[a]
@@ -224,7 +238,7 @@ def _remove(
             for a in range(size):
                 slope[changed[a]] = sign * z[a]
             slope[p] = 0.0
-            shortest = _rooms(state, slope, least, most, still, room)
+            shortest = rooms(state, slope, least, most, still, room)
             length = min(shortest, abs(own))
             residual += length * along
             add_row(state, length, slope)
@@ -242,21 +256,21 @@ def _remove(
             # It stops at its bound, and its residual begins to move.
             bound = most[q] if slope[q] > 0.0 else least[q]
             state[q] = 0.0
-            least[q], most[q] = _sides(bound, lo[q], hi[q])
+            least[q], most[q] = sides(bound, lo[q], hi[q])
             n_free -= 1
-            still[q] = _STILL * T.scale
+            still[q] = STILL * T.scale
         else:  # it leaves its bound
             state[q] = lo[q] if least[q] == 0.0 else hi[q]
             least[q], most[q] = lo[q], hi[q]
             n_free += 1
-            still[q] = _STILL
+            still[q] = STILL
         if position[q] >= 0:
             size -= 1
             last = changed[size]
             changed[position[q]], position[last] = last, position[q]
             position[q] = comes = -1
         else:
-            if size == _CHANGED:
+            if size == CHANGED:
                 return np.nan, np.nan
             changed[size], position[q] = q, size
             comes = q
@@ -265,11 +279,11 @@ def _remove(
         return np.nan, np.nan
     if stays:
         state[p], least[p] = residual, (0.0 if sign > 0.0 else -np.inf)
-    middle = _middle(T, p, stays, state, least, lo, hi, largest, position)
+    middle = to_middle(T, p, stays, state, least, lo, hi, largest, position)
     value, growth, astray = _read_off(
         T, p, amount, state, least, lo, hi, x, r, sums, number, position, residual
     )
-    if not astray <= _ASTRAY * max(1.0, abs(value)):
+    if not astray <= ASTRAY * max(1.0, abs(value)):
         return np.nan, np.nan
     error[0] = max(error[0], astray)
     return value + middle, growth + middle
@@ -283,14 +297,14 @@ def _read_off(T, p, amount, state, least, lo, hi, x, r, sums, number, position, 
     singular system accumulates.  Also returns how far the free vectors are from their margins.
     """
     rows, change = np.empty(x.size, np.int64), np.empty(x.size)
-    free = np.empty(_CHECKED, np.int64)
+    free = np.empty(CHECKED, np.int64)
     moved, count = 0, 0
     for i in range(x.size):
         if i == p:
             now = x[i] - amount
         elif (T.place[i] >= 0) != (position[i] >= 0):
             now = state[i]
-            if count < _CHECKED:
+            if count < CHECKED:
                 free[count] = i
                 count += 1
         else:
@@ -334,7 +348,7 @@ def _next(state, least, most, lo, hi, p, sign):
 
 
 @njit
-def _middle(T, p, stays, state, least, lo, hi, largest, position):
+def to_middle(T, p, stays, state, least, lo, hi, largest, position):
     """How far the intercept is from the middle of its interval; 0 if a free vector fixes it."""
     below, above = np.inf, np.inf
     for i in range(state.size):
@@ -362,20 +376,29 @@ def _middle(T, p, stays, state, least, lo, hi, largest, position):
 
 
 @njit
-def _directions(T, changed, p, z):
-    """Solve the system of the changed vectors for a unit step of p; False if it is singular.
+def _aim_at_one(T, changed, p, z):
+    """Fill `z` with what a unit step of p demands of the changed vectors.
+
+    If p is one of them (it was free), its own equation sets the step.
+    """
+    driven_free = T.place[p] >= 0
+    for a in range(changed.size):
+        z[a] = -T.rows[T.slot[changed[a]]][p]
+        if driven_free:
+            z[a] = -1.0 if changed[a] == p else 0.0
+
+
+@njit
+def solve_changed(T, changed, z):
+    """Solve the system of the changed vectors, in place; False if it is singular.
 
     By elimination with pivoting, not by Cholesky as in :mod:`spansvm._factor`: some of the vectors
     left the free set and others joined it, so the system is indefinite.  It is small and changes
-    at every turn.
-
-    If p is one of them (it was free), its own equation sets the step.  Multipliers and
-    residuals are scaled so that all entries are of order 1.
+    at every turn.  Multipliers and residuals are scaled so that all entries are of order 1.
     """
     size = changed.size
     if size == 0:
         return True
-    driven_free = T.place[p] >= 0
     A, unit = np.empty((size, size)), np.empty(size)
     root = np.sqrt(T.scale)
     for a in range(size):
@@ -386,9 +409,7 @@ def _directions(T, changed, p, z):
             A[a, b] = (
                 row[changed[b]] * unit[a] * (-unit[b] if T.place[changed[b]] >= 0 else unit[b])
             )
-        z[a] = -row[p] * unit[a]
-        if driven_free:
-            z[a] = -unit[a] if changed[a] == p else 0.0
+        z[a] *= unit[a]
     for a in range(size):
         best = a
         for b in range(a + 1, size):

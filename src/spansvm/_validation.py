@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_array
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from ._typing import Array
 
 __all__ = [
     "Constraint",
     "check_both_classes",
+    "check_groups",
     "check_labels",
     "check_parameters",
     "check_rows",
@@ -99,6 +100,19 @@ def check_weights(weights: npt.ArrayLike, n: int, *, name: str) -> Array:
             raise ValueError(f"{name} must be finite; found NaN or infinity.")
         raise ValueError(f"{name} must not be negative; the smallest value is {values.min():g}.")
     return values
+
+
+def check_groups(groups: npt.ArrayLike, n: int) -> np.ndarray:
+    """The groups of `n` rows; ValueError unless there are at least two of them."""
+    known = check_array(groups, input_name="groups", ensure_2d=False, dtype=None)
+    known = column_or_1d(known)
+    check_consistent_length(np.empty(n), known)
+    if np.unique(known).size < 2:
+        raise ValueError(
+            "groups must contain at least two groups, to leave out one at a time; all rows are in "
+            "the same one."
+        )
+    return known
 
 
 def check_both_classes(y: Array, C: Array) -> None:

@@ -11,10 +11,14 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.svm import SVC
 
-from ._typing import Array, Mask
+from ._typing import Array, Mask, Rows
+from ._validation import check_groups
 from .criteria import CRITERIA, SolvedModel
 from .dual import read_svc
+from .group_left_out import sets_of
+from .groups import Remover
 from .methods import METHODS, Method
+from .pairs import lost
 from .svc import SpanSVC
 
 __all__ = ["SpanAnalysis", "analyze"]
@@ -35,6 +39,7 @@ def analyze(
     X: Any = None,
     y: npt.ArrayLike | None = None,
     sample_weight: npt.ArrayLike | None = None,
+    groups: npt.ArrayLike | None = None,
 ) -> SpanAnalysis:
     """Compute every estimate of the leave-one-out error of a fitted SVM, without retraining.
 
@@ -48,6 +53,9 @@ def analyze(
         The training labels.
     sample_weight : array-like of shape (l,), optional
         The sample weights that were passed to ``fit``, if any.
+    groups : array-like of shape (l,), optional
+        The group of every row, for ``group_error`` and ``group_decision``; by default the groups
+        that a SpanSVC was fitted with.
 
     Returns
     -------
@@ -76,7 +84,10 @@ def analyze(
     if isinstance(svc, SpanSVC):
         if not (X is None and y is None and sample_weight is None):
             raise ValueError("A SpanSVC keeps its training data: call analyze(model).")
-        return SpanAnalysis(svc.solved_model())
+        model, sets = svc.solved_model(), svc.left_out_sets_
+        if groups is not None:
+            sets = sets_of(check_groups(groups, svc.shape_fit_[0]))
+        return SpanAnalysis(model, sets)
     if not isinstance(svc, SVC):
         hint = ""
         if hasattr(svc, "steps"):
@@ -88,7 +99,8 @@ def analyze(
     if X is None or y is None:
         raise ValueError("X and y are needed: an SVC does not keep its training data.")
     solution, gram = read_svc(svc, X, y, sample_weight)
-    return SpanAnalysis(SolvedModel(gram, solution))
+    sets = None if groups is None else sets_of(check_groups(groups, solution.y.size))
+    return SpanAnalysis(SolvedModel(gram, solution), sets)
 
 
 class SpanAnalysis:
@@ -116,14 +128,16 @@ class SpanAnalysis:
         vectors.  The first may exceed 1.
     jaakkola_haussler, opper_winther, radius_margin : float
         Estimates derived for machines without intercept or with hard margins.
+    group_error : float
+        The error when whole groups are left out, as predicted by the block form.
 
     See Also
     --------
     spansvm.analyze : Analyse a fitted model.
     """
 
-    def __init__(self, model: SolvedModel) -> None:
-        self._model = model
+    def __init__(self, model: SolvedModel, sets: list[Rows] | None = None) -> None:
+        self._model, self._sets = model, sets
         solution = model.solution
         self.y: Array = solution.y
         self.alpha: Array = solution.alpha
@@ -168,6 +182,24 @@ class SpanAnalysis:
     def loo_decision(self) -> Array:
         """``f^p(x_p)``: the decision value of every instance, had it been left out."""
         return self._model.spans.decision
+
+    @cached_property
+    def group_decision(self) -> Array:
+        """The decision value of every instance, had its group been left out."""
+        if self._sets is None:
+            raise ValueError("There are no groups: call analyze with groups=.")
+        gram, values = self._model.gram, self.loo_decision.copy()
+        remover = Remover(gram, self._model.solution)
+        for rows in (rows for rows in self._sets if rows.size > 1):
+            removed = remover.remove(rows)
+            plain = self._model.solution.decision[rows]
+            values[rows] = removed.values(plain, gram.block(rows, removed.rows))
+        return values
+
+    @property
+    def group_error(self) -> float:
+        """The error when whole groups are left out; rows with ``C_i = 0`` are not counted."""
+        return float(lost(self.y * self.group_decision)[self.C > 0].mean())
 
     def __getattr__(self, name: str) -> float:
         if name in _FORMER:
@@ -224,6 +256,9 @@ class SpanAnalysis:
             f"{method.label:<20}{value:>9.4f}   {method.meaning}"
             for method, value in self.estimates
         ]
+        if self._sets is not None:
+            meaning = f"predicted error, {len(self._sets)} groups left out"
+            lines.append(f"{'groups':<20}{self.group_error:>9.4f}   {meaning}")
         lines.append("")
         lines += [f"{label:<20} {value}" for label, value in self._counts()]
         if not self.converged:

@@ -25,7 +25,16 @@ from .memory import parse_budget
 from .qp import EQUAL_SUMS, default_max_iter, kkt_gap
 from .span import removals
 
-__all__ = ["EXACT_TOLERANCE", "Removals", "follow", "retrain"]
+__all__ = [
+    "EXACT_TOLERANCE",
+    "Removals",
+    "Vertex",
+    "can_follow",
+    "find_vertex",
+    "follow",
+    "make_tableau",
+    "retrain",
+]
 
 #: Solutions that violate the KKT conditions by more than this cannot serve as starting vertices.
 _VERTEX = 1e-7
@@ -85,15 +94,20 @@ def follow(
     available.
     """
     lost = Removals(np.full(rows.size, np.nan), np.full(rows.size, np.nan), 0.0)
-    if rows.size == 0 or isinstance(gram, LazyGram) or solution.indefinite:
+    if rows.size == 0 or not can_follow(gram, solution):
         return lost
-    if 8.0 * len(gram) ** 2 > parse_budget(None):
-        return lost
-    found = _find_vertex(gram, solution, system)
+    found = find_vertex(gram, solution, system)
     if found is None:
         return lost
     vertex, system = found
-    return _follow(gram, solution, vertex, _tableau(gram, vertex.free, system), rows)
+    return _follow(gram, solution, vertex, make_tableau(gram, vertex.free, system), rows)
+
+
+def can_follow(gram: Gram, solution: DualSolution) -> bool:
+    """Whether there are a matrix and room for a tableau, and the kernel is not indefinite."""
+    if isinstance(gram, LazyGram) or solution.indefinite:
+        return False
+    return 8.0 * len(gram) ** 2 <= parse_budget(None)
 
 
 def _follow(
@@ -152,7 +166,7 @@ def retrain(gram: Gram, solution: DualSolution, rows: Rows) -> tuple[Array, Arra
     return values, shifts, gaps
 
 
-def _find_vertex(
+def find_vertex(
     gram: Gram, solution: DualSolution, system: Bordered | None
 ) -> tuple[Vertex, Bordered] | None:
     """A solution to start from, with its inverse; None if rounding prevents it."""
@@ -252,7 +266,8 @@ def _settle(gram: Gram, y: Array, x: Array, lo: Array, hi: Array) -> tuple[Verte
     return Vertex(x, lo, hi, residual, free), system
 
 
-def _tableau(gram: Gram, free: Rows, system: Bordered) -> Tableau:
+def make_tableau(gram: Gram, free: Rows, system: Bordered) -> Tableau:
+    """The tableau of some free vectors, with room for its rows."""
     n = len(gram)
     values = gram.whole_rows(free)
     apart = gram.diagonal - values[0] - (values[0] - gram.diagonal[free[0]])

@@ -29,7 +29,9 @@ __all__ = [
     "SpanValues",
     "StoredValues",
     "calibrate",
+    "calibrated_by_span",
     "exact_left_out",
+    "of_training_rows",
     "span_left_out",
     "tested",
 ]
@@ -275,7 +277,7 @@ def span_left_out(machines: TrainedMachines, used: Mask | None = None) -> LeftOu
     """
     used = machines.bounds > 0 if used is None else used
     values = SpanValues(machines)
-    return _of_training_rows(machines, values, used, partial(calibrate, machines, values))
+    return of_training_rows(machines, values, used, partial(calibrate, machines, values))
 
 
 def exact_left_out(machines: TrainedMachines, used: Mask) -> LeftOutClasses:
@@ -284,12 +286,13 @@ def exact_left_out(machines: TrainedMachines, used: Mask) -> LeftOutClasses:
     decision = machines.of_all_rows(np.concatenate([pair.decision for pair in pairs]))
     comparable = machines.of_all_rows(np.concatenate([pair.comparable for pair in pairs]))
     values = StoredValues(decision, decision, comparable)
-    return _of_training_rows(machines, values, used, _by_span(machines))
+    return of_training_rows(machines, values, used, calibrated_by_span(machines))
 
 
-def _of_training_rows(
+def of_training_rows(
     machines: TrainedMachines, values: Values, used: Mask, calibrated: Callable[[], PairSigmoids]
 ) -> LeftOutClasses:
+    """The training rows of machines with these values."""
     rows = machines.pair_rows
     return LeftOutClasses(values, rows.indices, rows.n_classes, used, calibrated, pair_rows=rows)
 
@@ -301,9 +304,10 @@ def tested(machines: TrainedMachines, values: Array, rows: PairRows) -> LeftOutC
     """
     return LeftOutClasses(
         StoredValues(values, values, values), rows.indices, rows.n_classes,
-        np.ones(rows.indices.size, dtype=np.bool_), _by_span(machines), False, rows,
+        np.ones(rows.indices.size, dtype=np.bool_), calibrated_by_span(machines), False, rows,
     )  # fmt: skip
 
 
-def _by_span(machines: TrainedMachines) -> Callable[[], PairSigmoids]:
+def calibrated_by_span(machines: TrainedMachines) -> Callable[[], PairSigmoids]:
+    """Sigmoids fitted on the leave-one-out values that the span predicts, when they are needed."""
     return partial(calibrate, machines, SpanValues(machines))

@@ -8,24 +8,27 @@ meets the KKT conditions (Theorem 2's assumption holds), it already is the solut
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.svm import SVC
 
-from ._typing import Array
-from ._validation import check_rows, encode_labels, n_rows
+from ._typing import Array, Rows
+from ._validation import check_groups, check_rows, encode_labels, n_rows
 from .dual import DualSolution, solve_dual, warn_indefinite
 from .following import EXACT_TOLERANCE
 from .gram import Gram, as_gram
+from .group_left_out import sets_of
+from .groups import Remover
 from .kernels import kernel_of
 from .lazy import gram_of
 from .svc import SpanSVC
-from .values import exact_values
+from .values import exact_values, without_traces
 from .weighting import weigh
 
-__all__ = ["exact_loo", "exact_loo_decision"]
+__all__ = ["exact_group_decision", "exact_loo", "exact_loo_decision"]
 
 
 def exact_loo(
@@ -34,6 +37,7 @@ def exact_loo(
     y: npt.ArrayLike,
     sample_weight: npt.ArrayLike | None = None,
     scores: npt.ArrayLike | None = None,
+    groups: npt.ArrayLike | None = None,
 ) -> Array:
     """Compute the decision values of exact leave-one-out.
 
@@ -48,12 +52,14 @@ def exact_loo(
     sample_weight : array-like of shape (l,), optional
     scores : array-like of shape (l,), optional
         Importance scores for the weighting of a :class:`~spansvm.SpanSVC`.
+    groups : array-like of shape (l,), optional
+        The group of every row: whole groups are left out.
 
     Returns
     -------
     ndarray of shape (l,)
-        For each instance, the decision value of the model trained on all the others.
-        Positive values predict ``classes_[1]``, the larger label.
+        For each instance, the decision value of the model trained on all the others, or on all
+        other groups.  Positive values predict ``classes_[1]``, the larger label.
 
     See Also
     --------
@@ -64,7 +70,7 @@ def exact_loo(
     Notes
     -----
     ``gamma="scale"`` and ``class_weight="balanced"`` are computed once, on all rows.  Where all
-    other instances belong to one class, the value is the label of that class, -1 or +1.
+    other instances (or groups) belong to one class, the value is the label of that class, -1 or +1.
 
     Examples
     --------
@@ -84,12 +90,15 @@ def exact_loo(
     if classes.size != 2:
         raise ValueError(f"y must contain two classes; it contains {classes.size}.")
     signs = encode_labels(labels, classes, n_rows(X))
+    sets = None if groups is None else sets_of(check_groups(groups, labels.size))
     _, C = weigh(estimator, labels, sample_weight, scores)
     kernel = kernel_of(estimator, X)
     gram = gram_of(kernel, X, whole=True)
     solution = solve_dual(gram, signs, C, tol=EXACT_TOLERANCE)
     if solution.indefinite or (not kernel.definite and gram.indefinite):
         warn_indefinite(stacklevel=2)
+    if sets is not None:
+        return exact_group_decision(gram, solution, sets)
     return exact_loo_decision(gram, solution)
 
 
@@ -100,3 +109,15 @@ def exact_loo_decision(K: Gram | npt.ArrayLike, solution: DualSolution) -> Array
     its decision values, and the retrained models start from it.
     """
     return exact_values(as_gram(K), solution).decision
+
+
+def exact_group_decision(
+    K: Gram | npt.ArrayLike, solution: DualSolution, sets: Sequence[Rows]
+) -> Array:
+    """The same with sets of rows left out together; they make up all rows."""
+    gram, values = as_gram(K), solution.decision.copy()
+    remover = Remover(gram, solution)
+    for rows in sets:
+        removed = remover.remove(rows, exact=True)
+        values[rows] = removed.values(values[rows], gram.block(rows, removed.rows))
+    return without_traces(values)

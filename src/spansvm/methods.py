@@ -70,6 +70,6 @@ METHODS: dict[str, Method] = {method.name: method for method in _TABLE}
 SELECTING = tuple(name for name, method in METHODS.items() if method.selects)
 
 
-def predicts(name: str) -> bool:
-    """Whether a method predicts every left-out row; True for unknown names."""
+def predicts(name: str | None) -> bool:
+    """Whether a method predicts every left-out row; True for unknown names, and for None."""
     return name not in METHODS or METHODS[name].predicts

@@ -15,11 +15,12 @@ from sklearn.svm import SVC
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._typing import Array
-from ._validation import Constraint, check_parameters, is_bool, is_positive
+from ._typing import Array, Rows
+from ._validation import Constraint, check_groups, check_parameters, is_bool, is_positive
 from .as_svc import arranged, as_svc
 from .criteria import SolvedModel
 from .dual import warn_indefinite
+from .group_left_out import groups_left_out, sets_of
 from .kernels import kernel_of
 from .left_out import LeftOutClasses, span_left_out
 from .machines import Machines, PairPaths, TrainedMachines
@@ -107,9 +108,12 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
         0 if all pairs converged, else 1.
     shape_fit_ : tuple of int
     loo_error_, loo_decision_function_, loo_predict_, loo_margin_, loo_ranking_
-        Predicted by the span; computed on first access.
+        Predicted by the span; computed on first access.  If the model was fitted with `groups`,
+        each row is left out together with its group.
     left_out_ : LeftOutClasses
         The left-out training rows, from which the attributes above are computed.
+    left_out_sets_ : list of ndarray, or None
+        The rows of the groups that are left out together; None if single rows are.
     machines_ : Machines
         The binary machines, one per pair of classes.
 
@@ -182,6 +186,7 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
         y: npt.ArrayLike,
         sample_weight: npt.ArrayLike | None = None,
         scores: npt.ArrayLike | None = None,
+        groups: npt.ArrayLike | None = None,
     ) -> SpanSVC:
         """Train on all pairs of classes.
 
@@ -193,6 +198,9 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
             Factors that multiply ``C``, at least 0; 0 leaves the instance out.
         scores : array-like of shape (l,), optional
             Importance scores in [0, 1] for the weighting.
+        groups : array-like of shape (l,), optional
+            The group of every row.  The model is the same; its leave-one-out values
+            (``loo_error_``, ...) then leave out whole groups.
 
         Returns
         -------
@@ -200,12 +208,15 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
             The fitted model.
         """
         self.check_parameters()
+        sets = None
         # A copy: the leave-one-out values are computed later, and the caller may change X.
         X, labels = validate_data(
             self, X, y, accept_sparse="csr", dtype=np.float64, order="C", copy=True,
             accept_large_sparse=False,
         )  # fmt: skip
         check_classification_targets(labels)
+        if groups is not None:
+            sets = sets_of(check_groups(groups, labels.size))
         if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
             raise ValueError(
                 f"With kernel='precomputed', X must be a square matrix; its shape is {X.shape}."
@@ -220,6 +231,7 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
             warn_indefinite(stacklevel=2)
         self.classes_, self.class_weight_ = classes, class_weight
         self._store(machines)
+        self.leave_out(sets)
         if self.fit_status_:
             worst = machines.found.gap
             warnings.warn(
@@ -244,12 +256,20 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
     def _store(self, machines: TrainedMachines) -> None:
         """Set the fitted attributes, in LibSVM's layout."""
         self.machines_: Machines = machines
-        self.left_out_: LeftOutClasses = span_left_out(machines)
         self.support_, self.support_vectors_ = machines.support, machines.vectors
         self.n_support_, self.dual_coef_, self.intercept_ = arranged(machines)
         self.n_iter_ = machines.found.iterations.astype(np.int32)
         self.fit_status_ = int(not machines.found.converged)
         self.shape_fit_ = machines.X.shape
+
+    def leave_out(self, sets: list[Rows] | None) -> None:
+        """Let the leave-one-out values leave out sets of rows that make up all; None for single."""
+        machines = self.machines_
+        assert isinstance(machines, TrainedMachines)
+        self.left_out_: LeftOutClasses = (
+            span_left_out(machines) if sets is None else groups_left_out(machines, sets)
+        )
+        self.left_out_sets_ = sets
 
     # Prediction -----------------------------------------------------------------------
 

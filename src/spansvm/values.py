@@ -37,7 +37,15 @@ from .gram import Gram
 from .lazy import LazyGram
 from .span import Spans, entering, find_spans
 
-__all__ = ["LeftOutValues", "accuracy_of", "exact_values", "left_out_values", "rounded"]
+__all__ = [
+    "LOOSE",
+    "LeftOutValues",
+    "accuracy_of",
+    "exact_values",
+    "left_out_values",
+    "rounded",
+    "without_traces",
+]
 
 #: Mean doubt allowed in each class with a hundred instances, as a fraction of the spread of the
 #: decision values.  Errors of many instances cancel, so it may grow with their number (measured).
@@ -63,7 +71,7 @@ _ABOVE_ROUNDING, _ABOVE_GAP = 100.0, 10.0
 _ZERO = 1e-10
 
 #: Exact models that violate the KKT conditions by more than this are reported.
-_LOOSE = 1e-5
+LOOSE = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +149,7 @@ def exact_values(gram: Gram, solution: DualSolution) -> LeftOutValues:
     lost = np.flatnonzero(np.isnan(decision))
     decision[lost], shift[lost], gaps = retrain(gram, solution, lost)
     gaps = np.append(gaps, solution.gap)
-    loose = int((gaps > _LOOSE).sum())
+    loose = int((gaps > LOOSE).sum())
     if loose:
         warnings.warn(
             f"{loose} of {gaps.size} leave-one-out models meet the KKT conditions only to within "
@@ -150,10 +158,17 @@ def exact_values(gram: Gram, solution: DualSolution) -> LeftOutValues:
             stacklevel=4,
         )
     accuracy = max(accuracy_of(gram, solution), _ABOVE_GAP * removals.error)
-    # A value of exactly 0 is an error: rounding must not decide which side it is on.
-    size = np.abs(decision)
-    decision[size <= _ZERO * size.max()] = 0.0
+    decision = without_traces(decision)
     return LeftOutValues(decision, _comparable(solution, decision - shift, accuracy), rows.size)
+
+
+def without_traces(values: Array) -> Array:
+    """Exact values, with 0 for those that only rounding keeps from it.
+
+    A value of exactly 0 is an error: rounding must not decide which side it is on.
+    """
+    size = np.abs(values)
+    return np.where(size <= _ZERO * size.max(initial=0.0), 0.0, values)
 
 
 def _comparable(solution: DualSolution, values: Array, accuracy: float) -> Array:

@@ -12,6 +12,7 @@ from ._typing import Array
 from .criteria import CRITERIA
 from .following import follow
 from .gram import Gram
+from .groups import Remover
 from .kernels import kernel_of
 from .machines import PairPaths, TrainedMachines
 from .pair_grams import Grams
@@ -51,6 +52,7 @@ def _run_all(gram: Gram, y: Array) -> None:
         left_out_values(gram, model.solution)
         follow(gram, model.solution, np.flatnonzero(model.solution.support))
         bordered(gram, np.flatnonzero(model.solution.in_bound))
+        Remover(gram, model.solution).follow(np.arange(5))
 
 
 def _train_together(grams: Grams) -> None:

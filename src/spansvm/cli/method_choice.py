@@ -24,15 +24,14 @@ _FEW_GROUPS = 10
 
 
 def choose_method(method: str | None, table: Table, terminal: Terminal) -> str:
-    """The method: the span-rule by default, folds of whole groups if there are groups."""
+    """The method: the span-rule by default, also for groups."""
     if method is None:
-        if table.groups is None:
-            return "span_rule"
-        terminal.note(
-            "The rows come in groups, so whole groups are left out (--method kfold): leaving out "
-            "single rows would be too optimistic."
-        )
-        return "kfold"
+        if table.groups is not None:
+            terminal.note(
+                "The rows come in groups, so whole groups are left out: leaving out single rows "
+                "would be too optimistic."
+            )
+        return "span_rule"
     if method not in SELECTING:
         raise UserError(
             f"There is no method '{method}'{closest_name(method, SELECTING)}; --method must be one "
@@ -43,10 +42,10 @@ def choose_method(method: str | None, table: Table, terminal: Terminal) -> str:
             f"--method {method} is for two classes, but {table.source} has "
             f"{len(table.schema.classes)}; use span_rule, loo or kfold."
         )
-    if table.groups is not None and method != "kfold":
-        terminal.note(
-            f"Warning: --method {method} leaves out single rows and ignores --groups; expect it to "
-            "be too optimistic."
+    if table.groups is not None and not predicts(method):
+        raise UserError(
+            f"--method {method} is a bound for single rows and knows no groups; leave --groups "
+            "out, or use span_rule, loo or kfold."
         )
     return method
 
@@ -54,12 +53,12 @@ def choose_method(method: str | None, table: Table, terminal: Terminal) -> str:
 def choose_folds(method: str, table: Table, seed: int) -> Any:
     """Folds for ``kfold``, else None.
 
-    Groups are never split; if there are few, each is a fold of its own.
+    Groups are never split; if there are few, each is a fold of its own, as with other methods.
     """
-    if method != "kfold":
-        return None
     labels = np.asarray(table.y)
     if table.groups is None:
+        if method != "kfold":
+            return None
         classes, counts = np.unique(labels, return_counts=True)
         if counts.min() < _FOLDS:
             raise UserError(
@@ -73,16 +72,17 @@ def choose_folds(method: str, table: Table, seed: int) -> Any:
             f"All rows of {table.source} are in one group; leave --groups out, or pass another "
             "column."
         )
-    few = n_groups <= _FEW_GROUPS
+    few = n_groups <= _FEW_GROUPS or method != "kfold"
     folds = LeaveOneGroupOut() if few else GroupKFold(_FOLDS, shuffle=True, random_state=seed)
     for rows, _ in folds.split(labels, labels, table.groups):
         absent = np.setdiff1d(labels, labels[rows])
         if absent.size:
+            which, advice = ("group", "") if few else ("fold", ", another --seed")
             raise UserError(
-                f"All rows of class {absent[0]} are in one fold, so a model trained on the others "
-                "cannot learn it; pass other --groups, another --seed, or --method span_rule."
+                f"All rows of class {absent[0]} are in one {which}, so a model trained on the "
+                f"others cannot learn it; pass other --groups{advice}, or leave --groups out."
             )
-    return folds
+    return folds if method == "kfold" else None
 
 
 def choose_scorers(

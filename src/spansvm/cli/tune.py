@@ -141,8 +141,8 @@ def tune(
         str | None,
         typer.Option(
             metavar="NAME", autocompletion=offering(*SELECTING), rich_help_panel=_SEARCH,
-            help=f"How to evaluate candidates: {', '.join(SELECTING)}. Default: span_rule, or "
-            "kfold with --groups.",
+            help=f"How to evaluate candidates: {', '.join(SELECTING)}. Default: span_rule; "
+            "with --groups, whole groups are left out.",
         ),
     ] = None,
     scoring: Annotated[

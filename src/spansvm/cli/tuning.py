@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ..errors import UserError, listed, require
+from ..group_left_out import sets_of
 from ..output import OutputFolder
 from ..report import Report
 from ..search import SpanSearch
@@ -74,7 +75,7 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
     _search(search, plan, searched, request, terminal)
     model = search.best_estimator_
     if sample is not None:
-        model = _train_on_all(pipeline, search.best_params_, table, terminal)
+        model = _train_on_all(pipeline, search.best_params_, table, folds is not None, terminal)
     test = None if test_table is None else held_out_figures(model, test_table)
     trained = None if sample is None else model[-1]
     report = _report(search, searched, sample, trained, request, test, terminal)
@@ -138,7 +139,7 @@ def _search(
     arguments = {
         "sample_weight": table.weights,
         "scores": table.scores,
-        "groups": table.groups if search.method == "kfold" else None,
+        "groups": table.groups,
     }
     labels = np.asarray(table.y)
 
@@ -166,13 +167,17 @@ def _search(
     terminal.progress(f"Searched {n_candidates} candidates in {seconds:.1f} s.")
 
 
-def _train_on_all(pipeline: Any, params: dict[str, Any], table: Table, terminal: Terminal) -> Any:
+def _train_on_all(
+    pipeline: Any, params: dict[str, Any], table: Table, by_folds: bool, terminal: Terminal
+) -> Any:
     """The selected model, trained on all rows after a search on some of them."""
     terminal.progress(f"Training the selected model on all {table.n_rows} rows.")
     started = time.perf_counter()
     arguments = refit_arguments(pipeline, FitParams(table.weights, table.scores))
     with terminal.telling_warnings():
         model = candidate_estimator(pipeline, params).fit(table.X, np.asarray(table.y), **arguments)
+    if table.groups is not None and not by_folds:
+        model[-1].leave_out(sets_of(table.groups))
     terminal.progress(f"Trained it in {time.perf_counter() - started:.1f} s.")
     return model
 

@@ -64,7 +64,6 @@ def render_html(report: Report) -> str:
     )
     environment.filters.update(number=number, percent=percent, words=words)
     search, hidden = report.search, _hidden(report.search)
-    method = METHODS[search.method]
     page: str = environment.from_string(_resource("template.html")).render(
         report=report,
         search=search,
@@ -74,8 +73,8 @@ def render_html(report: Report) -> str:
         style=Markup(style),
         script=Markup(script),
         data=Markup(_embedded(_hover_data(report))),
-        method=f"{method.label}: {method.meaning}",
-        estimate_names=_ESTIMATES,
+        method=_method_in_words(search),
+        estimate_names={**_ESTIMATES, "loo_error": search.loo_name},
         ranking=search.ranking()[:_MOST_LISTED],
         hidden=hidden,
         selectable=hidden if search.chart in ("heat map", "points") else [],
@@ -86,6 +85,14 @@ def render_html(report: Report) -> str:
         test_interval=_test_interval(report.test),
     )
     return page
+
+
+def _method_in_words(search: SearchedCandidates) -> str:
+    method = METHODS[search.method]
+    if search.n_groups is None:
+        return f"{method.label}: {method.meaning}"
+    how = "predicted" if method.from_one_model else "each in turn"
+    return f"{method.label}: {search.n_groups} groups left out, {how}"
 
 
 def _hidden(search: SearchedCandidates) -> list[int]:

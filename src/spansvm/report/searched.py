@@ -150,6 +150,8 @@ class SearchedCandidates:
         Of the selected candidate; None for methods that give no predictions.
     checked : Checked or None
         How far the rule was off, with ``method="auto"``.
+    n_groups : int or None
+        How many groups were left out one at a time; None if single rows or folds were.
     """
 
     method: str
@@ -169,6 +171,7 @@ class SearchedCandidates:
     shown: list[int]
     corrected: CorrectedScore | None = None
     checked: Checked | None = None
+    n_groups: int | None = None
 
     @property
     def selecting_scores(self) -> Array:
@@ -212,16 +215,21 @@ class SearchedCandidates:
         """The exact leave-one-out or cross-validation error; None for other methods."""
         if self.method in ("loo", "auto"):
             error = self.estimates["loo_error"][self.best_index]
-            return None if error is None else JudgedError("exact leave-one-out error", error)
+            return None if error is None else JudgedError(f"exact {self.loo_name}", error)
         if self.method == "kfold" and "accuracy" in self.scores:
             score = self.scores["accuracy"][self.best_index]
             return None if score is None else JudgedError("cross-validation error", 1.0 - score)
         return None
 
     @property
+    def loo_name(self) -> str:
+        """The error when rows or groups are left out one at a time."""
+        return "leave-one-out error" if self.n_groups is None else "leave-one-group-out error"
+
+    @property
     def span_rule_name(self) -> str:
         """What the selected model's span-rule error is called next to `judged_error`."""
-        return _SPAN_RULE_NAMES.get(self.method, "leave-one-out error")
+        return _SPAN_RULE_NAMES.get(self.method, self.loo_name)
 
     @property
     def at_edge(self) -> list[str]:
@@ -254,7 +262,7 @@ def describe_search(search: Any) -> SearchedCandidates:
     known = selecting[~np.isnan(selecting)]
     estimates = ("loo_error", "loo_hinge", "n_in_bound", "n_bounded", "n_empty")
     return SearchedCandidates(
-        method=search.method,
+        method=search.method_,
         scoring=scoring,
         ties=search.ties,
         n_candidates=selecting.size,
@@ -271,6 +279,7 @@ def describe_search(search: Any) -> SearchedCandidates:
         shown=shown,
         corrected=_corrected(search),
         checked=_checked(search),
+        n_groups=search.n_groups_,
     )
 
 
@@ -299,8 +308,8 @@ def _scores(search: Any) -> tuple[dict[str, Array], str]:
         name = "score"
         if isinstance(search.scoring, str):
             name = search.scoring
-        elif not predicts(search.method):
-            name = f"1 {MINUS} {search.method}"
+        elif not predicts(search.method_):
+            name = f"1 {MINUS} {search.method_}"
         elif search.scoring is None:
             name = "accuracy"
         return {name: found["score"]}, name

@@ -105,11 +105,14 @@ def describe_trust(
     n_rows, n_support, n_trusted = (
         sum(getattr(pair, name) for pair in pairs) for name in ("n_rows", "n_support", "n_trusted")
     )
+    sets = model.left_out_sets_
     return Trust(
         pairs=pairs,
         exact_share=(n_rows - n_support + n_trusted) / n_rows,
-        verdict=_verdict(n_rows, n_support, n_trusted, len(pairs)),
-        doubts=_doubts(pairs, figures, selected_error, analyses[0].indefinite),
+        verdict=_verdict(n_rows, n_support, n_trusted, len(pairs))
+        if sets is None
+        else _verdict_on_groups(len(sets)),
+        doubts=_doubts(pairs, figures, selected_error, analyses[0].indefinite, sets is not None),
         estimates=_estimates(analyses[0]) if len(pairs) == 1 else [],
     )
 
@@ -138,11 +141,21 @@ def _verdict(n_rows: int, n_support: int, n_trusted: int, n_pairs: int) -> str:
     return text + over
 
 
+def _verdict_on_groups(n_groups: int) -> str:
+    return (
+        f"Each of {n_groups} groups is left out at once. The prediction is followed exactly, or "
+        "the model retrained, where a group is large, where fewer than ten in-bound vectors stay, "
+        "or where they have no room for what the group gives up. What follows is about single "
+        "rows, left out alone."
+    )
+
+
 def _doubts(
     pairs: list[TrustOfPair],
     figures: LeaveOneOutFigures,
     selected_error: float | None,
     indefinite: bool,
+    grouped: bool,
 ) -> list[str]:
     doubts = []
     if not all(pair.converged for pair in pairs):
@@ -150,13 +163,13 @@ def _doubts(
     if indefinite:
         doubts.append("The theory assumes a positive semidefinite kernel, and this one is not.")
     empty = sum(pair.n_empty for pair in pairs)
-    if empty:
+    if empty and not grouped:
         doubts.append(
             f"{empty} in-bound {'vector has' if empty == 1 else 'vectors have'} an empty Λₚ, "
             "where the span is undefined."
         )
     fewest = min(pairs, key=lambda pair: pair.n_in_bound)
-    if fewest.n_in_bound < _FEW_IN_BOUND:
+    if fewest.n_in_bound < _FEW_IN_BOUND and not grouped:
         which = f" between {' and '.join(fewest.classes)}" if len(pairs) > 1 else ""
         doubts.append(
             f"The span-rule rests on in-bound vectors, and the machine{which} has only "

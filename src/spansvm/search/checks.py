@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import Any
 
@@ -16,7 +15,10 @@ from .scoring import resolve_scorers
 __all__ = ["check_search"]
 
 _CONSTRAINTS: dict[str, Constraint] = {
-    "method": (lambda value: value in SELECTING, f"one of {', '.join(SELECTING)}"),
+    "method": (
+        lambda value: value is None or value in SELECTING,
+        f"None or one of {', '.join(SELECTING)}",
+    ),
     "ties": (lambda value: value in TIES, f"one of {', '.join(TIES)}"),
     "n_jobs": (
         lambda value: value is None or (isinstance(value, Integral) and value != 0),
@@ -39,7 +41,7 @@ _CONSTRAINTS: dict[str, Constraint] = {
 
 
 def check_search(search: Any) -> None:
-    """Raise ValueError for invalid parameters of a SpanSearch, and warn of unused ones."""
+    """Raise ValueError for invalid parameters of a SpanSearch."""
     check_parameters(search, _CONSTRAINTS)
     if not predicts(search.method) and search.scoring is not None:
         raise ValueError(
@@ -51,12 +53,10 @@ def check_search(search: Any) -> None:
             "method='auto' needs a score to select by, so that refit cannot be a function. Use "
             "'span_rule' or 'loo'."
         )
-    if search.cv is not None and search.method != "kfold":
-        warnings.warn(
-            f"cv={search.cv!r} is not used: method={search.method!r} leaves out one row at a "
-            "time. Leave cv out, or set method='kfold'.",
-            UserWarning,
-            stacklevel=3,
+    if search.method == "auto" and search.cv is not None:
+        raise ValueError(
+            "method='auto' leaves out single rows or groups, not the folds of cv. Use method=None, "
+            "or leave cv out."
         )
     if search.gram_budget is not None:
         parse_budget(search.gram_budget)

@@ -53,8 +53,8 @@ def what_to_keep(search: Any, work: Work, n_candidates: int, y: np.ndarray) -> K
     """What to keep of every candidate; in words, why there is no correction if there is none."""
     if not search.corrected:
         return "the search was made with corrected=False"
-    if not predicts(search.method):
-        return f"method={search.method!r} gives no predictions"
+    if not predicts(work.method):
+        return f"method={work.method!r} gives no predictions"
     if callable(search.refit):
         return "refit is a function of all results, whose choice cannot be repeated on drawn rows"
     name = selecting_scorer(search)
@@ -64,7 +64,7 @@ def what_to_keep(search: Any, work: Work, n_candidates: int, y: np.ndarray) -> K
     only_errors = set(work.score_params.get(name, {})) <= {"sample_weight"} and (
         count_score(scorers[name], np.unique(y)) is not None
     )
-    return Keeping(name, only_errors, BUDGET // (n_candidates * len(work.splits)))
+    return Keeping(name, only_errors, BUDGET // (n_candidates * work.leaving.n_splits))
 
 
 class CorrectedScore:
@@ -208,8 +208,11 @@ def _gather(
 
 def _predicted_rows(work: Work, n_rows: int) -> list[Rows]:
     """The rows that candidates predict, split by split."""
-    if work.splits[0] is not None:
-        return [split[1] for split in work.splits if split is not None]
+    leaving = work.leaving
+    if leaving.sets is not None and not leaving.pooled:
+        return leaving.sets
+    if leaving.splits[0] is not None:
+        return [split[1] for split in leaving.splits if split is not None]
     weight = work.params.sample_weight
     return [np.arange(n_rows) if weight is None else np.flatnonzero(weight)]
 

@@ -12,13 +12,14 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from ..criteria import CRITERIA
 from ..following import EXACT_TOLERANCE
+from ..group_left_out import folds_left_out, groups_left_out
 from ..left_out import LeftOutClasses, exact_left_out, span_left_out, tested
 from ..machines import PairPaths, TrainedMachines
 from ..methods import predicts
@@ -27,6 +28,7 @@ from ..path import Models
 from ..svc import SpanSVC
 from .composite import Candidates, FitParams, has_rows, take_rows
 from .kept import Keeping, Kept, Recorder, keep_errors, keep_responses
+from .leaving import Leaving
 from .responses import LeftOutClassifier
 from .training_sets import Split, TrainingSet, cache_of
 
@@ -49,8 +51,8 @@ class Work:
     params : FitParams
     score_params : dict
         Keyword arguments by scorer.
-    splits : list of (train, test), or of None
-        The folds of ``method="kfold"``; otherwise one None, for all rows.
+    leaving : Leaving
+        Which rows are left out.
     gram_budget : float, str or None
         Replaces that of the machine.
     config : dict
@@ -67,11 +69,16 @@ class Work:
     scorers: Mapping[str, Callable[..., Any]] | None
     params: FitParams
     score_params: Mapping[str, Mapping[str, Any]]
-    splits: Sequence[Split]
+    leaving: Leaving
     gram_budget: float | str | None
     config: Mapping[str, Any]
     keeping: Keeping | str = ""
     compares: bool = False
+
+    @property
+    def splits(self) -> Sequence[Split]:
+        """Folds that are trained one by one; otherwise one None, for all rows."""
+        return self.leaving.splits
 
 
 @dataclass(frozen=True)
@@ -103,7 +110,8 @@ class Outcome:
 
     ``exception`` is why it failed, or why a scorer did; ``error`` is the text for the user.
     ``scores`` holds the scores that were computed, ``kept`` the predictions that are needed again,
-    and ``wrong`` which rows are misclassified, eight to a byte.
+    and ``wrong`` which rows are misclassified, eight to a byte; ``folds`` the outcomes of single
+    folds if one model predicts them all.
     """
 
     scores: Mapping[str, float] = field(default_factory=dict)
@@ -120,11 +128,19 @@ class Outcome:
     error: str = ""
     kept: Kept | None = None
     wrong: np.ndarray | None = None
+    folds: tuple[Outcome, ...] = ()
 
     @property
     def headline(self) -> float:
         """The first score, for the progress bar."""
-        return float(next(iter(self.scores.values()), np.nan))
+        scores = self.folds[0].scores if self.folds else self.scores
+        return float(next(iter(scores.values()), np.nan))
+
+    def by_split(self, split: int, leaving: Leaving) -> dict[int, Outcome]:
+        """The outcome of its split, or those of all folds that one model was to predict."""
+        if leaving.sets is None or leaving.pooled:
+            return {split: self}
+        return dict(enumerate(self.folds or [self] * leaving.n_splits))
 
 
 def evaluate(work: Work, X: Any, y: np.ndarray, chain: Chain) -> Iterator[Outcome]:
@@ -234,11 +250,11 @@ class _Judge:
 
     def _judge_some(self, orders: list[_Order]) -> Iterator[Outcome]:
         """The same up to the first candidate that fails."""
-        first = orders[0]
+        first, leaving = orders[0], self.work.leaving
         self.paths = self.paths or first.training_set.paths()
         trained = self.paths.train_each(
             [order.bounds for order in orders], tol=first.tol, max_iter=first.machine.max_iter,
-            spans=self.split is None,
+            spans=self.split is None and leaving.sets is None and self.work.method != "loo",
         )  # fmt: skip
         for order in orders:
             started = time.perf_counter()
@@ -261,11 +277,14 @@ class _Judge:
         if not found.converged:
             error = _early_stop(machine, machines)
             return Outcome(exception=ValueError(error), error=error, fit_time=fit_time)
-        if self.split is None:
+        leaving, folds = self.work.leaving, []
+        if self.split is not None:
+            judged = self._on_test_rows(machines, training_set, machine)
+        elif leaving.sets is None or leaving.pooled:
             judged = self._on_all_rows(machines, training_set, machine)
         else:
-            judged = self._on_test_rows(machines, training_set, machine)
-        return Outcome(
+            judged, folds = {}, self._on_folds(machines, training_set, machine)
+        outcome = Outcome(
             n_in_bound=found.n_in_bound,
             n_bounded=found.n_bounded,
             n_empty=found.n_empty,
@@ -275,13 +294,17 @@ class _Judge:
             score_time=time.perf_counter() - fitted,
             **judged,
         )
+        return replace(outcome, folds=tuple(_part(outcome, len(folds), own) for own in folds))
 
     def _on_all_rows(
         self, machines: TrainedMachines, training_set: TrainingSet, machine: SpanSVC
     ) -> dict[str, Any]:
-        """Evaluate by leave-one-out values, or by a criterion."""
-        left_out_by = exact_left_out if self.work.method == "loo" else span_left_out
-        left_out = left_out_by(machines, self.counted)
+        """Evaluate by the values of left-out rows or groups, or by a criterion."""
+        exact, sets = self.work.method == "loo", self.work.leaving.sets
+        if sets is not None:
+            left_out = groups_left_out(machines, sets, self.counted, exact)
+        else:
+            left_out = (exact_left_out if exact else span_left_out)(machines, self.counted)
         wrong = left_out.wrong(machine.break_ties)[self.counted]
         error = float(wrong.mean())
         judged: dict[str, Any] = {"loo_error": error, "hinge": left_out.hinge}
@@ -321,16 +344,39 @@ class _Judge:
         """Evaluate on the test rows of the fold."""
         assert self.split is not None
         _, test = self.split
-        classes = training_set.classes
         left_out = tested(
             machines, training_set.test_decisions(machines), training_set.test_rows(self.y[test])
         )
+        return self._scored(left_out, training_set, machine, test)
+
+    def _on_folds(
+        self, machines: TrainedMachines, training_set: TrainingSet, machine: SpanSVC
+    ) -> list[dict[str, Any]]:
+        """Evaluate on the test rows of all folds, left out of one model."""
+        sets = self.work.leaving.sets
+        assert sets is not None
+        return [
+            {
+                **self._scored(left_out, training_set, machine, test),
+                "loo_error": left_out.error(machine.break_ties),
+            }
+            for test, left_out in zip(
+                sets, folds_left_out(machines, sets, self.work.method == "loo"), strict=True
+            )
+        ]
+
+    def _scored(
+        self, left_out: LeftOutClasses, training_set: TrainingSet, machine: SpanSVC,
+        test: np.ndarray,
+    ) -> dict[str, Any]:  # fmt: skip
+        """The hinge loss and the scores of the test rows of a fold."""
         if self.work.scorers is None:
             weight = self._score_weight()
             right = ~left_out.wrong(machine.break_ties)
             score = np.average(right, weights=None if weight is None else weight[test])
             kept = self._keep_errors(~right)
             return {"hinge": left_out.hinge, "scores": {"score": float(score)}, "kept": kept}
+        classes = training_set.classes
         return {"hinge": left_out.hinge, **self._score(left_out, classes, machine, test)}
 
     def _keep_errors(self, wrong: np.ndarray) -> Kept | None:
@@ -364,6 +410,16 @@ class _Judge:
             except Exception as exception:
                 others |= _failure(exception)
         return {"scores": scores, **others}
+
+
+def _part(outcome: Outcome, n_folds: int, judged: dict[str, Any]) -> Outcome:
+    """The outcome of one of the folds that a model predicts; they share its time."""
+    return replace(
+        outcome,
+        fit_time=outcome.fit_time / n_folds,
+        score_time=outcome.score_time / n_folds,
+        **judged,
+    )
 
 
 def _early_stop(machine: SpanSVC, machines: TrainedMachines) -> str:

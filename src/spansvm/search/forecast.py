@@ -387,10 +387,13 @@ def _times(
 
 def _restricted(work: Work, rows: Rows, n_rows: int) -> Work:
     """The work on some of the rows, and on the first fold only."""
-    split = work.splits[0]
+    split, sets = work.splits[0], work.leaving.sets
     if split is not None:
         train, test = (np.flatnonzero(np.isin(rows, part)) for part in split)
         split = train, test
+    if sets is not None:
+        parts = [np.flatnonzero(np.isin(rows, part)) for part in sets]
+        sets = [part for part in parts if part.size]
     return replace(
         work,
         token=uuid.uuid4().hex,
@@ -402,7 +405,7 @@ def _restricted(work: Work, rows: Rows, n_rows: int) -> Work:
             }
             for name, own in work.score_params.items()
         },
-        splits=[split],
+        leaving=replace(work.leaving, splits=[split], sets=sets),
     )
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from sklearn.svm import SVC
 
-from .._typing import Array
+from .._typing import Array, Rows
 from ..as_svc import keeps_vectors, put_solution
 from ..kernels import Kernel, dense
 from ..left_out import SpanValues, calibrate
@@ -27,7 +27,7 @@ from ..weighting import weigh
 from .composite import FitParams, as_span_svc, take_rows, unwrap
 from .training_sets import TrainingSet, TransformedRows
 
-__all__ = ["refit_as_judged"]
+__all__ = ["leave_out", "refit_as_judged"]
 
 #: KKT conditions violated by more than this multiple of the tolerance, and by more than this value,
 #: call for a second training.  On ordinary problems LibSVM stays below twice its tolerance; with a
@@ -75,6 +75,13 @@ def refit_as_judged(
         del machine.fit
     _check(machine, budget=budget, **given)
     return estimator
+
+
+def leave_out(estimator: Any, sets: list[Rows]) -> None:
+    """Let the leave-one-out values of a fitted SpanSVC leave out the sets of the search."""
+    _, _, machine = unwrap(estimator)
+    if isinstance(machine, SpanSVC):
+        machine.leave_out(sets)
 
 
 def _check(svc: SVC, X: Any, y: np.ndarray, weight: Any, budget: Any) -> None:

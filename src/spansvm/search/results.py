@@ -69,7 +69,8 @@ def results_table(
             if not known.all():
                 mean[row], spread[row] = splits[row, known].mean(), splits[row, known].std()
         table[f"mean_test_{name}"], table[f"std_test_{name}"] = mean, spread
-        table[f"rank_test_{name}"] = _ranks(mean)
+        # With folds as in GridSearchCV, to the last digit; otherwise rounding must not decide.
+        table[f"rank_test_{name}"] = _ranks(mean if n_splits > 1 else np.round(mean, 10))
     table["loo_error"] = numbers("loo_error").mean(axis=1)
     table["loo_hinge"] = _known_mean(numbers("hinge"))
     for name in ("n_in_bound", "n_bounded", "n_empty"):
@@ -105,8 +106,6 @@ def _ranks(scores: Array) -> np.ndarray:
     """1 for the best; equal scores share a rank, and failed candidates share the last."""
     if np.isnan(scores).all():
         return np.ones(scores.size, dtype=np.int32)
-    # Means over folds have rounding errors: scores that select treats as equal share a rank.
-    scores = np.round(scores, 10)
     filled = np.where(np.isnan(scores), np.nanmin(scores) - 1.0, scores)
     return rankdata(-filled, method="min").astype(np.int32)
 

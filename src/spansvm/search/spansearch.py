@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 from sklearn import get_config
 from sklearn.base import clone
-from sklearn.model_selection import check_cv
 from sklearn.utils import assert_all_finite, indexable
 from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.multiclass import check_classification_targets
@@ -36,13 +35,14 @@ from .dispatch import run
 from .evaluation import Outcome, Work
 from .forecast import Forecast, predict_cost
 from .grid import list_candidates, select
+from .leaving import method_used, plan_leaving
 from .progress import SearchProgress
 from .refinement import Refinement
-from .refit import refit_as_judged
+from .refit import leave_out, refit_as_judged
 from .results import report_failures, results_table
 from .scoring import resolve_scorers
 from .selected import SelectedModel
-from .training_sets import Split, forget, row_numbers
+from .training_sets import forget
 
 __all__ = ["SpanSearch"]
 
@@ -60,14 +60,15 @@ class SpanSearch(CorrectedScore, SelectedModel):
     param_grid : dict, list of dicts, or iterable of dicts
         As in GridSearchCV; or an iterable of single candidates, such as
         :class:`sklearn.model_selection.ParameterSampler`.
-    method : str, default="span_rule"
-        How candidates are evaluated.
+    method : str, optional
+        How the rows that are left out are predicted; `cv` and `groups` say which these are.
 
-        - ``"span_rule"``: leave-one-out predictions of the span (Corollary 1).
-        - ``"loo"``: exact leave-one-out predictions; many times slower.
-        - ``"auto"``: the span-rule for all candidates, exact leave-one-out for those that may then
+        - None: ``"span_rule"``, or ``"kfold"`` if there is a `cv`.
+        - ``"span_rule"``: predictions of the span, from one model (Corollary 1).
+        - ``"loo"``: exact predictions, from one model; many times slower.
+        - ``"auto"``: the span-rule for all candidates, exact predictions for those that may then
           be the best (up to 48); the selected one is among these.
-        - ``"kfold"``: predictions for the test rows of each fold of `cv`.
+        - ``"kfold"``: a model trained for each fold of `cv`, or for each group.
         - ``"span_bound"``, ``"span_count"``, ``"xi_alpha"``, ``"sv_count"``: upper bounds on the
           leave-one-out error, for two classes; the score is 1 minus the bound.
     scoring : str, callable, list, tuple, set or dict, optional
@@ -76,7 +77,9 @@ class SpanSearch(CorrectedScore, SelectedModel):
         calibrated on leave-one-out values (but a selected SVC has no ``predict_proba`` of its
         own).  Not available for bounds and estimates.
     cv : int, splitter or iterable, optional
-        Folds of ``method="kfold"``; 5 by default.
+        Folds, as in GridSearchCV, with the same scores.  With ``method="span_rule"`` and
+        ``"loo"``, their test rows leave one model on all rows; the training rows of a fold must
+        then be all others.
     refit : bool, str or callable, default=True
         Whether to train the selected model on all rows; with several scores, the name of the one
         to select by; or a function from ``cv_results_`` to the index of the selected candidate.
@@ -105,11 +108,12 @@ class SpanSearch(CorrectedScore, SelectedModel):
     ----------
     cv_results_ : dict of arrays
         GridSearchCV's columns, and for each candidate ``loo_error`` (by the span-rule; exact with
-        ``method="loo"``, NaN with ``"kfold"``), ``loo_hinge`` (hinge loss of the left-out
-        predictions), ``n_in_bound``, ``n_bounded``, ``n_empty`` (numbers of in-bound and bounded
-        support vectors, and of those with empty Lambda_p; summed over pairs of classes, averaged
-        over folds) and ``converged``.  With ``method="auto"``, ``exact`` tells whose scores are
-        exact, and ``n_differ`` for how many rows the rule was wrong about the left-out prediction.
+        ``method="loo"``, NaN with ``"kfold"``; of groups if these are left out), ``loo_hinge``
+        (hinge loss of the left-out predictions), ``n_in_bound``, ``n_bounded``, ``n_empty``
+        (numbers of in-bound and bounded support vectors, and of those with empty Lambda_p; summed
+        over pairs of classes, averaged over folds) and ``converged``.  With ``method="auto"``,
+        ``exact`` tells whose scores are exact, and ``n_differ`` for how many rows the rule was
+        wrong about the left-out prediction.
     best_index_, best_params_, best_score_
         The selected candidate.  Not set if `refit` is False and there are several scores.
     corrected_score_ : float
@@ -124,7 +128,11 @@ class SpanSearch(CorrectedScore, SelectedModel):
         warning says so.
     scorer_ : callable or dict
     n_splits_ : int
-        Number of folds; 1 for leave-one-out methods.
+        Number of folds; 1 if rows or groups are left out.
+    method_ : str
+        The method that was used.
+    n_groups_ : int or None
+        Number of groups that were left out one at a time; None for single rows and folds.
     multimetric_ : bool
     refit_time_ : float
     classes_, n_features_in_, feature_names_in_
@@ -142,14 +150,15 @@ class SpanSearch(CorrectedScore, SelectedModel):
     -----
     Leave-one-out methods fit the transformers of a pipeline, ``gamma="scale"`` and
     ``class_weight="balanced"`` once, on all rows, including the left-out one.  With transformers
-    that use the labels (feature selection) this is optimistic; use ``method="kfold"`` instead,
-    which fits everything on the training rows of each fold.
+    that use the labels (feature selection) this is optimistic; use ``cv=5`` instead, which fits
+    everything on the training rows of each fold.
 
     Leave-one-out methods do not count rows whose ``sample_weight`` is 0.  Other weights bound
     multipliers and are not counts: they do not weight the scores unless metadata routing says so.
 
-    Leave-one-out is optimistic if rows come in groups (recordings of one person); use
-    ``method="kfold"`` with :class:`sklearn.model_selection.GroupKFold`.
+    Leave-one-out is optimistic if rows come in groups (recordings of one person): pass `groups` to
+    ``fit``, and whole groups are left out.  They are predicted, but left out exactly if they are
+    large or the prediction is doubtful.
 
     After Ctrl-C, ``cv_results_`` and ``best_params_`` cover the finished candidates and folds.
 
@@ -173,7 +182,7 @@ class SpanSearch(CorrectedScore, SelectedModel):
         estimator: Any,
         param_grid: Any,
         *,
-        method: str = "span_rule",
+        method: str | None = None,
         scoring: Any = None,
         cv: Any = None,
         refit: Any = True,
@@ -220,7 +229,8 @@ class SpanSearch(CorrectedScore, SelectedModel):
         scores : array-like of shape (l,), optional
             Importance scores in [0, 1], for a :class:`~spansvm.SpanSVC` with a weighting.
         groups : array-like of shape (l,), optional
-            For the splitter in `cv`.
+            The group of every row.  Without `cv`, whole groups are left out one at a time, and
+            their predictions are scored together; otherwise for the splitter in `cv`.
         **params : dict
             Other arguments for pipeline steps, as ``step__name``; with metadata routing, whatever
             is requested.
@@ -238,7 +248,7 @@ class SpanSearch(CorrectedScore, SelectedModel):
                 len(candidates), len(work.splits), shown=self.verbose > 0, forecast=self._forecast
             ) as progress:
                 for index, split, outcome in run(work, X, labels, candidates, self.n_jobs):
-                    outcomes[index][split] = outcome
+                    outcomes[index].update(outcome.by_split(split, work.leaving))
                     if self.error_score == "raise" and outcome.exception is not None:
                         raise outcome.exception
                     progress.advance(index, outcome.headline)
@@ -257,6 +267,8 @@ class SpanSearch(CorrectedScore, SelectedModel):
             started = time.perf_counter()
             best = candidate_estimator(self.estimator, self.best_params_)
             self.best_estimator_ = refit_as_judged(best, X, labels, refit_params, self.gram_budget)
+            if work.leaving.pooled and work.leaving.sets is not None:
+                leave_out(self.best_estimator_, work.leaving.sets)
             self.refit_time_ = time.perf_counter() - started
             if hasattr(best, "feature_names_in_"):
                 self.feature_names_in_ = best.feature_names_in_
@@ -315,7 +327,9 @@ class SpanSearch(CorrectedScore, SelectedModel):
         score_params: dict[str, Mapping[str, Any]] = {}
         routing = get_config()["enable_metadata_routing"]
         if routing:
-            given = {"sample_weight": sample_weight, "scores": scores, "groups": groups, **others}
+            given = {"sample_weight": sample_weight, "scores": scores, **others}
+            if self.cv is not None:
+                given["groups"] = groups
             routed = process_routing(
                 self, "fit", **{name: value for name, value in given.items() if value is not None}
             )
@@ -328,13 +342,6 @@ class SpanSearch(CorrectedScore, SelectedModel):
             params = fit_params(self.estimator, sample_weight, scores, others)
             refit_params = {}
             split_params = {} if groups is None else {"groups": groups}
-        if groups is not None and self.method != "kfold":
-            warnings.warn(
-                f"groups are not used: method={self.method!r} leaves out one row at a time, which "
-                "is optimistic for grouped rows. Use method='kfold' with cv=GroupKFold().",
-                UserWarning,
-                stacklevel=3,
-            )
         checked = FitParams(
             None
             if params.sample_weight is None
@@ -344,21 +351,16 @@ class SpanSearch(CorrectedScore, SelectedModel):
         )
         if not routing:
             refit_params = refit_arguments(self.estimator, checked)
-        splits: list[Split] = [None]
-        if self.method == "kfold":
-            splitter = check_cv(self.cv, y, classifier=True)
-            splits = [
-                (row_numbers(train), row_numbers(test))
-                for train, test in splitter.split(X, y, **split_params)
-            ]
+        method = method_used(self.method, self.cv)
+        leaving = plan_leaving(method, self.cv, X, y, groups, split_params)
         work = Work(
             token=uuid.uuid4().hex,
             estimator=clone(self.estimator),
-            method=self.method,
+            method=method,
             scorers=None if self.scoring is None else scorers,
             params=checked,
             score_params=score_params,
-            splits=splits,
+            leaving=leaving,
             gram_budget=self.gram_budget,
             config=get_config(),
             compares=self.method == "auto",
@@ -380,7 +382,8 @@ class SpanSearch(CorrectedScore, SelectedModel):
         scorers = resolve_scorers(self.estimator, self.scoring)
         self.scorer_ = scorers["score"] if list(scorers) == ["score"] else scorers
         self.multimetric_ = names != ["score"]
-        self.n_splits_ = len(work.splits)
+        self.n_splits_, self.method_ = work.leaving.n_splits, work.method
+        self.n_groups_ = work.leaving.n_groups
         if self.multimetric_ and not (
             self.refit is False or callable(self.refit) or self.refit in names
         ):
@@ -442,7 +445,7 @@ class SpanSearch(CorrectedScore, SelectedModel):
             return
         kept, known = [candidates[i] for i in done], [outcomes[i] for i in done]
         names = list(dict.fromkeys(n for own in known for o in own.values() for n in o.scores))
-        self.n_splits_, self.multimetric_ = len(work.splits), names != ["score"]
+        self.n_splits_, self.multimetric_ = work.leaving.n_splits, names != ["score"]
         self._lay_out(kept, known, names)
         name = self.refit if self.multimetric_ and isinstance(self.refit, str) else "score"
         if not np.isnan(self.cv_results_.get(f"mean_test_{name}", np.nan)).all():

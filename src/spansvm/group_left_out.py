@@ -1,0 +1,183 @@
+"""Predictions of all machines for rows that are left out in sets: groups, or test rows of folds.
+
+Every pair of classes loses the set's rows of its two classes.  The model without the set then
+gives the values of all its rows: also of those whose class is not in the pair, and of those of zero
+weight.  A pair that loses a whole class decides for the other (:mod:`spansvm.groups`), so that a
+class that only one set contains is never predicted for its rows.
+
+Sets of one row are left out as in leave-one-out.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from functools import cached_property, partial
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from ._linalg import one_blas_thread
+from ._typing import Array, Mask, Rows
+from .groups import Removed, Remover
+from .left_out import (
+    LeftOutClasses,
+    StoredValues,
+    calibrate,
+    calibrated_by_span,
+    exact_left_out,
+    of_training_rows,
+    span_left_out,
+)
+from .machines import TrainedMachines
+from .pairs import PairRows, labels
+from .values import LOOSE, accuracy_of, rounded, without_traces
+
+__all__ = ["GroupValues", "folds_left_out", "groups_left_out", "sets_of"]
+
+
+def sets_of(groups: np.ndarray) -> list[Rows]:
+    """The rows of every group."""
+    _, codes = np.unique(groups, return_inverse=True)
+    order = np.argsort(codes, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(codes[order])) + 1)
+
+
+def groups_left_out(
+    machines: TrainedMachines, sets: Sequence[Rows], used: Mask | None = None, exact: bool = False
+) -> LeftOutClasses:
+    """All training rows, each from the model without its set; together the sets are all rows.
+
+    Probabilities are calibrated on these values.
+    """
+    used = machines.bounds > 0 if used is None else used
+    if all(rows.size == 1 for rows in sets):
+        return exact_left_out(machines, used) if exact else span_left_out(machines, used)
+    values = GroupValues(machines, sets, exact)
+    return of_training_rows(machines, values, used, partial(calibrate, machines, values))
+
+
+def folds_left_out(
+    machines: TrainedMachines, sets: Sequence[Rows], exact: bool = False
+) -> Iterator[LeftOutClasses]:
+    """The test rows of one fold after the other; each has one model, so values are comparable.
+
+    Probabilities are calibrated by the span, as for folds that are trained.
+    """
+    for rows, (values, _) in zip(sets, _values(machines, sets, exact), strict=True):
+        own = PairRows(machines.indices[rows], machines.n_classes)
+        yield LeftOutClasses(
+            StoredValues(values, values, values), own.indices, own.n_classes,
+            np.ones(rows.size, dtype=np.bool_), calibrated_by_span(machines), False, own,
+        )  # fmt: skip
+
+
+class GroupValues:
+    """Values of the training rows without their sets; computed on first access."""
+
+    def __init__(self, machines: TrainedMachines, sets: Sequence[Rows], exact: bool) -> None:
+        self._machines, self._exact = machines, exact
+        self._single = np.array([rows[0] for rows in sets if rows.size == 1], dtype=np.intp)
+        self._sets = [rows for rows in sets if rows.size > 1]
+
+    @cached_property
+    def _of_sets(self) -> tuple[Array, Array]:
+        """Values for counting and for ranking; those of single rows are yet to be filled in."""
+        machines = self._machines
+        counted = np.zeros((machines.indices.size, machines.intercepts.size))
+        comparable = np.zeros_like(counted)
+        found = _values(machines, self._sets, self._exact)
+        for rows, (values, shift) in zip(self._sets, found, strict=True):
+            counted[rows], comparable[rows] = values, values - shift
+        if self._exact:
+            counted = np.apply_along_axis(without_traces, 0, counted)
+        return counted, comparable
+
+    @cached_property
+    def _alone(self) -> LeftOutClasses:
+        every = np.ones(self._machines.indices.size, dtype=np.bool_)
+        return (exact_left_out if self._exact else span_left_out)(self._machines, every)
+
+    def _with_single(self, values: Array, form: str) -> Array:
+        if self._single.size:
+            values = values.copy()
+            values[self._single] = getattr(self._alone.values, form)[self._single]
+        return values
+
+    @cached_property
+    def counted(self) -> Array:
+        """For counting errors."""
+        return self._with_single(self._of_sets[0], "counted")
+
+    @cached_property
+    def decision(self) -> Array:
+        """For use as decision values."""
+        return self._with_single(self._of_sets[0], "decision")
+
+    @cached_property
+    def comparable(self) -> Array:
+        """For ranking and for probabilities: without the shift of all other rows."""
+        machines, values = self._machines, self._of_sets[1].copy()
+        models = machines.models()
+        for column, model in enumerate(models):
+            accuracy = accuracy_of(model.gram, model.solution)
+            plain = model.solution.decision[model.solution.present]
+            own = rounded(values[:, column], accuracy)
+            values[:, column] = plain.mean() if plain.std() <= accuracy else own
+        return self._with_single(values, "comparable")
+
+    def counted_in(self, pair_rows: PairRows) -> Array:
+        """Values for counting of the rows of all pairs, one pair after the other."""
+        return self.counted[pair_rows.row, pair_rows.column]
+
+    def predicted(self, rows: Rows, n_classes: int, break_ties: bool) -> np.ndarray:
+        """The index of the class that some rows are counted as."""
+        return labels(self.counted[rows], np.arange(n_classes), break_ties)
+
+
+def _values(
+    machines: TrainedMachines, sets: Sequence[Rows], exact: bool
+) -> list[tuple[Array, Array]]:
+    """For every set, the values of its rows in all pairs, and the mean shift of all other rows."""
+    found = []
+    with machines.holding_grams(), one_blas_thread:
+        plain = machines.of_all_rows(np.concatenate([s.decision for s in machines.solutions]))
+        grams, models = machines.grams(), machines.models()
+        removers = [Remover(model.gram, model.solution) for model in models]
+        places = machines.pair_rows.place if machines.n_classes > 2 else None
+        local = np.full((len(models), machines.indices.size), -1, dtype=np.intp)
+        for column, own in enumerate(machines.pair_rows.rows):
+            local[column, own] = np.arange(own.size)
+        gaps = [model.solution.gap for model in models]
+        for rows in sets:
+            values, shift = plain[rows].copy(), np.zeros(len(removers))
+            where = rows if places is None else places[rows]
+            leaving = np.unique(rows)
+            for column, remover in enumerate(removers):
+                members = local[column, leaving]
+                members = members[members >= 0]
+                if members.size == 0:
+                    continue
+                removed = remover.remove(members, exact=exact)
+                if removed.unchanged:
+                    continue
+                kernel = grams.whole.block(where, grams.places[column][removed.rows])
+                values[:, column] = removed.values(plain[rows, column], kernel)
+                shift[column] = _shift(remover, removed, local[column, rows], values[:, column])
+                gaps.append(removed.gap)
+            found.append((values, shift))
+    loose = int((np.array(gaps) > LOOSE).sum())
+    if exact and loose:
+        warnings.warn(
+            f"{loose} of {len(gaps)} models without a group meet the KKT conditions only to within "
+            f"{max(gaps):.2g}. Scale the features, or reduce C.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+    return found
+
+
+def _shift(remover: Remover, removed: Removed, members: Rows, values: Array) -> float:
+    """:meth:`Remover.shift`, with -1 for rows that are not in the machine."""
+    own = members >= 0
+    return remover.shift(removed, members[own], values[own])
