@@ -46,6 +46,9 @@ from .training_sets import forget
 
 __all__ = ["SpanSearch"]
 
+#: For every candidate, the outcomes by split.
+_Outcomes = list[dict[int, Outcome]]
+
 
 class SpanSearch(CorrectedScore, SelectedModel):
     """Search for hyperparameters by leave-one-out estimates, training each candidate once.
@@ -242,7 +245,7 @@ class SpanSearch(CorrectedScore, SelectedModel):
         candidates = list_candidates(self.param_grid)
         work, refit_params = self._sort_out(X, labels, sample_weight, scores, groups, params)
         work = replace(work, keeping=what_to_keep(self, work, len(candidates), labels))
-        outcomes: list[dict[int, Outcome]] = [{} for _ in candidates]
+        outcomes: _Outcomes = [{} for _ in candidates]
         try:
             with SearchProgress(
                 len(candidates), len(work.splits), shown=self.verbose > 0, forecast=self._forecast
@@ -367,12 +370,7 @@ class SpanSearch(CorrectedScore, SelectedModel):
         )
         return work, refit_params
 
-    def _store(
-        self,
-        candidates: list[dict[str, Any]],
-        outcomes: list[dict[int, Outcome]],
-        work: Work,
-    ) -> None:
+    def _store(self, candidates: list[dict[str, Any]], outcomes: _Outcomes, work: Work) -> None:
         """Set the fitted attributes, except the best estimator."""
         every = [outcome for own in outcomes for outcome in own.values()]
         names = list(dict.fromkeys(name for outcome in every for name in outcome.scores))
@@ -381,9 +379,7 @@ class SpanSearch(CorrectedScore, SelectedModel):
             warn_indefinite(stacklevel=4)
         scorers = resolve_scorers(self.estimator, self.scoring)
         self.scorer_ = scorers["score"] if list(scorers) == ["score"] else scorers
-        self.multimetric_ = names != ["score"]
-        self.n_splits_, self.method_ = work.leaving.n_splits, work.method
-        self.n_groups_ = work.leaving.n_groups
+        self._lay_out(candidates, outcomes, names, work)
         if self.multimetric_ and not (
             self.refit is False or callable(self.refit) or self.refit in names
         ):
@@ -391,7 +387,6 @@ class SpanSearch(CorrectedScore, SelectedModel):
                 "scoring returned several scores; refit must be the name of the one to select "
                 f"by: {', '.join(names)}; got {self.refit!r}."
             )
-        self._lay_out(candidates, outcomes, names)
         for name in names:
             unknown = int(np.isnan(self.cv_results_[f"mean_test_{name}"]).sum())
             if unknown and all(outcome.exception is None for outcome in every):
@@ -414,9 +409,12 @@ class SpanSearch(CorrectedScore, SelectedModel):
     def _lay_out(
         self,
         candidates: list[dict[str, Any]],
-        outcomes: list[dict[int, Outcome]],
+        outcomes: _Outcomes,
         names: list[str],
+        work: Work,
     ) -> None:
+        self.multimetric_, self.method_ = names != ["score"], work.method
+        self.n_splits_, self.n_groups_ = work.leaving.n_splits, work.leaving.n_groups
         error_score = np.nan if self.error_score == "raise" else float(self.error_score)
         self.cv_results_ = results_table(candidates, outcomes, names, self.n_splits_, error_score)
         if self._refinement is not None:
@@ -433,20 +431,14 @@ class SpanSearch(CorrectedScore, SelectedModel):
         self.best_params_ = candidates[self.best_index_]
         self.best_score_ = float(means[self.best_index_])
 
-    def _keep(
-        self,
-        candidates: list[dict[str, Any]],
-        outcomes: list[dict[int, Outcome]],
-        work: Work,
-    ) -> None:
+    def _keep(self, candidates: list[dict[str, Any]], outcomes: _Outcomes, work: Work) -> None:
         """Keep the results of an interrupted search; raises nothing of its own."""
         done = [i for i, own in enumerate(outcomes) if own]
         if not done:
             return
         kept, known = [candidates[i] for i in done], [outcomes[i] for i in done]
         names = list(dict.fromkeys(n for own in known for o in own.values() for n in o.scores))
-        self.n_splits_, self.multimetric_ = work.leaving.n_splits, names != ["score"]
-        self._lay_out(kept, known, names)
+        self._lay_out(kept, known, names, work)
         name = self.refit if self.multimetric_ and isinstance(self.refit, str) else "score"
         if not np.isnan(self.cv_results_.get(f"mean_test_{name}", np.nan)).all():
             self._select(kept, name)

@@ -10,7 +10,6 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils import get_tags
 
 from .._typing import Array
@@ -32,7 +31,6 @@ __all__ = [
     "TransformedRows",
     "cache_of",
     "forget",
-    "row_numbers",
 ]
 
 #: Training rows and test rows of a fold; None for all rows.
@@ -43,12 +41,6 @@ _IDLE = 60.0
 
 #: How many simultaneous searches in one process keep their shared data.
 _SEARCHES = 4
-
-
-def row_numbers(rows: npt.ArrayLike) -> np.ndarray:
-    """Indices of rows, which may be given as a mask."""
-    rows = np.asarray(rows)
-    return np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
 
 
 class _Memo:
