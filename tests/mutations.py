@@ -164,7 +164,7 @@ MUTATIONS = [
       "scores that differ by rounding are no ties", "grid"),
     M("search/grid", "EQUAL_SCORES = 1e-10", "EQUAL_SCORES = 1e-3",
       "scores that differ are ties", "grid"),
-    M("search/results", "np.round(scores, 10)", "np.round(scores, 17)",
+    M("search/results", "np.round(mean, 10)", "np.round(mean, 17)",
       "ranks tell scores apart that differ by rounding", "search:share_a_rank"),
     M("together", "self._n_empty = int(n_empty.sum())", "self._n_empty = int(n_empty[0])",
       "n_empty of the first pair only", "search:empty_sets"),

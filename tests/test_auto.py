@@ -157,3 +157,22 @@ def test_the_report_says_how_many_predictions_the_rule_got_wrong():
     assert report.search.judged_error.error == pytest.approx(1 - search.best_score_)
     page = render_html(report)
     assert f"was computed for {checked.n_candidates} candidates within reach of the best" in page
+
+
+def test_groups_are_left_out_exactly_where_it_says_so():
+    X, y = clouds(120)
+    groups = np.arange(120) // 4
+    auto, exact = (
+        SpanSearch(SpanSVC(), GRID, method=method).fit(X, y, groups=groups)
+        for method in ("auto", "loo")
+    )
+    known = auto.cv_results_["exact"]
+    assert known[auto.best_index_]
+    assert auto.n_groups_ == 30
+    means = [search.cv_results_["mean_test_score"][known] for search in (auto, exact)]
+    np.testing.assert_array_equal(*means)
+
+
+def test_folds_are_refused():
+    with pytest.raises(ValueError, match="not the folds of cv"):
+        SpanSearch(SpanSVC(), GRID, method="auto", cv=5).fit(*clouds())

@@ -486,3 +486,30 @@ def test_a_saved_search_keeps_its_correction_but_not_the_predictions():
 def test_corrected_must_be_true_or_false():
     with pytest.raises(ValueError, match="corrected must be True or False; got 'yes'"):
         SpanSearch(SpanSVC(), GRID, corrected="yes").fit(*clouds())
+
+
+def test_folds_that_one_model_predicts_are_corrected_as_those_that_are_trained():
+    X, y = clouds()
+    cv = StratifiedKFold(4, shuffle=True, random_state=0)
+    trained, exact = (
+        SpanSearch(SVC(tol=1e-8), GRID, method=method, cv=cv, ties="first").fit(X, y)
+        for method in ("kfold", "loo")
+    )
+    assert exact.n_splits_ == 4
+    assert exact.best_params_ == trained.best_params_
+    assert exact.corrected_score_ == pytest.approx(trained.corrected_score_, abs=1e-12)
+    assert exact.corrected_score_ < exact.best_score_
+
+
+@pytest.mark.parametrize("method", ["span_rule", "loo"])
+def test_groups_that_one_model_leaves_out_are_drawn_whole(method):
+    X, y = noise(80)
+    groups = np.arange(80) // 8
+    rows = SpanSearch(SVC(), GRID, method=method).fit(X, y)
+    grouped = SpanSearch(SVC(), GRID, method=method).fit(X, y, groups=groups)
+    assert grouped.corrected_score_ < grouped.best_score_
+    twice = np.repeat(np.arange(80), 2)
+    doubled = SpanSearch(SVC(), GRID, method=method).fit(X[twice], y[twice], groups=twice)
+    # Both copies leave together and are drawn together: they tell no more than one.
+    wide, narrow = (np.diff(search.corrected_interval_) for search in (rows, doubled))
+    assert narrow == pytest.approx(wide, rel=0.15)

@@ -442,3 +442,32 @@ def test_a_saved_model_keeps_its_values_by_groups():
     saved = model.without_training_rows()
     assert saved.loo_error_ == model.loo_error_
     np.testing.assert_array_equal(saved.loo_margin_, model.loo_margin_)
+
+
+@pytest.mark.parametrize("C", [1.0, 100.0])
+def test_predictions_without_room_or_across_margins_are_not_believed(C):
+    X, y = blobs(700)
+    y = np.where(y > 0, 1.0, -1.0)
+    K = np.exp(-0.5 * ((X[:, None] - X) ** 2).sum(axis=2))
+    gram = Gram(K)
+    solution = solve_dual(gram, y, np.full(700, C))
+    remover, reasons = Remover(gram, solution), []
+    for members in sets_of(np.arange(700) % 140):
+        if not solution.support[members].any():
+            continue
+        predicted = remover.predict(members)
+        beta = solution.beta
+        beta[predicted.rows] += predicted.moves
+        np.testing.assert_allclose(beta[members], 0.0, atol=1e-9)
+        alpha = y * beta
+        outside = np.maximum(alpha - C, 0.0) + np.maximum(-alpha, 0.0)
+        no_room = outside.sum() > 0.5 * solution.alpha[members].sum()
+        margin = y * (K @ beta + solution.intercept + predicted.intercept)
+        over = np.where(solution.bounded, margin - 1.0, 1.0 - margin)
+        over[solution.in_bound] = 0.0
+        over[members] = 0.0
+        across = over.max() > 0.3
+        assert remover.remove(members).exact == (no_room or across)
+        reasons.append((no_room, across))
+    assert {(False, False), (False, True)} <= set(reasons)
+    assert (True, False) in reasons or (True, True) in reasons
