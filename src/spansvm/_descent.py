@@ -55,6 +55,10 @@ _SWEEP_FIXED, _SWEEP_ROW = 100.0, 0.9
 _COPY_ENTRY = 2.0
 _NEWTON_FIXED, _NEWTON_CUBE = 2000.0, 0.08
 
+#: After so many steps, as a fraction of the variables and at least, it is asked what pays now; a
+#: Newton step does if it costs at most so many times what the sweeps since the last one did.
+_CHUNKS, _SMALLEST_CHUNK, _NEWTON_SHARE = 10, 30, 3.0
+
 #: How often a solution is checked with a fresh gradient before its rounding errors are accepted.
 _FRESH_STARTS = 5
 
@@ -248,7 +252,7 @@ def run(
         For :func:`spansvm._newton.slide`.
     """
     n = x.size
-    chunk = max(n // 4, 100)
+    chunk = max(n // _CHUNKS, _SMALLEST_CHUNK)
     used, spent = 0, 0.0
     while True:
         steps, top, bottom, progress, size, n_free, n_active = call(
@@ -264,8 +268,10 @@ def run(
             return SOLVED, used, top, bottom, waited, 0.0
         if smaller and n > _SMALL and 2 * n_active <= n and _COPY_ENTRY * n_active**2 <= spent:
             return SHRINK, used, top, bottom, waited, 0.0
-        cost = _NEWTON_FIXED + n_free * n + _NEWTON_CUBE * n_free**3
-        if n_free > 1 and cost <= 2.0 * spent:
+        cost = _NEWTON_FIXED + n_free * n
+        if held[SIZE] == 0:
+            cost += _NEWTON_CUBE * n_free**3
+        if n_free > 1 and cost <= _NEWTON_SHARE * spent:
             free = free_variables(x, lo, hi)
             if held[SIZE] > 0:
                 call(change_points, at, K, inverse, points, held, free, shift)
