@@ -19,6 +19,7 @@ from ._removal import (
     TURNS,
     Tableau,
     compute_row,
+    first_to_stop,
     rooms,
     sides,
     solve_changed,
@@ -121,12 +122,7 @@ def remove_group(
                 left = 0.0
                 break
             left -= shortest
-            q, steepest = -1, 0.0
-            for i in range(n):
-                if room[i] <= shortest * (1.0 + 1e-12):
-                    steep = abs(slope[i]) / still[i]
-                    if steep > steepest:
-                        q, steepest = i, steep
+            q = first_to_stop(room, slope, still, shortest)
         if (T.place[q] >= 0) != (position[q] >= 0):
             bound = most[q] if slope[q] > 0.0 else least[q]
             state[q] = 0.0

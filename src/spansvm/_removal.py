@@ -21,10 +21,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba import uint64
 
-from ._compile import FAST_MATH, njit
+from ._compile import njit
 from ._descent import OFF_BOUND
 from ._linalg import add_row, add_rows
+from ._sweep import NO_NAN, larger, smaller
 
 __all__ = [
     "ASTRAY",
@@ -34,6 +36,7 @@ __all__ = [
     "TURNS",
     "Tableau",
     "compute_row",
+    "first_to_stop",
     "remove_all",
     "rooms",
     "sides",
@@ -52,6 +55,9 @@ STILL = 1e-11
 
 #: How many free vectors are checked at the end, and how far off their margins they may be.
 CHECKED, ASTRAY = 8, 1e-7
+
+#: Vectors are searched in blocks of this many.
+_BLOCK = 64
 
 
 class Tableau(NamedTuple):
@@ -115,21 +121,25 @@ def remove_all(
     """
     T = Tableau(K, free, place, projected, weights, values, scale, singular, tableau, slot, used)
     n = x.size
-    state, least, most = np.empty(n), np.empty(n), np.empty(n)
+    start, now = np.empty((4, n)), np.empty((4, n))
     largest = 0.0
     for i in range(n):
         largest = max(largest, abs(x[i]))
-    for k in range(rows.size):
         # The state of a free vector is its multiplier; that of any other is its residual.
-        for i in range(n):
-            if T.place[i] >= 0:
-                state[i], least[i], most[i] = x[i], lo[i], hi[i]
-            else:
-                state[i] = r[i]
-                least[i], most[i] = sides(x[i], lo[i], hi[i])
+        if T.place[i] >= 0:
+            start[0, i], start[1, i], start[2, i] = x[i], lo[i], hi[i]
+        else:
+            start[0, i] = r[i]
+            start[1, i], start[2, i] = sides(x[i], lo[i], hi[i])
+        start[3, i] = STILL * (1.0 if T.place[i] >= 0 else T.scale)
+    for k in range(rows.size):
+        for a in range(4):
+            target, source = now[a], start[a]
+            for i in range(n):
+                target[i] = source[i]
         result[k], shift[k] = _remove(
-            T, rows[k], amounts[k], stays[k], state, least, most, lo, hi, x, r, sums, number,
-            largest, error,
+            T, rows[k], amounts[k], stays[k], now[0], now[1], now[2], now[3], lo, hi, x, r, sums,
+            number, largest, error,
         )  # fmt: skip
 
 
@@ -172,21 +182,41 @@ def compute_row(T, q):
         row[T.free[b]] = lean[b]
 
 
-@njit(fastmath=FAST_MATH)
+@njit(fastmath=NO_NAN)
 def rooms(state, slope, least, most, still, room):
-    """How far each may move; returns the smallest."""
+    """How far each may move; returns the smallest.  Vectorised."""
     shortest = np.inf
-    for i in range(state.size):
+    for i in range(uint64(0), uint64(state.size)):
+        moves = abs(slope[i]) > still[i]
         end = most[i] if slope[i] > 0.0 else least[i]
-        free_way = max((end - state[i]) / slope[i], 0.0)
-        room[i] = free_way if abs(slope[i]) > still[i] else np.inf
-        shortest = min(shortest, room[i])
+        free_way = larger((end - state[i]) / (slope[i] if moves else 1.0), 0.0)
+        free_way = free_way if moves else np.inf
+        room[i] = free_way
+        shortest = smaller(shortest, free_way)
     return shortest
+
+
+@njit(fastmath=NO_NAN)
+def first_to_stop(room, slope, still, shortest):
+    """The vector that ends a step; of several at the same place, the one that moves fastest."""
+    limit, q, steepest = shortest * (1.0 + 1e-12), -1, 0.0
+    for start in range(0, room.size, _BLOCK):
+        end = min(start + _BLOCK, room.size)
+        least = np.inf
+        for i in range(uint64(start), uint64(end)):
+            least = smaller(least, room[i])
+        if least <= limit:
+            for i in range(start, end):
+                if room[i] <= limit:
+                    steep = abs(slope[i]) / still[i]
+                    if steep > steepest:
+                        q, steepest = i, steep
+    return q
 
 
 @njit
 def _remove(
-    T, p, amount, stays, state, least, most, lo, hi, x, r, sums, number, largest, error
+    T, p, amount, stays, state, least, most, still, lo, hi, x, r, sums, number, largest, error
 ):  # fmt: skip
     """Follow one removal; return the final residual of p, and the mean growth of the others'."""
     n = state.size
@@ -201,13 +231,11 @@ def _remove(
     comes = p  # whose row of the tableau will be needed
     least[p], most[p] = -np.inf, np.inf
     n_free = T.free.size - driven_free
-    slope, room, still = np.empty(n), np.empty(n), np.empty(n)
+    slope, room = np.empty(n), np.empty(n)
     slots, weights = np.empty(CHANGED + 1, np.int64), np.empty(CHANGED + 1)
     z = np.empty(CHANGED)
     own = amount
     sign = -1.0 if hi[p] > 0.0 else 1.0
-    for i in range(n):
-        still[i] = STILL * (1.0 if T.place[i] >= 0 else T.scale)
     for _ in range(TURNS):
         if own == 0.0:
             break
@@ -246,12 +274,7 @@ def _remove(
                 own = 0.0
                 break
             own += sign * length
-            q, steepest = -1, 0.0
-            for i in range(n):
-                if room[i] <= shortest * (1.0 + 1e-12):
-                    steep = abs(slope[i]) / still[i]
-                    if steep > steepest:
-                        q, steepest = i, steep
+            q = first_to_stop(room, slope, still, shortest)
         if (T.place[q] >= 0) != (position[q] >= 0):
             # It stops at its bound, and its residual begins to move.
             bound = most[q] if slope[q] > 0.0 else least[q]

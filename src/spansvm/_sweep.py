@@ -14,7 +14,7 @@ from numba.extending import intrinsic
 from ._calls import MARKS, ROW, reachable
 from ._compile import FAST_MATH, njit
 
-__all__ = ["INDEFINITE", "STALLED", "sweep"]
+__all__ = ["INDEFINITE", "NO_NAN", "STALLED", "larger", "smaller", "sweep"]
 
 #: Means "not available" in the vectorised searches; far beyond any gradient.
 _BARRED = -1e300
@@ -27,7 +27,7 @@ _BLOCK = 64
 _NEARLY = np.float32(1.0 - 1e-5)
 
 #: What is not a number is found in the result; here it would keep maxima from being vectorised.
-_NO_NAN = FAST_MATH | {"nnan"}
+NO_NAN = FAST_MATH | {"nnan"}
 
 #: The curvature that counts as flat, in the units in which gains are compared.
 _FLAT = 1e-12
@@ -39,28 +39,33 @@ _NEGATIVE = 1e4
 STALLED, INDEFINITE = 0, 1
 
 
-@intrinsic
-def larger(typing_context, one, other):
-    """The larger of two numbers, in a form that the compiler can vectorise."""
+def _extreme(name):
+    """The larger or smaller of two numbers, in a form that the compiler can vectorise."""
 
-    def generate(context, builder, signature, arguments):
-        kind = arguments[0].type
-        function = builder.module.declare_intrinsic(
-            "llvm.maxnum", [kind], ir.FunctionType(kind, [kind, kind])
-        )
-        return builder.call(function, arguments, fastmath=("nnan", "nsz"))
+    def extreme(typing_context, one, other):
+        def generate(context, builder, signature, arguments):
+            kind = arguments[0].type
+            function = builder.module.declare_intrinsic(
+                name, [kind], ir.FunctionType(kind, [kind, kind])
+            )
+            return builder.call(function, arguments, fastmath=("nnan", "nsz"))
 
-    return one(one, one), generate
+        return one(one, one), generate
+
+    return intrinsic(extreme)
 
 
-@njit(fastmath=_NO_NAN)
+larger, smaller = _extreme("llvm.maxnum"), _extreme("llvm.minnum")
+
+
+@njit(fastmath=NO_NAN)
 def _gain(slope, curvature, flat):
     """What a step gains, ``slope^2 / curvature``, in single precision: only to be compared."""
     slope = larger(slope, 0.0)
     return np.float32(slope * slope) / np.float32(larger(curvature, flat))
 
 
-@njit(fastmath=_NO_NAN)
+@njit(fastmath=NO_NAN)
 def _best_partner(row, g, low, diag, own_diag, top, gap, flat):
     """Index j with the largest second-order gain ``(g_j - g_i)^2 / (K_ii + K_jj - 2 K_ij)``."""
     n = g.size
@@ -85,7 +90,7 @@ def _best_partner(row, g, low, diag, own_diag, top, gap, flat):
     return -1
 
 
-@njit(fastmath=_NO_NAN)
+@njit(fastmath=NO_NAN)
 def _move_pair(row_i, row_j, step, g, up, low):
     """Update the gradient for ``x_i += step, x_j -= step``; return the next i and both extremes."""
     n = g.size

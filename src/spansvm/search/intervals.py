@@ -7,11 +7,11 @@ rows not drawn, scaled from these, 37 % of all, to all rows.  A share has a Wils
 many rows as give the sum of both.
 
 This was decided by coverage (``benchmarks/results/corrected.csv``: ten data sets, two grids, 100
-and 400 training rows, 1200 searches).  95% CIs covered the error on new rows in 88 % of all cases with
-the first variance alone, in 93 % with both, and the percentiles of the scores on the rows not drawn
-in 95 %, at a width larger by a tenth.  What one must not promise, an error below the true one, is
-the other way round: the true error was above the interval in 2.1 % with both variances, in 3.7 %
-with the percentiles.
+and 400 training rows, 1200 searches).  95% CIs covered the error on new rows in 88 % of all cases
+with the first variance alone, in 93 % with both, and the percentiles of the scores on the rows not
+drawn in 95 %, at a width larger by a tenth.  What one must not promise, an error below the true
+one, is the other way round: the true error was above the interval in 2.1 % with both variances, in
+3.7 % with the percentiles.
 """
 
 from __future__ import annotations
