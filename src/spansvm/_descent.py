@@ -237,7 +237,8 @@ def run(
     """Sweeps and Newton steps until the problem is solved or something else would pay.
 
     `waited` counts the chunks without progress so far; with `smaller`, the caller can go on with a
-    smaller problem; `at` are the :func:`addresses`.
+    smaller problem; `inverse`, `points`, `held` and `shift` are those of a carried inverse
+    (:mod:`spansvm._inverse`), if there is one; `at` are the :func:`addresses`.
 
     Returns
     -------

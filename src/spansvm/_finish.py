@@ -60,8 +60,8 @@ def finish_at(
 ):  # fmt: skip
     """:func:`finish` with the parts of the problem and of the factor.
 
-    In place of the factor, there may be the `inverse` (:mod:`spansvm._inverse`) of so many `points`
-    as `held` says; the factor is then empty.
+    In place of the factor, there may be an `inverse` of some `points` (:mod:`spansvm._inverse`), of
+    which `held` says how many.
 
     A Newton step that could slide on is left where it is: the sweeps that follow go on from there.
     """
@@ -110,6 +110,7 @@ def finish_at(
     for t in range(x.size):
         x[t], g[t] = best_x[t], best_g[t]
     free = free_variables(x, lo, hi)
+    held[SIZE] = 0  # it may be the inverse of others
     return best, np.empty((0, 0)), free, free, np.zeros(free.size, np.bool_), 0.0, 0.0
 
 
