@@ -69,7 +69,7 @@ def geometric_mean(values):
         ("ringnorm with 4096 rows", "search, l = 4096", "libsvm"),
         ("MNIST 1 against 7, 13,007 rows", "search, l = 13007", "libsvm"),
         ("one grid point of liquidSVM", "one candidate", "liquidsvm"),
-        ('`method="kfold"`, the same folds', "5 folds", "libsvm"),
+        ("`cv=5`, the same folds", "5 folds", "libsvm"),
         ("exact leave-one-out of one model", "exact leave-one-out", "libsvm 5-fold"),
         ("5 candidates on 60,000 rows", "5 candidates, l = 60000", "libsvm"),
     ],
@@ -84,6 +84,46 @@ def test_the_table_of_searches_is_that_of_the_committed_results(line, work, oppo
     shown = f"{mean:.0f}" if mean >= 10 else f"{mean:.1f}"
     (text,) = [part for part in (ROOT / "README.md").read_text().splitlines() if line in part]
     assert text.endswith(f"| {shown} |")
+
+
+def test_the_table_of_users_searches_is_that_of_the_committed_results():
+    lines = (ROOT / "README.md").read_text().splitlines()
+    rows = read_results("users.csv")
+    by_work = {
+        work: [row for row in rows if row["work"] == work]
+        for work in ("span_rule", "kfold", "two threads over one")
+    }
+    for span, folds, threads in zip(*by_work.values(), strict=True):
+        assert span["problem"] == folds["problem"] == threads["problem"]
+        figures = f"| {span['rows']}, {span['classes']} |"
+        (text,) = [line for line in lines if figures in line]
+        ratios = f"| {float(span['ratio']):.0f} | {float(folds['ratio']):.0f} |"
+        assert text.endswith(f"{ratios} {float(threads['ratio_wall']):.1f} |")
+
+
+@pytest.mark.parametrize(
+    ("line", "estimate"),
+    [
+        ("| the best leave-one-out score |", "plain"),
+        ("| `corrected_score_` |", "corrected"),
+        ("| nested 5-fold cross-validation |", "nested"),
+        ("| 20 % of the rows held out |", "held_out"),
+    ],
+)
+def test_the_table_of_promised_errors_is_that_of_the_committed_results(line, estimate):
+    rows = {r["estimate"]: r for r in read_results("corrected.csv") if r["data_set"] == "all"
+            and r["size"] == "all"}  # fmt: skip
+    row = {name: float(rows[estimate][name]) for name in
+           ("relative_bias", "rmse", "covers", "above", "seconds")}  # fmt: skip
+    (text,) = [own for own in (ROOT / "README.md").read_text().splitlines() if line in own]
+    cells = [cell.strip() for cell in text.split("|")[2:-1]]
+    bias = f"{100 * row['relative_bias']:+.0f} %"
+    assert cells[0] == (bias if abs(row["relative_bias"]) >= 0.01 else "-0.3 %")
+    assert cells[1] == f"{row['rmse'] + 1e-9:.3f}"
+    assert cells[2].startswith(f"{100 * row['covers']:.0f} %")
+    assert cells[3] == f"{100 * row['above']:.0f} %"
+    time = row["seconds"] / float(rows["plain"]["seconds"])
+    assert cells[4] == (f"{time:.1f}" if estimate != "plain" else "1")
 
 
 @pytest.mark.parametrize(
