@@ -23,7 +23,6 @@ from ._descent import (
     fill_submatrix,
     kkt_gap,
     middle_of_interval,
-    move_bounds,
     renew_gradient,
     restore_sum,
     rounding_level,
@@ -34,6 +33,7 @@ from ._factor import factorise_into, limits_of
 from ._finish import finish_at, same_points
 from ._hull import fill_distances
 from ._inverse import ACCURATE, SIZE, distances_by_inverse
+from ._moving import move_bounds
 from ._sweep import INDEFINITE, STALLED
 
 __all__ = ["advance"]
@@ -313,7 +313,7 @@ def advance(
     bounded
         Marks of the bounded vectors whose spans are known.
     sums, scales
-        For :func:`spansvm._descent.move_bounds`: sums and shares of two sides for every machine.
+        For :func:`spansvm._moving.move_bounds`: sums and shares of two sides for every machine.
     tol, limits, at
         Tolerance; thresholds of the factors; addresses.
     spans

@@ -13,10 +13,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import linalg
 
-from ._descent import fill_submatrix, move_bounds
+from ._descent import fill_submatrix
 from ._factor import Factor, factorise, limits_of
 from ._hull import hull_distances
 from ._linalg import add_rows, one_blas_thread, symmetric_view
+from ._moving import move_bounds
 from ._typing import Array, Mask, Rows
 from .qp import QPResult, gradient, make_feasible, refine, solve_qp
 from .twins import Twins, equal_points, first_equal
@@ -34,7 +35,7 @@ __all__ = [
 
 Box = tuple[Array, Array]
 
-#: The contribution of bounded vectors to the gradient; see :func:`spansvm._descent.move_bounds`.
+#: The contribution of bounded vectors to the gradient; see :func:`spansvm._moving.move_bounds`.
 BoundedSums = tuple[Array, Array, Array]
 
 #: KKT gap of the enclosing ball, as a fraction of the largest squared norm.
