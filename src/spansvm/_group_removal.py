@@ -18,6 +18,7 @@ from ._removal import (
     STILL,
     TURNS,
     Tableau,
+    change_kind,
     compute_row,
     first_to_stop,
     rooms,
@@ -123,17 +124,8 @@ def remove_group(
                 break
             left -= shortest
             q = first_to_stop(room, slope, still, shortest)
-        if (T.place[q] >= 0) != (position[q] >= 0):
-            bound = most[q] if slope[q] > 0.0 else least[q]
-            state[q] = 0.0
-            least[q], most[q] = sides(bound, lo[q], hi[q])
-            n_free -= 1
-            still[q] = STILL * T.scale
-        else:  # it leaves its bound
-            state[q] = lo[q] if least[q] == 0.0 else hi[q]
-            least[q], most[q] = lo[q], hi[q]
-            n_free += 1
-            still[q] = STILL
+        was_free = (T.place[q] >= 0) != (position[q] >= 0)
+        n_free += change_kind(T, q, was_free, slope, state, least, most, still, lo, hi)
         if position[q] >= 0:
             size -= 1
             last = changed[size]

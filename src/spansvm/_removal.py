@@ -35,6 +35,7 @@ __all__ = [
     "STILL",
     "TURNS",
     "Tableau",
+    "change_kind",
     "compute_row",
     "first_to_stop",
     "remove_all",
@@ -215,6 +216,21 @@ def first_to_stop(room, slope, still, shortest):
 
 
 @njit
+def change_kind(T, q, was_free, slope, state, least, most, still, lo, hi):
+    """A vector that ends a step becomes bound or free; returns by how much the free ones grow."""
+    if was_free:  # it stops at its bound, and its residual begins to move
+        bound = most[q] if slope[q] > 0.0 else least[q]
+        state[q] = 0.0
+        least[q], most[q] = sides(bound, lo[q], hi[q])
+        still[q] = STILL * T.scale
+        return -1
+    state[q] = lo[q] if least[q] == 0.0 else hi[q]
+    least[q], most[q] = lo[q], hi[q]
+    still[q] = STILL
+    return 1
+
+
+@njit
 def _remove(
     T, p, amount, stays, state, least, most, still, lo, hi, x, r, sums, number, largest, error
 ):  # fmt: skip
@@ -275,18 +291,8 @@ def _remove(
                 break
             own += sign * length
             q = first_to_stop(room, slope, still, shortest)
-        if (T.place[q] >= 0) != (position[q] >= 0):
-            # It stops at its bound, and its residual begins to move.
-            bound = most[q] if slope[q] > 0.0 else least[q]
-            state[q] = 0.0
-            least[q], most[q] = sides(bound, lo[q], hi[q])
-            n_free -= 1
-            still[q] = STILL * T.scale
-        else:  # it leaves its bound
-            state[q] = lo[q] if least[q] == 0.0 else hi[q]
-            least[q], most[q] = lo[q], hi[q]
-            n_free += 1
-            still[q] = STILL
+        was_free = (T.place[q] >= 0) != (position[q] >= 0)
+        n_free += change_kind(T, q, was_free, slope, state, least, most, still, lo, hi)
         if position[q] >= 0:
             size -= 1
             last = changed[size]
