@@ -207,11 +207,6 @@ def test_ties_are_broken_as_svc_breaks_them():
         theirs = SVC(**parameters, break_ties=break_ties).fit(X, y)
         np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
     assert (ours.predict(X) != SpanSVC(**parameters).fit(X, y).predict(X)).any()
-    with pytest.raises(ValueError, match="break_ties must be False"):
-        SpanSVC(break_ties=True, decision_function_shape="ovo").fit(X, y)
-    ours.set_params(decision_function_shape="ovo")
-    with pytest.raises(ValueError, match="break_ties must be False"):
-        ours.predict(X)
 
 
 def test_values_of_exactly_zero_go_where_svc_sends_them():
