@@ -253,7 +253,7 @@ def test_probabilities_do_not_contradict_the_decision():
         order = np.argsort(model.decision_function(X))
         assert (np.diff(model.predict_proba(X)[order, 1]) >= 0).all()
     pair = SpanSVC().fit([[0.0], [1.0]], [0, 1])
-    np.testing.assert_allclose(pair.predict_proba([[0.0], [1.0]]), 0.5)
+    np.testing.assert_allclose(pair.predict_calibrated_proba([[0.0], [1.0]]), 0.5)
     far = SpanSVC(kernel="linear", C=10.0).fit(*DATA["breast cancer"])
     assert np.isfinite(far.predict_log_proba(DATA["breast cancer"][0] * 1e6)).all()
 

@@ -229,11 +229,13 @@ class SpanSVC(ClassifierMixin, LooAttributes, BaseEstimator):
         class_weight, bounds = weigh(weighed, labels, sample_weight, scores)
         kernel = kernel_of(self, X)
         grams = Grams(kernel, X, indices, self.gram_budget)
-        paths, limits = PairPaths(grams), {"tol": self.tol, "max_iter": self.max_iter}
+        paths = PairPaths(grams)
         if hard:
-            bounds, found = train_without_bounds(paths, (bounds > 0).astype(float), **limits)
+            bounds, found = train_without_bounds(
+                paths, (bounds > 0).astype(float), tol=self.tol, max_iter=self.max_iter
+            )
         else:
-            found = paths.train(bounds, **limits)
+            found = paths.train(bounds, tol=self.tol, max_iter=self.max_iter)
         machines = TrainedMachines(X, grams.pair_rows, kernel, bounds, found, self.gram_budget)
         if found.indefinite:
             warn_indefinite(stacklevel=2)
@@ -314,6 +316,10 @@ class SpanSVC(ClassifierMixin, LooAttributes, BaseEstimator):
         for the left-out training instances: no folds and no further training.  With more than
         two classes, the pairwise probabilities are coupled.
 
+        With two classes the most probable class always is the predicted one: where the sigmoid
+        contradicts the decision, the probability is moved to just beyond 1/2.  With unequal
+        weights that can be many rows; see ``predict_calibrated_proba``.
+
         Returns
         -------
         ndarray of shape (n, n_classes)
@@ -321,6 +327,21 @@ class SpanSVC(ClassifierMixin, LooAttributes, BaseEstimator):
         """
         values = self._pair_values(X)
         return self.left_out_.calibration(values)
+
+    def predict_calibrated_proba(self, X: Any) -> Array:
+        """Class probabilities as the sigmoids give them, whatever ``predict`` says.
+
+        For two classes of unequal weight these are the honest ones: such a model predicts the
+        heavier class also where the other is more probable.  For more than two classes they are
+        those of ``predict_proba``.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            Columns in the order of ``classes_``.
+        """
+        values = self._pair_values(X)
+        return self.left_out_.calibration.calibrated(values)
 
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithm of :meth:`predict_proba`."""
