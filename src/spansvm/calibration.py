@@ -86,11 +86,12 @@ def agreeing(probability: Array, predicted: np.ndarray) -> Array:
     predicted : ndarray of shape (n,)
         The index of the predicted class.
     """
-    rows = np.arange(predicted.size)
-    own = probability[rows, predicted]
-    result = np.empty_like(probability)
-    result[rows, predicted] = moved = np.maximum(own, 0.5 + _BEYOND_HALF * (1.0 + own))
-    result[rows, 1 - predicted] = 1.0 - moved
+    own = probability[np.arange(predicted.size), predicted]
+    beyond = 0.5 + _BEYOND_HALF * (1.0 + own)
+    rows = np.flatnonzero(own < beyond)
+    result = probability.copy()
+    result[rows, predicted[rows]] = beyond[rows]
+    result[rows, 1 - predicted[rows]] = 1.0 - beyond[rows]
     return result
 
 
