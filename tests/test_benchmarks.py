@@ -37,9 +37,10 @@ def test_the_guide_shows_what_agreeing_probabilities_cost():
         assert f"test rows of {len(own)} data sets" in guide
         cells = [f"{100 * np.mean([row['disagree'] for row in own]):.1f} %"]
         for measured in agreeing.MEASURES:
-            ratios = [row[f"{measured}_ratio"] for row in own]
+            ratios = np.array([row[f"{measured}_ratio"] for row in own])
             mean = np.exp(np.mean(np.log(ratios)))
-            cells.append(f"{mean:.3f} ({min(ratios):.3f} to {max(ratios):.3f})")
+            mean, low, high = (100 * (ratio - 1) for ratio in (mean, ratios.min(), ratios.max()))
+            cells.append(f"{mean:+.1f} % ({low:+.1f} to {high:+.1f})")
         assert f"| {' | '.join(cells)} |" in guide
 
 

@@ -85,7 +85,7 @@ def test_rows_of_zero_weight_stay_out_and_other_weights_do_not_matter():
 
 def test_other_functions_say_that_they_need_a_number():
     X, y = IRIS[0][:100], IRIS[1][:100]
-    with pytest.raises(ValueError, match="supported by SpanSVC.fit alone"):
+    with pytest.raises(ValueError, match=r"supported by SpanSVC\.fit alone"):
         exact_loo(SpanSVC(C=np.inf), X, y)
-    with pytest.raises(ValueError, match="supported by SpanSVC.fit alone"):
+    with pytest.raises(ValueError, match=r"supported by SpanSVC\.fit alone"):
         SpanSearch(SpanSVC(), {"C": [np.inf]}).fit(X, y)
