@@ -479,7 +479,7 @@ MUTATIONS = [
       "search:transformers_are|steps_and|nested"),
     M("search/training_sets", "train_rows = take_rows(X, np.arange(y.size))", "train_rows = X",
       "transformers change the caller's rows", "search:work_in_place"),
-    M("search/composite", "params[name] is before[name]", "True",
+    M("search/candidates", "params[name] is before[name]", "True",
       "a candidate keeps the kernel of the one before",
       "search:steps_and|every_parameter|replaced",
       "candidates of a chain share their Gram matrix: what differs there is free"),

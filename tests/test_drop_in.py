@@ -113,6 +113,13 @@ def test_a_function_in_refit_must_return_the_index_of_a_candidate(flowers):
             SpanSearch(SVC(), {"C": [1]}, refit=lambda _, value=value: value).fit(*flowers)
 
 
+def test_listing_names_computes_nothing(flowers, monkeypatch):
+    search = SpanSearch(SVC(), {"C": [1, 10]}).fit(*flowers)
+    monkeypatch.setattr(type(search), "_corrected", lambda *_: pytest.fail("computed"))
+    assert {"corrected_score_", "best_params_", "predict"} <= set(dir(search))
+    assert "predict_proba" not in dir(search)
+
+
 # Standard errors ----------------------------------------------------------------------
 
 
@@ -168,7 +175,7 @@ def test_weights_widen_a_standard_error():
     values, weight = np.array([0.0, 0.0, 1.0, 1.0]), np.array([1.0, 1.0, 1.0, 3.0])
     mean = 4 / 6
     expected = np.sqrt(2 * mean**2 + (1 - mean) ** 2 + (3 * (1 - mean)) ** 2) / 6
-    assert errors.of_mean(values, weight) == pytest.approx(expected)
+    assert errors.of_share(values > 0, weight) == pytest.approx(expected)
 
 
 def test_folds_have_the_spread_of_grid_search_cv_and_bounds_have_none(tumours):
