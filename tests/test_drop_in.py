@@ -74,6 +74,35 @@ def test_without_trained_folds_train_scores_are_those_of_the_model_on_all_rows(f
     np.testing.assert_allclose(found, expected)
 
 
+def test_train_scores_do_not_count_rows_of_zero_weight(flowers):
+    X, y = flowers
+    weight = np.ones(y.size)
+    weight[:40] = 0.0
+    search = SpanSearch(SpanSVC(**EXACT), {"C": [1]}, return_train_score=True)
+    search.fit(X, y, sample_weight=weight)
+    expected = SpanSVC(**EXACT).fit(X[40:], y[40:]).score(X[40:], y[40:])
+    assert search.cv_results_["mean_train_score"][0] == expected
+
+
+def test_scorers_that_take_no_weights_are_said(flowers):
+    pytest.importorskip("sklearn.callback")  # GridSearchCV passes weights on in the same versions
+
+    def plain(truth, predicted):
+        return float(np.mean(truth == predicted))
+
+    X, y = flowers
+    weight = 1.0 + np.arange(y.size) % 3
+    scoring = {"plain": make_scorer(plain), "accuracy": "accuracy"}
+    searches = []
+    for kind in (SpanSearch, GridSearchCV):
+        search = kind(SVC(**EXACT), {"C": [1]}, scoring=scoring, refit=False, cv=3)
+        with pytest.warns(
+            UserWarning, match=r"The scoring plain=.* does not support sample_weight"
+        ):
+            searches.append(search.fit(X, y, sample_weight=weight))
+    same_scores(*searches)
+
+
 def test_chains_may_be_dispatched_as_one_likes(flowers):
     search = SpanSearch(SVC(), {"C": [1, 10]}, n_jobs=2, pre_dispatch="all").fit(*flowers)
     assert search.best_score_ == SpanSearch(SVC(), {"C": [1, 10]}).fit(*flowers).best_score_
@@ -241,6 +270,15 @@ def test_transformers_inside_one_vs_rest_are_fitted_for_every_class(flowers):
     grid = {"onevsrestclassifier__estimator__svc__C": [1, 10]}
     ours, theirs = (kind(model, grid, cv=3) for kind in (SpanSearch, GridSearchCV))
     same_scores(ours.fit(*flowers), theirs.fit(*flowers))
+
+
+def test_a_class_that_is_unknown_to_one_vs_rest_is_never_right(flowers):
+    X, y = flowers
+    known, unknown = np.flatnonzero(y != 2), np.flatnonzero(y == 2)
+    test = np.concatenate((unknown[:10], known[:10]))
+    model, options = OneVsRestClassifier(SVC(**EXACT)), {"cv": [(known[10:], test)]}
+    ours, theirs = (kind(model, REST, **options) for kind in (SpanSearch, GridSearchCV))
+    same_scores(ours.fit(X, y), theirs.fit(X, y))
 
 
 def test_one_vs_rest_passes_no_weights_without_routing(flowers):
