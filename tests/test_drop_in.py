@@ -267,7 +267,8 @@ def test_exact_leave_one_out_of_one_vs_rest_is_that_of_scikit_learn(flowers):
 def test_transformers_inside_one_vs_rest_are_fitted_for_every_class(flowers):
     inner = make_pipeline(SelectKBest(k=2), MinMaxScaler(), SVC(**EXACT))
     model = make_pipeline(StandardScaler(), OneVsRestClassifier(inner))
-    grid = {"onevsrestclassifier__estimator__svc__C": [1, 10]}
+    inside = "onevsrestclassifier__estimator__"
+    grid = {f"{inside}svc__C": [1, 10], f"{inside}selectkbest__k": [1, 2]}
     ours, theirs = (kind(model, grid, cv=3) for kind in (SpanSearch, GridSearchCV))
     same_scores(ours.fit(*flowers), theirs.fit(*flowers))
 
