@@ -17,24 +17,23 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ._typing import Array, Rows
 from ._validation import check_groups, check_parameters
 from .as_svc import arranged, as_svc, keeps_vectors, linear_weights
-from .criteria import SolvedModel
-from .dual import warn_indefinite
+from .dual import advice_on_stops, warn_indefinite
 from .group_left_out import groups_left_out, sets_of
 from .hard_margin import train_without_bounds
 from .kernels import kernel_of
 from .left_out import LeftOutClasses, span_left_out
-from .loo_attributes import LooAttributes, check_ties
 from .machines import Machines, PairPaths, TrainedMachines
 from .memory import parse_budget
 from .pair_grams import Grams
 from .pairs import labels, shaped
 from .svc_parameters import CONSTRAINTS
+from .training_rows import TrainingRows, check_ties
 from .weighting import Weighting, weigh
 
 __all__ = ["SpanSVC"]
 
 
-class SpanSVC(ClassifierMixin, LooAttributes, BaseEstimator):
+class SpanSVC(ClassifierMixin, TrainingRows, BaseEstimator):
     """Weighted support vector classifier with leave-one-out predictions.
 
     Solves the same problem as :class:`sklearn.svm.SVC`, with the same parameters and fitted
@@ -246,7 +245,7 @@ class SpanSVC(ClassifierMixin, LooAttributes, BaseEstimator):
             worst = machines.found.gap
             warnings.warn(
                 f"The solver stopped early (max_iter={self.max_iter}) with the KKT conditions "
-                f"violated by {worst:.2g}. Scale the features, or raise tol or max_iter.",
+                f"violated by {worst:.2g}. {advice_on_stops(worst)}",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -270,6 +269,14 @@ class SpanSVC(ClassifierMixin, LooAttributes, BaseEstimator):
         self.n_iter_ = machines.found.iterations.astype(np.int32)
         self.fit_status_ = int(not machines.found.converged)
         self.shape_fit_ = machines.X.shape
+
+    def hold(self, machines: TrainedMachines, classes: np.ndarray, class_weight: Array) -> SpanSVC:
+        """Take machines that were trained elsewhere as its own, as if by ``fit``."""
+        self.classes_, self.class_weight_ = classes, class_weight
+        self.n_features_in_ = int(machines.X.shape[1])
+        self._store(machines)
+        self.leave_out(None)
+        return self
 
     def leave_out(self, sets: list[Rows] | None) -> None:
         """Let the leave-one-out values leave out sets of rows that make up all; None for single."""
@@ -347,24 +354,7 @@ class SpanSVC(ClassifierMixin, LooAttributes, BaseEstimator):
         """Logarithm of :meth:`predict_proba`."""
         return np.log(self.predict_proba(X))
 
-    def solved_model(self) -> SolvedModel:
-        """The dual solution with its Gram matrix, from which estimates follow; two classes only."""
-        check_is_fitted(self)
-        if len(self.classes_) != 2:
-            raise ValueError(
-                f"The model has {len(self.classes_)} classes; the span is defined for two."
-            )
-        return self.solved_models()[0]
-
-    def solved_models(self) -> list[SolvedModel]:
-        """The dual solution of every pair of classes, with its Gram matrix."""
-        check_is_fitted(self)
-        if not isinstance(self.machines_, TrainedMachines):
-            raise ValueError(
-                "A saved model keeps no training rows, so its Gram matrix cannot be computed: "
-                "fit it again."
-            )
-        return self.machines_.models()
+    # Other forms of the model ---------------------------------------------------------
 
     def to_svc(self) -> SVC:
         """The same model as a fitted :class:`sklearn.svm.SVC`, for tools that require one.

@@ -1,4 +1,4 @@
-"""What a fitted :class:`~spansvm.SpanSVC` says of its training rows, had they been left out."""
+"""What a fitted :class:`~spansvm.SpanSVC` says of its training rows: left out, and in its dual."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ._typing import Array
+from .criteria import SolvedModel
 from .left_out import LeftOutClasses
-from .machines import Machines
-from .pairs import shaped
+from .machines import Machines, TrainedMachines
 
-__all__ = ["LooAttributes", "check_ties"]
+__all__ = ["TrainingRows", "check_ties"]
 
 
 def check_ties(break_ties: bool, decision_function_shape: str) -> None:
@@ -19,10 +19,10 @@ def check_ties(break_ties: bool, decision_function_shape: str) -> None:
         raise ValueError("break_ties must be False when decision_function_shape is 'ovo'.")
 
 
-class LooAttributes:
-    """Leave-one-out predictions and errors; computed on first access.
+class TrainingRows:
+    """Leave-one-out predictions and errors, computed on first access, and the dual solutions.
 
-    They belong to the left-out rows of the model, ``left_out_``: single ones, or whole groups.
+    What is left out, single rows or whole groups, is in ``left_out_``.
     """
 
     classes_: np.ndarray
@@ -39,8 +39,7 @@ class LooAttributes:
         unless that changes the sign: signs are those of the span-rule.
         """
         check_is_fitted(self)
-        values = self.left_out_.values.decision
-        return shaped(values, len(self.classes_), self.decision_function_shape)
+        return self.left_out_.decision_function(self.decision_function_shape)
 
     @property
     def loo_ranking_(self) -> Array:
@@ -100,3 +99,22 @@ class LooAttributes:
         check_is_fitted(self)
         check_ties(self.break_ties, self.decision_function_shape)
         return self.left_out_.error(self.break_ties)
+
+    def solved_model(self) -> SolvedModel:
+        """The dual solution with its Gram matrix, from which estimates follow; two classes only."""
+        check_is_fitted(self)
+        if len(self.classes_) != 2:
+            raise ValueError(
+                f"The model has {len(self.classes_)} classes; the span is defined for two."
+            )
+        return self.solved_models()[0]
+
+    def solved_models(self) -> list[SolvedModel]:
+        """The dual solution of every pair of classes, with its Gram matrix."""
+        check_is_fitted(self)
+        if not isinstance(self.machines_, TrainedMachines):
+            raise ValueError(
+                "A saved model keeps no training rows, so its Gram matrix cannot be computed: "
+                "fit it again."
+            )
+        return self.machines_.models()
