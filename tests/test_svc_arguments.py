@@ -185,3 +185,12 @@ def test_gamma_is_found_where_programs_look_for_it():
             SVC(**options).fit(X, Y)._gamma, rel=1e-12
         )
     assert SpanSVC(kernel="precomputed").fit(X @ X.T, Y)._gamma == 0.0
+
+
+def test_a_gram_matrix_may_be_sparse():
+    K = X @ X.T
+    dense = SpanSVC(kernel="precomputed").fit(K, Y)
+    given = SpanSVC(kernel="precomputed").fit(sparse.csr_matrix(K), Y)
+    for rows in (K, sparse.csr_matrix(K)):
+        np.testing.assert_allclose(given.decision_function(rows), dense.decision_function(K))
+    assert given.loo_error_ == dense.loo_error_
