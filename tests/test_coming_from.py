@@ -60,10 +60,13 @@ def documented_attributes(kind):
 
 def methods(kind):
     """Public methods: plain ones, and those that only some estimators have."""
-    public = [name for name in dir(kind) if not name.startswith("_")]
-    return [name for name in public if callable(inspect.getattr_static(kind, name))
-            or type(inspect.getattr_static(kind, name)).__name__
-            in ("_AvailableIfDescriptor", "RequestMethod", "classmethod", "staticmethod")]  # fmt: skip
+    kinds = ("_AvailableIfDescriptor", "RequestMethod")
+    return [
+        name
+        for name in dir(kind)
+        if not name.startswith("_")
+        and (callable(found := inspect.getattr_static(kind, name)) or type(found).__name__ in kinds)
+    ]
 
 
 SEARCHES = (GridSearchCV, RandomizedSearchCV)

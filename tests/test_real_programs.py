@@ -93,7 +93,7 @@ def test_the_model_is_not_worse(both):
 def test_folds_have_the_same_scores(both):
     """Those of all candidates, splits and scorers; `cv` decides nothing else."""
     if not both.program.folds:
-        pytest.skip("the program has no cv, or scores probabilities")
+        pytest.skip("the program has no cv, or its predictions need a calibration")
     theirs, ours = both.theirs.search, both.ours.search
     assert same(ours.cv_results_["params"], theirs.cv_results_["params"])
     slack = both.program.slack

@@ -1,9 +1,9 @@
 """Short programs of the kinds that people write to tune an SVC.
 
 Each is a function of two classes, ``GridSearchCV`` and ``RandomizedSearchCV``, and is run twice:
-with those of scikit-learn and with ours in their place.  It returns a ``Ran``.  ``folds``, ``grids``,
-``scores``, ``pipelines``, ``surroundings`` and ``special`` contain the programs by what is special
-about them; ``tests/test_real_programs.py`` compares the two runs.
+with those of scikit-learn and with ours in their place.  It returns a ``Ran``.  ``folds``,
+``grids``, ``scores``, ``pipelines``, ``surroundings`` and ``special`` contain the programs by what
+is special about them; ``tests/test_real_programs.py`` compares the two runs.
 """
 
 from __future__ import annotations
@@ -45,7 +45,9 @@ class Program:
     ----------
     run : callable
     folds : bool
-        Whether its `cv` determines the scores: they are then the same with both classes.
+        Whether its `cv` determines the scores: they are then the same with both classes.  Not so
+        where they depend on probabilities, which we calibrate differently, on an early stop, or on
+        a search inside something else.
     slack : float
         How much the score of a fold may differ.  Nothing, unless a test row lies on the boundary:
         LibSVM stops at its `tol`, and on which side it puts such a row is its choice.

@@ -193,7 +193,7 @@ def a_place_for_the_machine(GridSearchCV, RandomizedSearchCV):
         "clf": [SVC()],
         "clf__C": [0.1, 1, 10],
     }
-    search = GridSearchCV(pipe, grid, cv=4).fit(X_train, y_train)
+    search = GridSearchCV(pipe, grid, cv=4, scoring="accuracy").fit(X_train, y_train)
     return Ran(search, search.predict(X_test) == y_test)
 
 

@@ -178,7 +178,7 @@ def share_of_vectors(pipeline, X, y):
     return accuracy_score(y, pipeline.predict(X)) - 1e-9 * penalty
 
 
-@program()
+@program(slack=1e-9)  # LibSVM keeps one vector more, whose multiplier is nearly 0
 def a_score_that_reads_the_last_step(GridSearchCV, RandomizedSearchCV):
     X_train, X_test, y_train, y_test = data("wine")
     model = make_pipeline(StandardScaler(), SVC())

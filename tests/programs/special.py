@@ -36,7 +36,7 @@ def a_score_of_probabilities(GridSearchCV, RandomizedSearchCV):
     return Ran(search, search.predict(X_test) == y_test, {"p": search.predict_proba(X_test)})
 
 
-@program()
+@program(folds=False)
 def probabilities_by_calibration(GridSearchCV, RandomizedSearchCV):
     X_train, X_test, y_train, y_test = data("cancer", rows=180)
     calibrated = CalibratedClassifierCV(SVC(), cv=3)
