@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
 
 from .._validation import Constraint, check_parameters, is_bool
 from ..memory import parse_budget
 from ..methods import SELECTING, predicts
-from .composite import unwrap
+from .candidates import candidate_estimator
+from .composite import is_absent, unwrap
 from .grid import TIES
 from .scoring import resolve_scorers
 
@@ -37,11 +39,12 @@ _CONSTRAINTS: dict[str, Constraint] = {
         "True, False, the name of a score or a function",
     ),
     "corrected": (is_bool, "True or False"),
+    "return_train_score": (is_bool, "True or False"),
 }
 
 
-def check_search(search: Any) -> None:
-    """Raise ValueError for invalid parameters of a SpanSearch."""
+def check_search(search: Any, candidates: Sequence[Mapping[str, Any]]) -> None:
+    """Raise an error for invalid parameters of a search, or an estimator that it cannot train."""
     check_parameters(search, _CONSTRAINTS)
     if not predicts(search.method) and search.scoring is not None:
         raise ValueError(
@@ -60,7 +63,9 @@ def check_search(search: Any) -> None:
         )
     if search.gram_budget is not None:
         parse_budget(search.gram_budget)
-    unwrap(search.estimator)
+    # The grid may provide the machine.
+    if is_absent(unwrap(search.estimator, placeholder=True).machine):
+        unwrap(candidate_estimator(search.estimator, candidates[0]))
     scorers = resolve_scorers(search.estimator, search.scoring)
     if list(scorers) != ["score"] and not (
         search.refit is False or callable(search.refit) or search.refit in scorers

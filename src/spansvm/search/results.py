@@ -9,20 +9,24 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
-from sklearn.exceptions import FitFailedWarning
+from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
 
 from .._typing import Array
-from .evaluation import Outcome
+from ..dual import advice_on_stops
+from .leaving import Leaving
+from .work import Outcome
 
-__all__ = ["report_failures", "results_table"]
+__all__ = ["report_early_stops", "report_failures", "results_table"]
 
 
 def results_table(
     candidates: Sequence[Mapping[str, Any]],
     outcomes: Sequence[Mapping[int, Outcome]],
     names: Sequence[str],
-    n_splits: int,
+    leaving: Leaving,
     error_score: float,
+    *,
+    train: bool = False,
 ) -> dict[str, Any]:
     """``cv_results_`` of a search, one row per candidate.
 
@@ -33,11 +37,15 @@ def results_table(
         are missing, and means are over the others.
     names : sequence of str
         Names of the scores; ``["score"]`` if there is only one.
-    n_splits : int
+    leaving : Leaving
+        What was left out.
     error_score : float
         Score of failed fits.
+    train : bool, default=False
+        Whether there are scores of training rows.
     """
     table: dict[str, Any] = {}
+    n_splits, one_sample = leaving.n_splits, leaving.one_sample
 
     def numbers(name: str) -> Array:
         """One number per outcome; for missing ones the mean of the others."""
@@ -56,21 +64,21 @@ def results_table(
         table[f"param_{name}"] = _parameter_column(name, candidates)
     table["params"] = [dict(params) for params in candidates]
     for name in names:
-        splits = np.full((len(candidates), n_splits), np.nan)
-        there = np.zeros(splits.shape, dtype=np.bool_)
-        for row, own in enumerate(outcomes):
-            for k, outcome in own.items():
-                splits[row, k] = outcome.scores.get(name, error_score)
-                there[row, k] = True
+        splits = _by_split(outcomes, "scores", name, n_splits, error_score)
         for k in range(n_splits):
-            table[f"split{k}_test_{name}"] = splits[:, k]
-        mean, spread = splits.mean(axis=1), splits.std(axis=1)
-        for row, known in enumerate(there):
-            if not known.all():
-                mean[row], spread[row] = splits[row, known].mean(), splits[row, known].std()
+            table[f"split{k}_test_{name}"] = splits[:, k].filled(np.nan)
+        mean, spread = splits.mean(axis=1).filled(np.nan), splits.std(axis=1).filled(np.nan)
+        if one_sample:  # there is no spread between folds
+            spread = _by_split(outcomes, "errors", name, 1, np.nan)[:, 0].filled(np.nan)
         table[f"mean_test_{name}"], table[f"std_test_{name}"] = mean, spread
         # With folds as in GridSearchCV, to the last digit; otherwise rounding must not decide.
         table[f"rank_test_{name}"] = _ranks(mean if n_splits > 1 else np.round(mean, 10))
+        if train:
+            splits = _by_split(outcomes, "train_scores", name, n_splits, error_score)
+            for k in range(n_splits):
+                table[f"split{k}_train_{name}"] = splits[:, k].filled(np.nan)
+            table[f"mean_train_{name}"] = splits.mean(axis=1).filled(np.nan)
+            table[f"std_train_{name}"] = splits.std(axis=1).filled(np.nan)
     table["loo_error"] = numbers("loo_error").mean(axis=1)
     table["loo_hinge"] = _known_mean(numbers("hinge"))
     for name in ("n_in_bound", "n_bounded", "n_empty"):
@@ -78,6 +86,18 @@ def results_table(
         table[name] = mean if n_splits > 1 else mean.astype(np.intp)
     table["converged"] = numbers("converged").all(axis=1)
     return table
+
+
+def _by_split(
+    outcomes: Sequence[Mapping[int, Outcome]], kind: str, name: str, n_splits: int, missing: float
+) -> np.ma.MaskedArray:
+    """A score of every candidate on every split; masked where the search did not get to it."""
+    shape = (len(outcomes), n_splits)
+    result = np.ma.MaskedArray(np.zeros(shape), mask=np.ones(shape, dtype=np.bool_))
+    for row, own in enumerate(outcomes):
+        for k, outcome in own.items():
+            result[row, k] = getattr(outcome, kind).get(name, missing)
+    return result
 
 
 def _known_mean(rows: Array) -> Array:
@@ -126,4 +146,18 @@ def report_failures(outcomes: Sequence[Outcome], error_score: Any, *, any_score:
     text += most[0].error
     if not any_score:
         raise ValueError(text)
-    warnings.warn(f"{text}\nTheir score is {error_score}.", FitFailedWarning, stacklevel=4)
+    warnings.warn(f"{text}\nTheir score is {error_score}.", FitFailedWarning, stacklevel=5)
+
+
+def report_early_stops(outcomes: Sequence[Outcome]) -> None:
+    """Warn about candidates whose training stopped before the tolerance was met."""
+    stopped = [outcome for outcome in outcomes if outcome.gap > 0]
+    if stopped:
+        worst = max(outcome.gap for outcome in stopped)
+        warnings.warn(
+            f"{len(stopped)} of {len(outcomes)} fits stopped early, with the KKT conditions "
+            f"violated by up to {worst:.2g}; their scores are those of unfinished models "
+            f"('converged' is False in cv_results_). {advice_on_stops(worst)}",
+            ConvergenceWarning,
+            stacklevel=5,
+        )
