@@ -193,7 +193,8 @@ def a_place_for_the_machine(GridSearchCV, RandomizedSearchCV):
         "clf": [SVC()],
         "clf__C": [0.1, 1, 10],
     }
-    search = GridSearchCV(pipe, grid, cv=4, scoring="accuracy").fit(X_train, y_train)
+    cv = StratifiedKFold(4)
+    search = GridSearchCV(pipe, grid, cv=cv, scoring="accuracy").fit(X_train, y_train)
     return Ran(search, search.predict(X_test) == y_test)
 
 
