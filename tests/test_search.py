@@ -221,7 +221,7 @@ def test_a_scorer_may_return_several_scores():
     np.testing.assert_allclose(
         search.cv_results_["mean_test_right"], 1 - search.cv_results_["loo_error"]
     )
-    with pytest.raises(ValueError, match="refit must be the name"):
+    with pytest.raises(ValueError, match="refit must be set to a scorer key"):
         SpanSearch(SVC(), {"C": [1]}, scoring=both).fit(X, y)
 
 
@@ -480,7 +480,7 @@ def test_refit_may_be_off_or_a_function():
     assert last.best_estimator_.C == 100
     several = SpanSearch(SVC(), grid, scoring=["f1", "roc_auc"], refit=False).fit(X, y)
     assert not hasattr(several, "best_index_")
-    with pytest.raises(ValueError, match="With several scores, refit must be"):
+    with pytest.raises(ValueError, match="For multi-metric scoring, the parameter refit must be"):
         SpanSearch(SVC(), grid, scoring=["f1", "roc_auc"]).fit(X, y)
 
 
@@ -490,7 +490,7 @@ def test_one_score_may_have_a_name(scoring):
     search = SpanSearch(SVC(), {"C": [1, 10]}, scoring=scoring, refit="accuracy").fit(X, y)
     assert search.multimetric_
     assert search.best_score_ == search.cv_results_["mean_test_accuracy"].max()
-    with pytest.raises(ValueError, match="refit must be"):
+    with pytest.raises(ValueError, match="parameter refit must be"):
         SpanSearch(SVC(), {"C": [1, 10]}, scoring=scoring).fit(X, y)
 
 

@@ -8,6 +8,7 @@ import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from ..methods import predicts
 from ..weighting import check_scores
 from .callbacks import CallbackSupportMixin, Tasks
 from .candidates import candidate_estimator
-from .checks import check_search
+from .checks import check_search, several_scores
 from .corrected import CorrectedScore, what_to_keep
 from .dispatch import run
 from .fit_arguments import FitParams, fit_params, refit_arguments, routed_fit_params
@@ -254,10 +255,7 @@ class BaseSearch(CallbackSupportMixin, CorrectedScore, SelectedModel, metaclass=
         if self.multimetric_ and not (
             self.refit is False or callable(self.refit) or self.refit in names
         ):
-            raise ValueError(
-                "scoring returned several scores; refit must be the name of the one to select "
-                f"by: {', '.join(names)}; got {self.refit!r}."
-            )
+            raise ValueError(several_scores(names, self.refit))
         for name in names:
             unknown = int(np.isnan(self.cv_results_[f"mean_test_{name}"]).sum())
             if unknown and all(outcome.exception is None for outcome in every):
@@ -267,15 +265,25 @@ class BaseSearch(CallbackSupportMixin, CorrectedScore, SelectedModel, metaclass=
                     stacklevel=4,
                 )
         if callable(self.refit):
-            self.best_index_ = int(self.refit(self.cv_results_))
-            if not 0 <= self.best_index_ < len(candidates):
-                raise IndexError(f"refit returned {self.best_index_}, not a candidate's index.")
+            self.best_index_ = self._chosen(len(candidates))
             self.best_params_ = candidates[self.best_index_]
             if not self.multimetric_:
                 means = self.cv_results_["mean_test_score"]
                 self.best_score_ = float(means[self.best_index_])
         elif not (self.multimetric_ and self.refit is False):
             self._select(candidates, self.refit if self.multimetric_ else "score")
+
+    def _chosen(self, n_candidates: int) -> int:
+        """The index that a function in `refit` returns."""
+        index = self.refit(self.cv_results_)
+        if not isinstance(index, Integral):
+            raise TypeError(f"best_index_ returned is not an integer: refit gave {index!r}.")
+        if not 0 <= int(index) < n_candidates:
+            raise IndexError(
+                f"best_index_ index out of range: refit gave {index}, and there are "
+                f"{n_candidates} candidates."
+            )
+        return int(index)
 
     def _lay_out(
         self,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
+
+from sklearn.base import ClassifierMixin
 
 from .._validation import Constraint, check_parameters, is_bool
 from ..memory import parse_budget
@@ -14,7 +16,7 @@ from .composite import is_absent, unwrap
 from .grid import TIES
 from .scoring import resolve_scorers
 
-__all__ = ["check_search"]
+__all__ = ["check_search", "several_scores"]
 
 _CONSTRAINTS: dict[str, Constraint] = {
     "method": (
@@ -64,13 +66,24 @@ def check_search(search: Any, candidates: Sequence[Mapping[str, Any]]) -> None:
     if search.gram_budget is not None:
         parse_budget(search.gram_budget)
     # The grid may provide the machine.
-    if is_absent(unwrap(search.estimator, placeholder=True).machine):
+    machine = unwrap(search.estimator, placeholder=True).machine
+    if is_absent(machine):
         unwrap(candidate_estimator(search.estimator, candidates[0]))
+    elif search.scoring is None and type(machine).score is not ClassifierMixin.score:
+        raise TypeError(
+            f"{type(machine).__name__} has its own score in place of accuracy. Name it in scoring, "
+            "as a function of the estimator, X and y."
+        )
     scorers = resolve_scorers(search.estimator, search.scoring)
     if list(scorers) != ["score"] and not (
         search.refit is False or callable(search.refit) or search.refit in scorers
     ):
-        raise ValueError(
-            "With several scores, refit must be False, a function, or the name of the one to "
-            f"select by: {', '.join(scorers)}; got {search.refit!r}."
-        )
+        raise ValueError(several_scores(scorers, search.refit))
+
+
+def several_scores(names: Iterable[str], refit: Any) -> str:
+    """The message for a `refit` that does not say which of several scores to select by."""
+    return (
+        "For multi-metric scoring, the parameter refit must be set to a scorer key or a callable "
+        f"to refit, or to False: it must name one of {', '.join(names)}; got {refit!r}."
+    )

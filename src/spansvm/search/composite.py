@@ -36,7 +36,7 @@ __all__ = [
 _WRAPPERS = (OneVsRestClassifier, CalibratedClassifierCV)
 
 #: Methods that decide what is trained and predicted; a subclass with its own is another model.
-_OWN = ("fit", "predict", "decision_function", "score")
+_OWN = ("fit", "predict", "decision_function")
 
 #: For estimators that are taken for an SVC, what to use.
 _INSTEAD: Sequence[tuple[type, str]] = (

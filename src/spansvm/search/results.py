@@ -45,7 +45,7 @@ def results_table(
         Whether there are scores of training rows.
     """
     table: dict[str, Any] = {}
-    n_splits, one_sample = leaving.n_splits, leaving.one_sample
+    n_splits = leaving.n_splits
 
     def numbers(name: str) -> Array:
         """One number per outcome; for missing ones the mean of the others."""
@@ -64,21 +64,15 @@ def results_table(
         table[f"param_{name}"] = _parameter_column(name, candidates)
     table["params"] = [dict(params) for params in candidates]
     for name in names:
-        splits = _by_split(outcomes, "scores", name, n_splits, error_score)
-        for k in range(n_splits):
-            table[f"split{k}_test_{name}"] = splits[:, k].filled(np.nan)
-        mean, spread = splits.mean(axis=1).filled(np.nan), splits.std(axis=1).filled(np.nan)
-        if one_sample:  # there is no spread between folds
-            spread = _by_split(outcomes, "errors", name, 1, np.nan)[:, 0].filled(np.nan)
-        table[f"mean_test_{name}"], table[f"std_test_{name}"] = mean, spread
+        mean = _put_scores(table, "test", name, outcomes, n_splits, error_score)
+        if leaving.one_sample:  # there is no spread between folds
+            table[f"std_test_{name}"] = np.array(
+                [own[0].errors.get(name, np.nan) for own in outcomes]
+            )
         # With folds as in GridSearchCV, to the last digit; otherwise rounding must not decide.
         table[f"rank_test_{name}"] = _ranks(mean if n_splits > 1 else np.round(mean, 10))
         if train:
-            splits = _by_split(outcomes, "train_scores", name, n_splits, error_score)
-            for k in range(n_splits):
-                table[f"split{k}_train_{name}"] = splits[:, k].filled(np.nan)
-            table[f"mean_train_{name}"] = splits.mean(axis=1).filled(np.nan)
-            table[f"std_train_{name}"] = splits.std(axis=1).filled(np.nan)
+            _put_scores(table, "train", name, outcomes, n_splits, error_score)
     table["loo_error"] = numbers("loo_error").mean(axis=1)
     table["loo_hinge"] = _known_mean(numbers("hinge"))
     for name in ("n_in_bound", "n_bounded", "n_empty"):
@@ -88,16 +82,29 @@ def results_table(
     return table
 
 
-def _by_split(
-    outcomes: Sequence[Mapping[int, Outcome]], kind: str, name: str, n_splits: int, missing: float
-) -> np.ma.MaskedArray:
-    """A score of every candidate on every split; masked where the search did not get to it."""
-    shape = (len(outcomes), n_splits)
-    result = np.ma.MaskedArray(np.zeros(shape), mask=np.ones(shape, dtype=np.bool_))
+def _put_scores(
+    table: dict[str, Any],
+    kind: str,
+    name: str,
+    outcomes: Sequence[Mapping[int, Outcome]],
+    n_splits: int,
+    error_score: float,
+) -> Array:
+    """Put a score of every split into the table, with means and deviations; return the means."""
+    splits = np.full((len(outcomes), n_splits), np.nan)
     for row, own in enumerate(outcomes):
         for k, outcome in own.items():
-            result[row, k] = getattr(outcome, kind).get(name, missing)
-    return result
+            scores = outcome.scores if kind == "test" else outcome.train_scores
+            splits[row, k] = scores.get(name, error_score)
+    for k in range(n_splits):
+        table[f"split{k}_{kind}_{name}"] = splits[:, k]
+    mean, spread = splits.mean(axis=1), splits.std(axis=1)
+    for row, own in enumerate(outcomes):
+        if len(own) < n_splits:  # the search did not get to the others
+            known = splits[row, sorted(own)]
+            mean[row], spread[row] = known.mean(), known.std()
+    table[f"mean_{kind}_{name}"], table[f"std_{kind}_{name}"] = mean, spread
+    return mean
 
 
 def _known_mean(rows: Array) -> Array:

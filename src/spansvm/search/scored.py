@@ -12,7 +12,7 @@ import numpy as np
 
 from .._typing import Array, Mask, Rows
 from ..left_out import LeftOutClasses
-from .count_scores import only_errors
+from .count_scores import accuracy, count_score, only_errors
 from .drawn import drawn_scores
 from .fit_arguments import has_rows, take_rows
 from .kept import Keeping, Kept, Recorder, keep_errors, keep_responses
@@ -168,7 +168,13 @@ class Scoring:
         standard_errors: StandardErrors,
     ) -> float:
         """The standard error of the score that a scorer computed from what it asked for."""
-        alone = only_errors(scorer, params, np.unique(self._y))
+        classes = np.unique(self._y)
+        alone = only_errors(scorer, params, classes)
+        if alone and count_score(scorer, classes) is accuracy:
+            wrong = recorder.asked["predict"] != self._y[rows]
+            weight = params.get("sample_weight")
+            weight = None if weight is None else np.asarray(weight)[rows]
+            return standard_errors.of_mean(wrong.astype(np.float64), weight)
         kept = keep_responses(
             recorder.asked, self._y[rows], self._y, Keeping(name, alone, np.iinfo(np.int64).max)
         )

@@ -13,13 +13,14 @@ from sklearn.base import BaseEstimator
 from sklearn.metrics import check_scoring, get_scorer
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
+from sklearn.svm import SVC
 from sklearn.utils.metadata_routing import UNUSED
 
 from .._validation import check_rows
 from ..criteria import SolvedModel, span_rule
 from ..dual import check_same_rows, read_svc
 from ..svc import SpanSVC
-from .composite import as_span_svc, unwrap
+from .composite import as_span_svc, is_absent, unwrap
 
 __all__ = ["SpanScorer", "resolve_scorers", "span_scorer", "weighted_scorers"]
 
@@ -30,6 +31,8 @@ _DIFFERENT = 0.1
 
 def resolve_scorers(estimator: Any, scoring: Any) -> dict[str, Callable[..., Any]]:
     """Scorers by name; the name is "score" if there is only one."""
+    if scoring is None and is_absent(unwrap(estimator, placeholder=True).machine):
+        estimator = SVC()  # the grid provides the machine
     if scoring is None or isinstance(scoring, str) or callable(scoring):
         return {"score": check_scoring(estimator, scoring)}
     if isinstance(scoring, Mapping):
@@ -55,8 +58,9 @@ def weighted_scorers(
         return {}
     taking = {name: _takes_weights(scorer) for name, scorer in scorers.items()}
     for name in (name for name, takes in taking.items() if not takes):
+        label = repr(scorers[name]) if len(scorers) == 1 else f"{name}={scorers[name]!r}"
         warnings.warn(
-            f"The scorer {scorers[name]!r} takes no sample_weight: its scores count all rows "
+            f"The scoring {label} does not support sample_weight: its scores count all rows "
             "equally, although the training does not.",
             UserWarning,
             stacklevel=4,

@@ -21,7 +21,12 @@ class SpanSearch(BaseSearch):
 
     Parameters
     ----------
-    estimator : SpanSVC, sklearn.svm.SVC, or a Pipeline that ends in one
+    estimator : SpanSVC, sklearn.svm.SVC, or an estimator around one
+        A Pipeline that ends in one; also :class:`~sklearn.multiclass.OneVsRestClassifier` (one
+        machine per class, on the same Gram matrix) and
+        :class:`~sklearn.calibration.CalibratedClassifierCV` (candidates are scored with
+        probabilities that are calibrated on leave-one-out values; the selected one is fitted as
+        the class does it).  Samplers of imbalanced-learn in the pipeline need `cv`.
     param_grid : dict, list of dicts, or iterable of dicts
         As in GridSearchCV; or an iterable of single candidates, such as
         :class:`sklearn.model_selection.ParameterSampler`.
@@ -60,8 +65,13 @@ class SpanSearch(BaseSearch):
         :func:`joblib.parallel_config` says otherwise.  Results do not depend on it.
     verbose : int, default=0
         1 shows a progress bar or, without a terminal, a line every half minute.
+    pre_dispatch : int or str, default="2*n_jobs"
+        How many chains of candidates joblib takes at once.
     error_score : "raise" or float, default=numpy.nan
         Score when a fit or a scorer fails.
+    return_train_score : bool, default=False
+        Whether ``cv_results_`` has scores of the training rows.  Without `cv`, and where one model
+        predicts all folds, these are all rows.
     gram_budget : float or str, optional
         Memory for a Gram matrix; overrides that of a SpanSVC.  Each worker process holds one
         matrix, and with several kernels each thread does.
@@ -72,11 +82,15 @@ class SpanSearch(BaseSearch):
     Attributes
     ----------
     cv_results_ : dict of arrays
-        GridSearchCV's columns, and for each candidate ``loo_error`` (by the span-rule; exact with
+        GridSearchCV's columns.  Where left-out rows are scored together there is no spread
+        between folds, and ``std_test_score`` is the standard error of the score: binomial for
+        accuracy, by drawing rows (or groups) for other scores; NaN for bounds.  And for each
+        candidate ``loo_error`` (by the span-rule; exact with
         ``method="loo"``, NaN with ``"kfold"``; of groups if these are left out), ``loo_hinge``
         (hinge loss of the left-out predictions), ``n_in_bound``, ``n_bounded``, ``n_empty``
         (numbers of in-bound and bounded support vectors, and of those with empty Lambda_p; summed
-        over pairs of classes, averaged over folds) and ``converged``.  With ``method="auto"``,
+        over pairs of classes, averaged over folds) and ``converged``, False if the training
+        stopped early (`max_iter`), which is warned of.  With ``method="auto"``,
         ``exact`` tells whose scores are exact, and ``n_differ`` for how many rows the rule was
         wrong about the left-out prediction.
     best_index_, best_params_, best_score_
@@ -120,6 +134,13 @@ class SpanSearch(BaseSearch):
 
     Leave-one-out methods do not count rows whose ``sample_weight`` is 0.  Other weights bound
     multipliers and are not counts: they do not weight the scores unless metadata routing says so.
+    With `cv`, ``sample_weight`` weights the scores if the installed scikit-learn does that in
+    GridSearchCV (from 1.9 on).
+
+    Scorers receive a classifier that gives left-out predictions; its parameters and fitted
+    attributes (``support_``, the steps of a pipeline) are those of the trained candidate.
+
+    Callbacks of scikit-learn (1.9 and later) are set by ``set_callbacks``.
 
     Leave-one-out is optimistic if rows come in groups (recordings of one person): pass `groups` to
     ``fit``, and whole groups are left out.  They are predicted, but left out exactly if they are
