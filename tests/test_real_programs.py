@@ -11,6 +11,7 @@ import warnings
 from dataclasses import dataclass
 from importlib.util import find_spec
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -43,8 +44,15 @@ class Both:
 
 
 def run(program, *classes):
-    """What a program returns and warns of; it may print what it likes."""
-    with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stdout(io.StringIO()):
+    """What a program returns and warns of; it may print what it likes.
+
+    `n_jobs` are threads: processes take longer to start than any of the programs runs.
+    """
+    with (
+        warnings.catch_warnings(record=True) as caught,
+        contextlib.redirect_stdout(io.StringIO()),
+        joblib.parallel_config(backend="threading"),
+    ):
         warnings.simplefilter("always")
         ran = program.run(*classes)
     return ran, {(warning.category, str(warning.message)) for warning in caught}

@@ -16,8 +16,8 @@ EXPECTED: dict[str, list[str]] = {
     "A score that is NaN for all candidates is an error: there is nothing to select by.": [
         "test_search::test_unsupported_sample_weight_scorer",
     ],
-    "A sentence of our own says the same: which names `refit` can have.": [
-        "test_search::test_callable_multimetric_error_on_invalid_key",
+    "A sentence of our own tells what to do with a class that has no `score`, or another one.": [
+        "test_search::test_grid_search_no_score",
     ],
     "`verbose` shows one progress bar, not a line for each fit.": [
         "test_search::test_search_cv_verbose_3",
