@@ -1,7 +1,7 @@
 """The tests of scikit-learn that fail with our classes, by the reason why they do.
 
-An entry is ``module::test``, with or without the parameters of the test.  An entry that passes fails
-the run: take it out.
+An entry is ``module::test``, with or without the parameters of the test.  An entry that passes
+fails the run: take it out.
 """
 
 EXPECTED: dict[str, list[str]] = {
