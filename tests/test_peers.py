@@ -8,8 +8,9 @@ import re
 from pathlib import Path
 
 import pytest
+import sklearn
 
-from tests.peers.expected import EXPECTED
+from tests.peers.expected import EXPECTED, VERSION
 from tests.peers.stand_ins import SUBSTITUTES
 
 ROOT = Path(__file__).parents[1]
@@ -18,6 +19,8 @@ ENTRIES = [entry for entries in EXPECTED.values() for entry in entries]
 
 def names_in(module):
     """Names of the tests in a file of the installed scikit-learn, without importing it."""
+    if not sklearn.__version__.startswith(f"{VERSION}."):
+        pytest.skip(f"the list is for scikit-learn {VERSION}")
     spec = importlib.util.find_spec(module)
     if spec is None or spec.origin is None:
         pytest.skip("scikit-learn is installed without its tests")

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import sklearn
 
 from .stand_ins import SUBSTITUTES
 
@@ -14,7 +15,7 @@ from .stand_ins import SUBSTITUTES
 def main() -> int:
     """Run the tests from the installed package, without the settings of this project."""
     os.environ.pop("SKLEARN_TESTS_GLOBAL_RANDOM_SEED", None)
-    root = Path(__file__).resolve().parents[2]
+    root = Path(sklearn.__file__).parents[1]  # from which tests get their names
     return pytest.main(
         [
             "--pyargs", *SUBSTITUTES, "-p", "tests.peers.plugin", "-c", os.devnull,

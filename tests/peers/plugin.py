@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 import sklearn
 
-from .expected import EXPECTED
+from .expected import EXPECTED, VERSION
 from .stand_ins import SUBSTITUTES, USES
 
 OF_NO_CONCERN = "of no concern"
@@ -81,7 +81,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 break
     stale = sorted(set(reasons) - met)
     if stale:
-        raise pytest.UsageError(f"Expected failures that are no tests: {', '.join(stale)}")
+        raise pytest.UsageError(
+            f"Expected failures that are no tests of scikit-learn {sklearn.__version__} (the list is "
+            f"for {VERSION}): {', '.join(stale)}"
+        )
 
 
 @pytest.hookimpl(wrapper=True)
