@@ -48,6 +48,14 @@ def test_listed_tests_exist(module):
     assert listed <= names_in(module)
 
 
+def test_the_counts_are_those_of_the_version_of_the_list():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert re.findall(r"\| scikit-learn (\d+\.\d+)\.\d+ \|", text) == [VERSION]
+    for row in re.findall(r"\| `test_\w+\.py` \|(.+)\|", text):
+        *parts, total = map(int, row.split("|"))
+        assert sum(parts) == total
+
+
 def test_every_entry_names_a_module_that_is_run():
     known = {module.rpartition(".")[2] for module in SUBSTITUTES}
     assert {entry.partition("::")[0] for entry in ENTRIES} <= known

@@ -82,8 +82,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     stale = sorted(set(reasons) - met)
     if stale:
         raise pytest.UsageError(
-            f"Expected failures that are no tests of scikit-learn {sklearn.__version__} (the list is "
-            f"for {VERSION}): {', '.join(stale)}"
+            f"The list of expected failures is for scikit-learn {VERSION}; these are no tests of "
+            f"{sklearn.__version__}: {', '.join(stale)}"
         )
 
 
