@@ -33,7 +33,7 @@ EXPECTED: dict[str, list[str]] = {
         "test_svm::test_tweak_params",
         "test_svm::test_svc_raises_error_internal_representation",
     ],
-    "Two iterations of our solver are enough for six rows: there is nothing to warn of.": [
+    "One iteration of our solver is enough for six rows: there is nothing to warn of.": [
         "test_svm::test_libsvm_convergence_warnings[42]",
     ],
     "Probabilities are always there, calibrated on leave-one-out values: `probability` is accepted "
