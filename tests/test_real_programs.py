@@ -16,10 +16,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.cluster import KMeans
-from sklearn.datasets import load_iris, make_classification
+from sklearn.datasets import load_iris, load_wine, make_classification
 from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
+from sklearn.model_selection import GridSearchCV, GroupKFold, RandomizedSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, LinearSVC, NuSVC, OneClassSVM
@@ -152,6 +153,65 @@ def form(value):
     if isinstance(value, (int, float, np.number)) and not isinstance(value, bool):
         return "number", np.isfinite(value)
     return type(value), value if isinstance(value, (bool, type)) else None
+
+
+def wine():
+    return load_wine(return_X_y=True)
+
+
+#: Mistakes, and what they raise: with scikit-learn's classes and with ours.
+MISTAKES = {
+    ("a parameter that is unknown", ValueError): lambda search: search(SVC(), {"c": [1]}, cv=3).fit(
+        *wine()
+    ),
+    ("a grid that is no list", TypeError): lambda search: search(SVC(), {"C": 1}, cv=3).fit(
+        *wine()
+    ),
+    ("an empty list", ValueError): lambda search: search(SVC(), {"C": []}, cv=3).fit(*wine()),
+    ("one fold", ValueError): lambda search: search(SVC(), {"C": [1]}, cv=1).fit(*wine()),
+    ("more folds than rows", ValueError): lambda search: search(SVC(), {"C": [1]}, cv=500).fit(
+        *wine()
+    ),
+    ("an unknown score", ValueError): lambda search: search(
+        SVC(), {"C": [1]}, scoring="acuracy"
+    ).fit(*wine()),
+    ("several scores and none named", ValueError): lambda search: search(
+        SVC(), {"C": [1]}, scoring=["accuracy", "f1_macro"], cv=3
+    ).fit(*wine()),
+    ("too few labels", ValueError): lambda search: search(SVC(), {"C": [1]}, cv=3).fit(
+        wine()[0], wine()[1][1:]
+    ),
+    ("one class", ValueError): lambda search: search(SVC(), {"C": [1]}, cv=3).fit(
+        wine()[0], np.ones(178)
+    ),
+    ("missing values", ValueError): lambda search: search(SVC(), {"C": [1]}, cv=3).fit(
+        np.where(wine()[0] > 2, np.nan, 1.0), wine()[1]
+    ),
+    ("numbers as labels", ValueError): lambda search: search(SVC(), {"C": [1]}, cv=3).fit(
+        wine()[0], wine()[1] + np.linspace(0, 0.5, 178)
+    ),
+    ("not fitted", NotFittedError): lambda search: search(SVC(), {"C": [1]}).predict(wine()[0]),
+    ("not refitted", AttributeError): lambda search: (
+        search(SVC(), {"C": [1]}, cv=3, refit=False).fit(*wine()).predict(wine()[0])
+    ),
+    ("no probabilities", AttributeError): lambda search: (
+        search(SVC(), {"C": [1]}, cv=3).fit(*wine()).predict_proba(wine()[0])
+    ),
+    ("other columns", ValueError): lambda search: (
+        search(SVC(), {"C": [1]}).fit(*wine()).predict(np.ones((2, 3)))
+    ),
+    ("groups without groups", ValueError): lambda search: search(
+        SVC(), {"C": [1]}, cv=GroupKFold(3)
+    ).fit(*wine()),
+}
+
+
+@pytest.mark.parametrize(("name", "kind"), MISTAKES)
+@pytest.mark.filterwarnings("ignore::UserWarning")  # what led to it
+def test_mistakes_raise_what_they_raised(name, kind):
+    for search in (GridSearchCV, SpanSearch):
+        with pytest.raises(kind, match=r"^(?s:.{20})"):
+            MISTAKES[name, kind](search)
 
 
 REFUSED = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
@@ -162,4 +163,45 @@ def ties_between_classes(GridSearchCV, RandomizedSearchCV):
     X_train, X_test, y_train, y_test = data("iris")
     model = make_pipeline(MinMaxScaler(), SVC(break_ties=True, decision_function_shape="ovr"))
     search = GridSearchCV(model, {"svc__C": [0.01, 0.1, 1]}, cv=3).fit(X_train, y_train)
+    return Ran(search, search.predict(X_test) == y_test)
+
+
+@program()
+def lists_and_categories(GridSearchCV, RandomizedSearchCV):
+    X_train, X_test, y_train, y_test = data("iris")
+    names = pd.Series(y_train).map({0: "a", 1: "b", 2: "c"}).astype("category")
+    search = GridSearchCV(SVC(), {"C": [0.1, 1, 10]}, cv=3).fit(X_train.tolist(), names)
+    predicted = search.predict(X_test.tolist())
+    return Ran(search, predicted == np.array(["a", "b", "c"])[y_test], {"predicted": predicted})
+
+
+@program()
+def true_or_false(GridSearchCV, RandomizedSearchCV):
+    X_train, X_test, y_train, y_test = data("cancer", rows=150)
+    model = make_pipeline(StandardScaler(), SVC())
+    search = GridSearchCV(model, {"svc__C": [0.1, 1, 10]}, cv=3, scoring="f1")
+    search.fit(X_train, y_train == 0)
+    return Ran(search, search.predict(X_test) == (y_test == 0))
+
+
+@program()
+def a_column_of_a_table(GridSearchCV, RandomizedSearchCV):
+    X_train, X_test, y_train, y_test = data("iris")
+    search = GridSearchCV(SVC(), {"C": [0.1, 1, 10]}, cv=StratifiedKFold(3))
+    search.fit(pd.DataFrame(X_train).to_numpy(), pd.DataFrame({"y": y_train})["y"])
+    return Ran(search, search.predict(X_test) == y_test)
+
+
+@program()
+def nothing_to_search(GridSearchCV, RandomizedSearchCV):
+    X_train, X_test, y_train, y_test = data("iris")
+    search = GridSearchCV(SVC(), {}, cv=5).fit(X_train, y_train)
+    return Ran(search, search.predict(X_test) == y_test, {"best": search.best_params_})
+
+
+@program()
+def a_class_with_few_rows(GridSearchCV, RandomizedSearchCV):
+    X_train, X_test, y_train, y_test = data("iris")
+    kept = np.flatnonzero((y_train != 2) | (np.cumsum(y_train == 2) <= 4))
+    search = GridSearchCV(SVC(), {"C": [0.1, 1, 10]}, cv=5).fit(X_train[kept], y_train[kept])
     return Ran(search, search.predict(X_test) == y_test)

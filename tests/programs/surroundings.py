@@ -11,11 +11,18 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 from sklearn.ensemble import StackingClassifier, VotingClassifier
-from sklearn.inspection import permutation_importance
+from sklearn.inspection import DecisionBoundaryDisplay, permutation_importance
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import classification_report, confusion_matrix, roc_curve
+from sklearn.metrics import (
+    ConfusionMatrixDisplay,
+    RocCurveDisplay,
+    classification_report,
+    confusion_matrix,
+    roc_curve,
+)
 from sklearn.model_selection import (
     KFold,
+    TunedThresholdClassifierCV,
     cross_val_predict,
     cross_val_score,
     cross_validate,
@@ -201,3 +208,64 @@ def changed_and_fitted_again(GridSearchCV, RandomizedSearchCV):
     search.set_params(param_grid=GRID, estimator__kernel="rbf", cv=4).fit(X_train, y_train)
     facts = {"names": sorted(search.get_params(deep=False).keys() & {"cv", "refit", "scoring"})}
     return Ran(search, search.predict(X_test) == y_test, facts)
+
+
+@program(needs="matplotlib")
+def drawn_by_scikit_learn(GridSearchCV, RandomizedSearchCV):
+    from matplotlib import pyplot as plt
+
+    X_train, X_test, y_train, y_test = data("cancer", rows=120)
+    X_train, X_test = np.log1p(X_train[:, :2]), np.log1p(X_test[:, :2])
+    plt.switch_backend("agg")
+    search = GridSearchCV(SVC(), GRID, cv=3).fit(X_train, y_train)
+    matrix = ConfusionMatrixDisplay.from_estimator(search, X_test, y_test).confusion_matrix
+    curve = RocCurveDisplay.from_estimator(search, X_test, y_test)
+    surface = DecisionBoundaryDisplay.from_estimator(search, X_train, grid_resolution=10)
+    plt.close("all")
+    facts = {"matrix": matrix, "has area": curve is not None, "surface": surface.response}
+    return Ran(search, search.predict(X_test) == y_test, facts)
+
+
+@program(folds=False)
+def a_learning_curve_of_the_search(GridSearchCV, RandomizedSearchCV):
+    X, _, y, _ = data("iris", rows=120)
+    search = GridSearchCV(SVC(), {"C": [0.1, 1, 10]}, cv=2)
+    sizes, train, test = learning_curve(search, X, y, cv=3, train_sizes=[0.4, 1.0], shuffle=True)
+    return Ran(None, None, {"sizes": sizes, "train": train, "test": test})
+
+
+@program()
+def a_threshold_of_its_own(GridSearchCV, RandomizedSearchCV):
+    X_train, X_test, y_train, y_test = data("cancer", rows=200)
+    model = make_pipeline(StandardScaler(), SVC())
+    search = GridSearchCV(model, {"svc__C": [0.1, 1, 10]}, cv=3, scoring="f1")
+    search.fit(X_train, y_train)
+    tuned = TunedThresholdClassifierCV(search.best_estimator_, scoring="f1", cv=3)
+    tuned.fit(X_train, y_train)
+    return Ran(search, tuned.predict(X_test) == y_test, {"threshold": tuned.best_threshold_})
+
+
+@program()
+def what_the_machine_looks_like(GridSearchCV, RandomizedSearchCV):
+    X_train, X_test, y_train, y_test = data("wine")
+    model = make_pipeline(StandardScaler(), SVC(kernel="linear"))
+    search = GridSearchCV(model, {"svc__C": [0.01, 0.1, 1]}, cv=3).fit(X_train, y_train)
+    svc = search.best_estimator_.named_steps["svc"]
+    strongest = np.argsort(-np.abs(svc.coef_[0]))[:3]
+    facts = {
+        "coef": svc.coef_, "strongest": strongest, "n": svc.n_support_, "b": svc.intercept_,
+        "columns": svc.support_vectors_.shape[1], "html": len(search._repr_html_()) > 0,
+        "text": "SVC" in repr(search.best_estimator_),
+    }  # fmt: skip
+    return Ran(search, search.predict(X_test) == y_test, facts)
+
+
+@program(needs="sklearn.callback")
+def a_progress_bar_of_scikit_learn(GridSearchCV, RandomizedSearchCV):
+    from sklearn.callback import ProgressBar
+
+    X_train, X_test, y_train, y_test = data("iris")
+    search = GridSearchCV(SVC(), GRID, cv=3)
+    search.set_callbacks(ProgressBar())
+    search.fit(X_train, y_train)
+    return Ran(search, search.predict(X_test) == y_test)
