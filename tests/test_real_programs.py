@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.cluster import KMeans
-from sklearn.datasets import load_iris, load_wine, make_classification
+from sklearn.datasets import load_wine
 from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
@@ -155,63 +155,39 @@ def form(value):
     return type(value), value if isinstance(value, (bool, type)) else None
 
 
-def wine():
-    return load_wine(return_X_y=True)
-
+X, Y = load_wine(return_X_y=True)
+ONE = {"C": [1]}
+TWO_SCORES = ["accuracy", "f1_macro"]
+GAPS = np.where(X > 2, np.nan, 1.0)
 
 #: Mistakes, and what they raise: with scikit-learn's classes and with ours.
 MISTAKES = {
-    ("a parameter that is unknown", ValueError): lambda search: search(SVC(), {"c": [1]}, cv=3).fit(
-        *wine()
-    ),
-    ("a grid that is no list", TypeError): lambda search: search(SVC(), {"C": 1}, cv=3).fit(
-        *wine()
-    ),
-    ("an empty list", ValueError): lambda search: search(SVC(), {"C": []}, cv=3).fit(*wine()),
-    ("one fold", ValueError): lambda search: search(SVC(), {"C": [1]}, cv=1).fit(*wine()),
-    ("more folds than rows", ValueError): lambda search: search(SVC(), {"C": [1]}, cv=500).fit(
-        *wine()
-    ),
-    ("an unknown score", ValueError): lambda search: search(
-        SVC(), {"C": [1]}, scoring="acuracy"
-    ).fit(*wine()),
-    ("several scores and none named", ValueError): lambda search: search(
-        SVC(), {"C": [1]}, scoring=["accuracy", "f1_macro"], cv=3
-    ).fit(*wine()),
-    ("too few labels", ValueError): lambda search: search(SVC(), {"C": [1]}, cv=3).fit(
-        wine()[0], wine()[1][1:]
-    ),
-    ("one class", ValueError): lambda search: search(SVC(), {"C": [1]}, cv=3).fit(
-        wine()[0], np.ones(178)
-    ),
-    ("missing values", ValueError): lambda search: search(SVC(), {"C": [1]}, cv=3).fit(
-        np.where(wine()[0] > 2, np.nan, 1.0), wine()[1]
-    ),
-    ("numbers as labels", ValueError): lambda search: search(SVC(), {"C": [1]}, cv=3).fit(
-        wine()[0], wine()[1] + np.linspace(0, 0.5, 178)
-    ),
-    ("not fitted", NotFittedError): lambda search: search(SVC(), {"C": [1]}).predict(wine()[0]),
-    ("not refitted", AttributeError): lambda search: (
-        search(SVC(), {"C": [1]}, cv=3, refit=False).fit(*wine()).predict(wine()[0])
-    ),
-    ("no probabilities", AttributeError): lambda search: (
-        search(SVC(), {"C": [1]}, cv=3).fit(*wine()).predict_proba(wine()[0])
-    ),
-    ("other columns", ValueError): lambda search: (
-        search(SVC(), {"C": [1]}).fit(*wine()).predict(np.ones((2, 3)))
-    ),
-    ("groups without groups", ValueError): lambda search: search(
-        SVC(), {"C": [1]}, cv=GroupKFold(3)
-    ).fit(*wine()),
+    "a parameter that is unknown": (ValueError, lambda s: s(SVC(), {"c": [1]}, cv=3).fit(X, Y)),
+    "a grid that is no list": (TypeError, lambda s: s(SVC(), {"C": 1}, cv=3).fit(X, Y)),
+    "an empty list": (ValueError, lambda s: s(SVC(), {"C": []}, cv=3).fit(X, Y)),
+    "one fold": (ValueError, lambda s: s(SVC(), ONE, cv=1).fit(X, Y)),
+    "more folds than rows": (ValueError, lambda s: s(SVC(), ONE, cv=500).fit(X, Y)),
+    "an unknown score": (ValueError, lambda s: s(SVC(), ONE, scoring="acuracy").fit(X, Y)),
+    "none of two scores": (ValueError, lambda s: s(SVC(), ONE, scoring=TWO_SCORES).fit(X, Y)),
+    "too few labels": (ValueError, lambda s: s(SVC(), ONE, cv=3).fit(X, Y[1:])),
+    "one class": (ValueError, lambda s: s(SVC(), ONE, cv=3).fit(X, np.ones(len(Y)))),
+    "missing values": (ValueError, lambda s: s(SVC(), ONE, cv=3).fit(GAPS, Y)),
+    "numbers as labels": (ValueError, lambda s: s(SVC(), ONE, cv=3).fit(X, Y + X[:, 0])),
+    "not fitted": (NotFittedError, lambda s: s(SVC(), ONE).predict(X)),
+    "not refitted": (AttributeError, lambda s: s(SVC(), ONE, refit=False).fit(X, Y).predict(X)),
+    "no probabilities": (AttributeError, lambda s: s(SVC(), ONE).fit(X, Y).predict_proba(X)),
+    "other columns": (ValueError, lambda s: s(SVC(), ONE).fit(X, Y).predict(X[:, 1:])),
+    "groups without groups": (ValueError, lambda s: s(SVC(), ONE, cv=GroupKFold(3)).fit(X, Y)),
 }
 
 
-@pytest.mark.parametrize(("name", "kind"), MISTAKES)
+@pytest.mark.parametrize("name", MISTAKES)
 @pytest.mark.filterwarnings("ignore::UserWarning")  # what led to it
-def test_mistakes_raise_what_they_raised(name, kind):
+def test_mistakes_raise_what_they_raised(name):
+    kind, make = MISTAKES[name]
     for search in (GridSearchCV, SpanSearch):
         with pytest.raises(kind, match=r"^(?s:.{20})"):
-            MISTAKES[name, kind](search)
+            make(search)
 
 
 REFUSED = {
@@ -229,26 +205,23 @@ REFUSED = {
 @pytest.mark.parametrize("name", REFUSED)
 @pytest.mark.parametrize("in_pipeline", [False, True])
 def test_other_estimators_are_refused_with_what_to_use(name, in_pipeline):
-    X, y = load_iris(return_X_y=True)
     estimator, what = REFUSED[name]
     if in_pipeline:
         estimator = make_pipeline(StandardScaler(), estimator)
     with pytest.raises(TypeError, match=f"(?s){name}.*{what}"):
-        SpanSearch(estimator, {}).fit(X, y)
+        SpanSearch(estimator, {}).fit(X, Y)
 
 
 def test_a_machine_in_the_grid_is_refused_too():
-    X, y = load_iris(return_X_y=True)
     pipe = make_pipeline(StandardScaler(), SVC())
     with pytest.raises(TypeError, match=r"(?s)LinearSVC.*SVC\(kernel='linear'\)"):
-        SpanSearch(pipe, {"svc": [SVC(), LinearSVC()]}, error_score="raise").fit(X, y)
+        SpanSearch(pipe, {"svc": [SVC(), LinearSVC()]}, error_score="raise").fit(X, Y)
 
 
 def test_new_rows_cannot_be_made_from_rows_that_are_left_out():
     over_sampling = pytest.importorskip("imblearn.over_sampling")
     from imblearn.pipeline import make_pipeline
 
-    X, y = make_classification(120, weights=[0.8], random_state=0)
     pipe = make_pipeline(over_sampling.SMOTE(random_state=0), SVC())
     with pytest.raises((TypeError, ValueError), match=r"(?s)SMOTE.*cv"):
-        SpanSearch(pipe, {"svc__C": [1, 10]}).fit(X, y)
+        SpanSearch(pipe, {"svc__C": [1, 10]}).fit(X, Y)
