@@ -174,10 +174,21 @@ def test_defaults_of_a_search_are_theirs(kinds):
         assert mine is yours or mine == yours or str(mine) == str(yours) == "nan", name
 
 
+#: For the search and the reader of the code, not for users.
+INNER = {"check_parameters", "hold", "leave_out"}
+
+
+def own(kind, theirs):
+    """Public names that a class of ours has and scikit-learn's does not, besides its arguments."""
+    return {name for name in dir(kind) if not name.startswith("_")} - set(dir(theirs)) - INNER
+
+
 def test_what_is_our_own_is_on_the_page():
     text = PAGE.read_text(encoding="utf-8")
     ours = {
         *arguments(SpanSearch.__init__), *arguments(SpanRandomizedSearch.__init__),
         *arguments(SpanSVC.__init__), *arguments(SpanSVC.fit), *arguments(SpanSearch.fit),
+        *own(SpanSearch, GridSearchCV), *own(SpanRandomizedSearch, RandomizedSearchCV),
+        *own(SpanSVC, SVC),
     }  # fmt: skip
     assert not [name for name in sorted(ours) if f"`{name}`" not in text]
