@@ -2,8 +2,9 @@
 
 `SpanSVC.predict_calibrated_proba` and scikit-learn's CalibratedClassifierCV around SVC (5 folds,
 sigmoid), which either trains one more model on all rows (`folds`, ensemble=False) or averages those
-of the folds (`ensemble`).  Every method gets the same splits and the same C and gamma.  A difference is
-ours minus theirs, negative if ours is better, with its standard error over the splits.
+of the folds (`ensemble`).  Every method gets the same splits and the same C and gamma.  A
+difference is ours minus theirs, negative if ours is better, with its standard error over the
+splits.
 """
 
 from __future__ import annotations
