@@ -259,6 +259,36 @@ def test_scores_of_values_are_corrected(scoring):
     assert low < search.corrected_score_ < high
 
 
+@pytest.mark.parametrize("options", [{}, {"cv": 3}])
+def test_areas_may_be_those_of_probabilities(options):
+    X, y = clouds()
+    scorer = make_scorer(roc_auc_score, response_method="predict_proba")
+    search = SpanSearch(SpanSVC(), FEW, scoring=scorer, **options).fit(X, y)
+    asked = SpanSearch(SpanSVC(), FEW, scoring=lambda *given: scorer(*given), **options).fit(X, y)
+    scores = search.cv_results_["mean_test_score"]
+    np.testing.assert_array_equal(scores, asked.cv_results_["mean_test_score"])
+    assert (search.cv_results_["std_test_score"] > 0).all()
+    assert search.corrected_score_ == pytest.approx(asked.corrected_score_, abs=0.01)
+
+
+def test_a_score_that_is_turned_round_is_corrected_as_such():
+    X, y = clouds()
+    scorer = make_scorer(
+        roc_auc_score, response_method="decision_function", greater_is_better=False
+    )
+    search = SpanSearch(SpanSVC(), FEW, scoring=scorer).fit(X, y)
+    assert search.corrected_score_ <= search.best_score_ < 0
+    low, high = search.corrected_interval_
+    assert low < search.corrected_score_ < high
+
+
+def test_the_log_loss_of_labels_has_a_standard_error():
+    X, y = clouds()
+    search = SpanSearch(SpanSVC(), FEW, scoring=make_scorer(log_loss, greater_is_better=False))
+    search.fit(X, (y > 0).astype(int))
+    assert (search.cv_results_["std_test_score"] > 0).all()
+
+
 def test_every_way_to_a_score_agrees_with_the_scorer():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 50)

@@ -67,9 +67,11 @@ def drawn_scores(
         of_class = np.zeros(rows.size, dtype=np.intp) if counted is accuracy else indices[rows]
         return CountedErrors(bits, of_class, weight, counted)
     plain = set(params) <= {"sample_weight"}
-    if plain and classes.size == 2 and _computes(scorer, roc_auc_score):
-        return RankedValues(responses, indices[rows] == 1, weight)
-    if plain and _computes(scorer, log_loss):
+    if plain and classes.size == 2 and _computes(scorer, roc_auc_score, 1):
+        ranked = [None if own is None else _of_second_class(own) for own in responses]
+        return RankedValues(ranked, indices[rows] == 1, weight)
+    of_probabilities = getattr(scorer, "_response_method", None) == "predict_proba"
+    if plain and of_probabilities and _computes(scorer, log_loss, -1):
         return RowMeans(responses, partial(_log_probability, indices[rows]), weight)
     of_labels = label_score(scorer)
     if plain and of_labels is not None:
@@ -79,9 +81,20 @@ def drawn_scores(
     return AnyScorer(responses, classes, call, fitted)
 
 
-def _computes(scorer: Any, function: Any) -> bool:
-    """Whether a scorer computes a function without any settings."""
-    return getattr(scorer, "_score_func", None) is function and not scorer._kwargs
+def _computes(scorer: Any, function: Any, sign: int) -> bool:
+    """Whether a scorer computes a function, with this sign and without any settings."""
+    return (
+        getattr(scorer, "_score_func", None) is function
+        and getattr(scorer, "_sign", 0) == sign
+        and not scorer._kwargs
+    )
+
+
+def _of_second_class(responses: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The responses by which rows are ranked: of probabilities, those of the second class."""
+    return {
+        method: values if values.ndim == 1 else values[:, 1] for method, values in responses.items()
+    }
 
 
 def _log_probability(indices: np.ndarray, responses: Mapping[str, np.ndarray]) -> Array:
