@@ -161,6 +161,17 @@ def test_probabilities_are_scored_as_the_selected_model_gives_them(tumours):
         assert search.best_score_ == pytest.approx(-log_loss(y, getattr(left_out, name)))
 
 
+@pytest.mark.parametrize("given", [None, SVC()])
+def test_a_machine_from_the_grid_is_scored_with_its_own_probabilities(tumours, given):
+    X, y = tumours
+    machines = [SVC(class_weight={1: 12}), SpanSVC(class_weight={1: 12})]
+    from_grid = SpanSearch(Pipeline([("svc", given)]), {"svc": machines}, scoring="neg_log_loss")
+    scores = from_grid.fit(X, y).cv_results_["mean_test_score"]
+    for machine, score in zip(machines, scores, strict=True):
+        alone = SpanSearch(machine, {"C": [1.0]}, scoring="neg_log_loss").fit(X, y)
+        assert score == pytest.approx(alone.best_score_)
+
+
 # Standard errors ----------------------------------------------------------------------
 
 

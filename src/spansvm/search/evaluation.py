@@ -27,6 +27,7 @@ from ..pairs import lost
 from ..path import Models
 from ..svc import SpanSVC
 from .candidates import Candidates
+from .composite import unwrap
 from .scored import Scoring, failure
 from .shared_data import cache_of
 from .trained import Trained
@@ -72,10 +73,14 @@ def _taken_from(builders: deque[Candidates]) -> Candidates | None:
 
 @dataclass(frozen=True)
 class _Order:
-    """A candidate that is to be trained: its machine, weights in each problem, and tolerance."""
+    """A candidate that is to be trained: its machine, weights in each problem, and tolerance.
+
+    `agrees` tells whether the probabilities of its machine agree with the labels.
+    """
 
     candidate: Mapping[str, Any]
     machine: SpanSVC
+    agrees: bool
     problems: Problems
     bounds: list[Array]
     tol: float
@@ -117,7 +122,8 @@ class _Judge:
             )  # fmt: skip
         bounds = self.held.weigh(machine, self.params)
         seconds = time.perf_counter() - started
-        return _Order(candidate, copy(machine), self.held, bounds, tol, seconds)
+        agrees = isinstance(unwrap(estimator).machine, SpanSVC)
+        return _Order(candidate, copy(machine), agrees, self.held, bounds, tol, seconds)
 
     def judge_all(self, orders: list[_Order]) -> Iterator[Outcome]:
         """Train and evaluate candidates that can be trained in one go."""
@@ -155,8 +161,8 @@ class _Judge:
     def _judge(self, order: _Order, found: Sequence[Models]) -> Outcome:
         fitted = time.perf_counter()
         trained = Trained(
-            self.work.estimator, order.candidate, order.machine, order.problems, self.params,
-            order.problems.machines(order.bounds, found),
+            self.work.estimator, order.candidate, order.machine, order.agrees, order.problems,
+            self.params, order.problems.machines(order.bounds, found),
         )  # fmt: skip
         leaving, folds = self.work.leaving, []
         if self.split is not None:

@@ -13,8 +13,6 @@ import numpy as np
 
 from .._typing import Array, Mask, Rows
 from ..left_out import LeftOutClasses
-from ..svc import SpanSVC
-from .composite import unwrap
 from .count_scores import only_errors
 from .drawn import drawn_scores
 from .fit_arguments import has_rows, take_rows
@@ -56,7 +54,6 @@ class Scoring:
 
     def __init__(self, work: Work, X: Any, y: np.ndarray, counted: Mask) -> None:
         self._work, self._X, self._y, self._counted = work, X, y, counted
-        self._agrees = isinstance(unwrap(work.estimator, placeholder=True).machine, SpanSVC)
 
     @cached_property
     def rows(self) -> Rows:
@@ -131,7 +128,7 @@ class Scoring:
         """Scores of predictions for some rows; a scorer that fails does not affect the others."""
         classes, fitted = trained.problems.classes, trained.fitted
         responses = LeftOutClassifier(
-            left_out, classes, trained.machine, fitted, agrees=self._agrees
+            left_out, classes, trained.machine, fitted, agrees=trained.agrees
         )
         every = rows.size == self._y.size and bool((rows == np.arange(rows.size)).all())
         X, y = (self._X, self._y) if every else (take_rows(self._X, rows), self._y[rows])

@@ -35,6 +35,9 @@ class Trained:
         The parameters of the candidate.
     machine : SpanSVC
         With these parameters, not fitted.
+    agrees : bool
+        Whether its probabilities agree with its labels: if the candidate's own machine is a
+        SpanSVC, not an SVC.
     problems : Problems
     params : FitParams
         Of the training rows.
@@ -45,6 +48,7 @@ class Trained:
     given: Any
     candidate: Mapping[str, Any]
     machine: SpanSVC
+    agrees: bool
     problems: Problems
     params: FitParams
     machines: list[TrainedMachines]
