@@ -711,6 +711,23 @@ def test_a_search_in_which_nothing_converges_selects_all_the_same(model):
     assert search.predict(X).shape == y.shape
 
 
+@pytest.mark.parametrize("method", ["span_rule", "loo"])
+@pytest.mark.parametrize("groups", [None, np.arange(150) // 3])
+def test_unfinished_models_still_rank_the_rows(method, groups):
+    X, y = make_classification(150, 5, flip_y=0.2, random_state=0)
+    areas = []
+    for max_iter in (100, -1):
+        search = SpanSearch(
+            SpanSVC(max_iter=max_iter), {"C": [100]}, method=method, scoring="roc_auc", refit=False
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            areas.append(search.fit(X, y, groups=groups).best_score_)
+        assert search.cv_results_["converged"][0] == (max_iter == -1)
+        assert search.cv_results_["std_test_score"][0] > 0.02
+    assert abs(areas[0] - areas[1]) < 0.05
+
+
 def test_raising_the_tolerance_is_advised_only_where_it_can_help():
     X, y = small(200, class_sep=0.3)
     with pytest.warns(ConvergenceWarning, match=r"or raise max_iter\.$"):

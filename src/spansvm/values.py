@@ -67,6 +67,10 @@ _NEXT = 20
 #: Accuracy of decision values, as a multiple of the rounding level and of the KKT gap.
 _ABOVE_ROUNDING, _ABOVE_GAP = 100.0, 10.0
 
+#: KKT conditions violated by more than this are those of an unfinished model: that tells how far
+#: its values are from those of the solution, not which of them count as equal.
+_UNFINISHED = 0.01
+
 #: Exact values below this fraction of the largest are 0.
 _ZERO = 1e-10
 
@@ -114,13 +118,14 @@ def left_out_values(
     accuracy = accuracy_of(gram, solution)
     spread = float(solution.decision[solution.present].std())
     followed = 0
-    if spread > accuracy and not solution.indefinite:
+    # The removals of an unfinished model are not worth following.
+    if spread > max(accuracy, _ABOVE_GAP * solution.gap) and not solution.indefinite:
         doubt, system = _predict(gram, solution, spans, decision, shift)
         rows = _doubtful(solution, doubt / spread)
         if rows.size and not isinstance(gram, LazyGram):
             removals, followed = follow(gram, solution, rows, system), rows.size
             decision[rows], shift[rows] = removals.decision, removals.shift
-            accuracy = max(accuracy, _ABOVE_GAP * removals.error)
+            accuracy = max(accuracy, _ABOVE_GAP * min(removals.error, _UNFINISHED))
             lost = rows[np.isnan(removals.decision)]
             decision[lost], shift[lost], _ = retrain(gram, solution, lost)
     alone = _alone_in_class(solution)
@@ -157,7 +162,8 @@ def exact_values(gram: Gram, solution: DualSolution) -> LeftOutValues:
             ConvergenceWarning,
             stacklevel=4,
         )
-    accuracy = max(accuracy_of(gram, solution), _ABOVE_GAP * removals.error)
+    error = min(removals.error, _UNFINISHED)
+    accuracy = max(accuracy_of(gram, solution), _ABOVE_GAP * error)
     decision = without_traces(decision)
     return LeftOutValues(decision, _comparable(solution, decision - shift, accuracy), rows.size)
 
@@ -196,7 +202,7 @@ def accuracy_of(gram: Gram, solution: DualSolution) -> float:
     first = np.flatnonzero(solution.present)[:1]
     apart = gram.diagonal + gram.diagonal[first] - 2.0 * gram.whole_rows(first)[0]
     constant = _CANCELLED * float(solution.alpha.sum()) * float(apart.max())
-    accuracy = max(_ABOVE_ROUNDING * level, _ABOVE_GAP * solution.gap)
+    accuracy = max(_ABOVE_ROUNDING * level, _ABOVE_GAP * min(solution.gap, _UNFINISHED))
     if float(solution.decision[solution.present].std()) > min(constant, _SMALL):
         return accuracy
     return max(accuracy, _SMALL)
