@@ -25,7 +25,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler, minmax_scale
 from sklearn.svm import SVC, SVR, LinearSVC, NuSVC
 
-from spansvm import SpanRandomizedSearch, SpanSearch, SpanSVC
+from spansvm import ClassWeighting, SpanRandomizedSearch, SpanSearch, SpanSVC
 from spansvm.search.standard_errors import StandardErrors
 
 EXACT = {"tol": 1e-6}
@@ -515,6 +515,49 @@ def test_a_scorer_of_one_vs_rest_finds_its_machines(flowers):
     model = OneVsRestClassifier(SVC(**EXACT))
     ours, theirs = (kind(model, REST, scoring=count, cv=3) for kind in (SpanSearch, GridSearchCV))
     same_scores(ours.fit(*flowers), theirs.fit(*flowers))
+
+
+def test_a_scorer_finds_the_pipelines_of_one_vs_rest(flowers):
+    def means(model, X, y):
+        steps = [machine.named_steps for machine in model.estimators_]
+        return float(sum(own["standardscaler"].mean_[0] * own["svc"].C for own in steps))
+
+    model = OneVsRestClassifier(make_pipeline(StandardScaler(), SVC(**EXACT)))
+    grid = {"estimator__svc__C": [0.1, 1.0]}
+    ours, theirs = (kind(model, grid, scoring=means, cv=3) for kind in (SpanSearch, GridSearchCV))
+    same_scores(ours.fit(*flowers), theirs.fit(*flowers))
+
+
+def test_a_scorer_of_a_calibrated_machine_finds_what_is_inside(flowers):
+    def inside(model, X, y):
+        assert model.get_params()["estimator__svc__C"] == model.estimator[-1].C
+        return model.estimator["standardscaler"].mean_[0] + model.estimator[-1].C
+
+    model = CalibratedClassifierCV(make_pipeline(StandardScaler(), SVC()), cv=3)
+    search = SpanSearch(model, {"estimator__svc__C": [0.1, 1.0]}, scoring=inside, refit=False)
+    scores = search.fit(*flowers).cv_results_["mean_test_score"]
+    np.testing.assert_allclose(scores, flowers[0][:, 0].mean() + np.array([0.1, 1.0]))
+
+
+def test_a_scorer_may_clone_the_candidate(flowers):
+    def size(model, X, y):
+        copied = clone(model)
+        assert not hasattr(copied[-1], "support_")
+        return copied[-1].C
+
+    model = make_pipeline(StandardScaler(), SVC())
+    search = SpanSearch(model, {"svc__C": [0.1, 1.0]}, scoring=size, refit=False).fit(*flowers)
+    np.testing.assert_array_equal(search.cv_results_["mean_test_score"], [0.1, 1.0])
+
+
+def test_a_scorer_finds_the_weighting_of_its_own_candidate(tumours):
+    def weight(model, X, y):
+        return model.weighting.positive
+
+    grid = {"weighting__positive": [1.0, 2.0, 3.0]}
+    model = SpanSVC(weighting=ClassWeighting())
+    search = SpanSearch(model, grid, scoring=weight, refit=False).fit(*tumours)
+    np.testing.assert_array_equal(search.cv_results_["mean_test_score"], [1.0, 2.0, 3.0])
 
 
 # Callbacks ----------------------------------------------------------------------------

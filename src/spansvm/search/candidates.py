@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
+from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -95,7 +96,10 @@ class Candidates:
     def _set(self, name: str, value: Any) -> None:
         name, _, inner = name.partition("__")
         if inner:
-            setattr(getattr(self.machine, name), inner, value)
+            # A copy: candidates that wait for their training have the one before.
+            own = copy(getattr(self.machine, name))
+            setattr(own, inner, value)
+            setattr(self.machine, name, own)
         elif hasattr(self.machine, name):  # otherwise only LibSVM has it
             setattr(self.machine, name, value)
 

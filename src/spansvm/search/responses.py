@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Bunch
 
@@ -46,6 +46,9 @@ class TrainedAttributes(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         if name.startswith("__") or name == "_fitted":
             raise AttributeError(name)
         return getattr(self._model(), name)
+
+    def __sklearn_clone__(self) -> Any:
+        return clone(self._model())
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters of the candidate."""

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import LabelBinarizer
 from sklearn.svm import SVC
@@ -61,6 +62,8 @@ class Trained:
     def _fitted(self) -> Any:
         estimator = candidate_estimator(self.given, self.candidate)
         parts, rows = unwrap(estimator), self.problems.rows
+        # Pipelines inside a wrapper: one-vs-rest has fitted their transformers for each class.
+        within = f"{parts.outer}estimator__"
         models = [
             self._model(own, part, isinstance(parts.machine, SVC))
             for own, part in zip(self.problems.sets, self.machines, strict=True)
@@ -69,8 +72,15 @@ class Trained:
         if isinstance(parts.wrapper, OneVsRestClassifier):
             model = clone(parts.wrapper)
             model.label_binarizer_ = LabelBinarizer(sparse_output=True).fit(rows.y)
-            model.classes_ = self.problems.classes
-            model.estimators_, model.n_features_in_ = models, models[0].n_features_in_
+            model.classes_, model.n_features_in_ = self.problems.classes, models[0].n_features_in_
+            model.estimators_ = [
+                rebuilt(parts.wrapper.estimator, own.rows.fitted, machine, within)
+                for own, machine in zip(self.problems.sets, models, strict=True)
+            ]
+        elif isinstance(parts.wrapper, CalibratedClassifierCV):
+            model = clone(parts.wrapper)
+            model.classes_, model.n_features_in_ = self.problems.classes, models[0].n_features_in_
+            model.estimator = rebuilt(parts.wrapper.estimator, rows.fitted, models[0], within)
         return rebuilt(estimator, rows.fitted, model)
 
     def _model(self, own: TrainingSet, machines: TrainedMachines, as_svc: bool) -> Any:
