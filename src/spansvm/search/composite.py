@@ -113,7 +113,10 @@ def _check_machine(machine: Any, wrapper: Any) -> None:
     name = type(machine).__name__
     if not isinstance(machine, (SVC, SpanSVC)):
         if is_absent(machine):
-            advice = "Its last step is empty, and the grid does not provide one."
+            lacking = "Its last step is empty"
+            if wrapper is not None:
+                lacking = f"{type(wrapper).__name__} has no estimator"
+            advice = f"{lacking}, and the grid does not provide one."
         elif is_wrapper(machine):
             advice = f"{type(wrapper).__name__} around {name} is not supported."
         else:

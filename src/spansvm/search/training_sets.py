@@ -62,7 +62,8 @@ def _check_resampling(parts: Parts, params: FitParams, split: Split) -> None:
     if split is None:
         raise ValueError(
             f"{names[0]} makes training rows from others: it would use the row that is left out "
-            "for rows that stay. Use folds, cv=5, where it resamples the training rows only."
+            "for rows that stay. Use cv=5 with method=None, where it resamples the training rows "
+            "of each fold only."
         )
     if params.sample_weight is not None or params.scores is not None:
         raise ValueError(
