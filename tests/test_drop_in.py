@@ -539,6 +539,19 @@ def test_a_scorer_of_a_calibrated_machine_finds_what_is_inside(flowers):
     np.testing.assert_allclose(scores, flowers[0][:, 0].mean() + np.array([0.1, 1.0]))
 
 
+def test_calibrated_probabilities_that_a_scorer_asks_for_are_left_out(tumours):
+    def loss(model, X, y):
+        return -log_loss(y, model.predict_calibrated_proba(X))
+
+    X, y = tumours
+    model = SpanSVC(class_weight={1: 12})
+    search = SpanSearch(model, {"C": [1.0]}, scoring=loss).fit(X, y)
+    left_out = clone(model).fit(X, y).left_out_
+    assert search.best_score_ == pytest.approx(-log_loss(y, left_out.calibrated_probabilities))
+    assert search.cv_results_["std_test_score"][0] > 0
+    assert np.isfinite(search.corrected_score_)
+
+
 def test_a_scorer_may_clone_the_candidate(flowers):
     def size(model, X, y):
         copied = clone(model)

@@ -133,6 +133,10 @@ class Recorder(LeftOutClassifier):
         """Class probabilities of the rows."""
         return self._note("predict_proba", super().predict_proba(X))
 
+    def predict_calibrated_proba(self, X: Any) -> np.ndarray:
+        """Class probabilities of the rows that need not agree with the labels."""
+        return self._note("predict_calibrated_proba", super().predict_calibrated_proba(X))
+
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Logarithms of the class probabilities."""
         return self._note("predict_log_proba", super().predict_log_proba(X))
@@ -173,6 +177,10 @@ class Replayed(TrainedAttributes):
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities of the rows."""
         return self._of("predict_proba", X)
+
+    def predict_calibrated_proba(self, X: Any) -> np.ndarray:
+        """Class probabilities of the rows that need not agree with the labels."""
+        return self._of("predict_calibrated_proba", X)
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Logarithms of the class probabilities."""

@@ -137,6 +137,10 @@ class LeftOutClassifier(TrainedAttributes):
         agreeing = left_out.probabilities if self.agrees else left_out.calibrated_probabilities
         return self._of(X, agreeing)
 
+    def predict_calibrated_proba(self, X: Any) -> Array:
+        """Class probabilities that need not agree with the labels, as in a SpanSVC."""
+        return self._of(X, self.left_out.calibrated_probabilities)
+
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithm of :meth:`predict_proba`."""
         return np.log(self.predict_proba(X))
