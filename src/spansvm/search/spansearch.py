@@ -84,8 +84,9 @@ class SpanSearch(BaseSearch):
     cv_results_ : dict of arrays
         GridSearchCV's columns.  Where left-out rows are scored together there is no spread
         between folds, and ``std_test_score`` is the standard error of the score: binomial for
-        accuracy, by drawing rows (or groups) for other scores; NaN for bounds.  And for each
-        candidate ``loo_error`` (by the span-rule; exact with
+        accuracy, from what each row contributes for the area under the ROC curve and the log
+        loss, by drawing rows for other scores (groups, if these are left out); NaN for bounds.
+        And for each candidate ``loo_error`` (by the span-rule; exact with
         ``method="loo"``, NaN with ``"kfold"``; of groups if these are left out), ``loo_hinge``
         (hinge loss of the left-out predictions), ``n_in_bound``, ``n_bounded``, ``n_empty``
         (numbers of in-bound and bounded support vectors, and of those with empty Lambda_p; summed
