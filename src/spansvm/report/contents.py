@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._validation import n_rows
 from ..search.composite import unwrap
 from ..svc import SpanSVC
+from .analyses import Analyses, describe_analyses
 from .loo_figures import (
     LeaveOneOutFigures,
     TrainedModel,
@@ -61,6 +62,9 @@ class Report:
     trained : TrainedModel or None
         If the search had only a sample of the rows: the model that was then trained on all.  All
         other figures are those of a model trained on the sample.
+    analyses : Analyses or None
+        Studies of the selected model: baselines, leaks, influence of features, costs, learning
+        curve.
 
     See Also
     --------
@@ -85,6 +89,7 @@ class Report:
     notes: list[str]
     versions: dict[str, str]
     trained: TrainedModel | None = None
+    analyses: Analyses | None = None
 
     @classmethod
     def from_search(
@@ -100,6 +105,7 @@ class Report:
         test: Mapping[str, Any] | None = None,
         notes: Sequence[str] = (),
         trained: SpanSVC | None = None,
+        analyses: bool = True,
     ) -> Report:
         """Gather what a fitted search found.
 
@@ -123,6 +129,9 @@ class Report:
             What else a reader should know.
         trained : SpanSVC, optional
             If the search had only a sample of the rows: the model trained on all of them.
+        analyses : bool, default=True
+            Whether to study the selected model: other models on the same rows, leaks, influence of
+            features, a learning curve.
         """
         check_is_fitted(search)
         model = _machine(search)
@@ -137,6 +146,7 @@ class Report:
         with model.machines_.holding_grams():
             figures = describe_leave_one_out(model)
             trust = describe_trust(model, figures, _selected_error(searched, figures))
+            studied = describe_analyses(search, X, labels, names, searched) if analyses else None
         return cls(
             title=title,
             created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
@@ -147,12 +157,13 @@ class Report:
             search=searched,
             leave_one_out=figures,
             trust=trust,
-            cautions=_cautions(searched, figures),
+            cautions=[*_cautions(searched, figures), *(studied.cautions if studied else ())],
             suspicious=list_suspicious(model, X, _row_ids(X, row_ids), names),
             test=None if test is None else plain(test),
             notes=[str(note) for note in notes],
             versions=_versions(),
             trained=None if trained is None else describe_trained(trained),
+            analyses=studied,
         )
 
     @property

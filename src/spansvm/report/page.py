@@ -17,6 +17,7 @@ from typing import Any
 from ..errors import require
 from ..methods import METHODS
 from ..output import replacing
+from .analyses_page import render_analyses
 from .contents import Report
 from .loo_charts import draw_calibration, draw_margins, draw_operations
 from .loo_figures import wilson
@@ -54,7 +55,8 @@ def write_json(report: Report, path: str | os.PathLike[str]) -> None:
 def render_html(report: Report) -> str:
     """The HTML page of a report."""
     jinja2 = require("jinja2", "cli")
-    style, script = _resource("report.css"), _resource("report.js")
+    style = _resource("report.css") + _resource("analyses.css")
+    script = _resource("report.js") + _resource("costs.js")
     policy = (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
@@ -64,6 +66,11 @@ def render_html(report: Report) -> str:
     )
     environment.filters.update(number=number, percent=percent, words=words)
     search, hidden = report.search, _hidden(report.search)
+    analyses = Markup("")
+    if report.analyses is not None:
+        analyses = render_analyses(
+            environment, _resource("analyses.html"), report.analyses, report=report, search=search
+        )
     page: str = environment.from_string(_resource("template.html")).render(
         report=report,
         search=search,
@@ -82,6 +89,7 @@ def render_html(report: Report) -> str:
         margins_chart=draw_margins(report.leave_one_out),
         operations_chart=draw_operations(report.leave_one_out.operations),
         calibration_chart=draw_calibration(report.leave_one_out.calibration),
+        analyses=analyses,
         test_interval=_test_interval(report.test),
     )
     return page

@@ -68,7 +68,7 @@ class Baseline:
     score : float or None
         The score by which the selected model was chosen, if that is another one.
     score_interval : list of float or None
-        95% CI of its score minus that of the selected model, from drawing rows with replacement.
+        95% CI of its score minus that of the selected model (jackknife).
     """
 
     name: str

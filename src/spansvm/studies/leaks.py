@@ -179,7 +179,7 @@ def _counts(values: np.ndarray, n_all: int) -> bool:
     steps = np.diff(numbers)
     if (steps > 0).all() or (steps < 0).all():
         return True
-    return np.unique(numbers).size == numbers.size and np.ptp(numbers) < 2 * n_all
+    return np.unique(numbers).size == numbers.size and bool(np.ptp(numbers) < 2 * n_all)
 
 
 def _beyond_chance(n_wrong: int, subject: Subject, n_columns: int) -> bool:

@@ -1,4 +1,4 @@
-"""Scores of left-out predictions, and of two models on the same drawn rows."""
+"""Scores of left-out predictions, and of two models on the same rows."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from .subject import Subject
 
 __all__ = ["Scored"]
 
-#: How often rows are drawn with replacement, and how many draws must have a score.
-_DRAWS, _FEWEST_DRAWS = 100, 50
+#: Parts of the rows for the jackknife, and how many of them must have a score.
+_PARTS, _FEWEST_PARTS = 25, 10
 
 
 class Scored:
@@ -73,27 +73,30 @@ class Scored:
         return value if np.isfinite(value) else None
 
     @cached_property
-    def _drawn(self) -> Array:
-        """Scores of rows, or groups, that are drawn with replacement; NaN where there is none."""
-        subject, rng = self._subject, np.random.default_rng(0)
-        sets = subject.sets or np.arange(subject.n_rows)[:, None]
-        scores = []
-        for _ in range(_DRAWS):
-            drawn = rng.integers(len(sets), size=len(sets))
-            rows = np.concatenate([sets[number] for number in drawn])
-            own = self._replayed
-            part = None if own is None else Replayed(own.responses, own.classes, rows)
-            value = self._of(part, subject.y[rows])
-            scores.append(np.nan if value is None else value)
-        return np.array(scores)
+    def _without_parts(self) -> Array:
+        """Scores without one part of the rows after the other; NaN where there is none."""
+        subject, own = self._subject, self._replayed
+        scores = np.full(_PARTS, np.nan)
+        parts = np.random.default_rng(0).permutation(int(subject.units.max()) + 1) % _PARTS
+        for number in range(_PARTS):
+            rows = np.flatnonzero(parts[subject.units] != number)
+            if own is not None and 0 < rows.size < subject.n_rows:
+                value = self._of(Replayed(own.responses, own.classes, rows), subject.y[rows])
+                scores[number] = np.nan if value is None else value
+        return scores
 
     def interval_of_difference(self, other: Scored) -> list[float] | None:
-        """95% CI of this score minus that of another model on the same rows."""
+        """95% CI of this score minus that of another model on the same rows.
+
+        The standard error is that of the jackknife over parts of the rows, or of the groups.
+        """
         if self.score is None or other.score is None:
             return None
-        differences = self._drawn - other._drawn
+        differences = self._without_parts - other._without_parts
         differences = differences[np.isfinite(differences)]
-        if differences.size < _FEWEST_DRAWS:
+        n = differences.size
+        if n < _FEWEST_PARTS:
             return None
-        value, half = self.score - other.score, QUANTILE * float(differences.std(ddof=1))
+        half = QUANTILE * float(np.sqrt((n - 1) * differences.var()))
+        value = self.score - other.score
         return [value - half, value + half]

@@ -19,7 +19,7 @@ from .._linalg import one_blas_thread
 from .._typing import Array, Mask, Rows
 from .._validation import check_rows
 from ..group_left_out import groups_left_out
-from ..kernels import Kernel, resolve_kernel
+from ..kernels import Kernel
 from ..left_out import LeftOutClasses, span_left_out
 from ..machines import PairPaths, TrainedMachines
 from ..pair_grams import Grams
@@ -148,33 +148,32 @@ class Subject:
 
     # The setting on something else ----------------------------------------------------------
 
-    def of_rows(self, rows: Rows) -> Subject:
-        """The same setting, trained on some of the rows, as they were transformed."""
+    def of_rows(self, rows: Rows, factor: float = 1.0) -> Subject:
+        """The same setting, trained on some of the rows, as they were transformed.
+
+        `factor` multiplies the bounds ``C_i``.
+        """
         kernel, points = self.machines.kernel, self.machines.X
         points = points[np.ix_(rows, rows)] if kernel.precomputed else points[rows]
         X = self.X
         if not kernel.precomputed:
             X = take_rows(X, rows)
         sets = part_of_sets(self.sets, rows)
-        machines, left_out = self.train(points, self.y[rows], self.machines.bounds[rows], sets)
+        bounds = factor * self.machines.bounds[rows]
+        machines, left_out = self.train(points, self.y[rows], bounds, sets)
         return Subject(
             X, self.y[rows], self.names, self.steps, self.model, machines, left_out, sets,
             self.n_all,
         )  # fmt: skip
 
-    def without_columns(self, columns: Sequence[int]) -> LeftOutClasses:
-        """Left-out predictions of the setting if these columns were constant."""
+    def without_columns(self, columns: Sequence[int]) -> Any:
+        """The transformed rows if these columns were constant."""
         X = self.X
         for column in columns:
             values = column_of(X, column)
             X = with_column(X, column, np.full(values.size, _known(values), dtype=values.dtype))
         _, points = fit_transformers(self.steps, X, self.y, FitParams())
-        points, own = check_rows(points, self.model.kernel), self.machines.kernel
-        # Texts that became one are encoded in fewer columns.
-        kernel = resolve_kernel(
-            own.name, points, gamma=own.gamma, degree=own.degree, coef0=own.coef0
-        )
-        return self.train(points, self.y, self.machines.bounds, self.sets, kernel)[1]
+        return check_rows(points, self.model.kernel)
 
     @one_blas_thread
     def train(
