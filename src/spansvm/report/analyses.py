@@ -35,6 +35,12 @@ __all__ = ["Analyses", "describe_analyses"]
 #: With more columns than this, those to permute are the first ones.
 _MOST_RANKED = 2000
 
+#: Optimism of a score that is not between 0 and 1 may be larger, but not that of the error.
+_MOST_OPTIMISM = 0.1
+
+#: With more than this share of equal rows, figures must be read with care.
+_MANY = 0.05
+
 _Found = TypeVar("_Found")
 
 
@@ -97,29 +103,45 @@ def describe_analyses(
             f"To save time, these studies are those of a model with the same setting, trained on "
             f"{subject.n_rows} of the {subject.n_all} rows."
         )
+    repeated = subject.n_repeated > _MANY * subject.n_rows
+    if repeated:
+        notes.append(
+            f"{subject.n_repeated} of {subject.n_rows} rows have an equal one, which stays when "
+            "they are left out. Models that can memorise rows look better for that, features seem "
+            "to have more influence, and the learning curve falls more steeply."
+        )
     scorer = _scorer(search)
     with subject.machines.holding_grams():
         comparison = _tried(
             notes, "Other models", lambda: compare_baselines(subject, search, scorer)
         )
         leaks = _tried(notes, "Leaks", lambda: find_leaks(subject))
+        # Scores between 0 and 1 are about as optimistic as the error is.
+        flattered = 0.0
+        if comparison is not None:
+            flattered = min(max(comparison.optimism, comparison.score_optimism), _MOST_OPTIMISM)
         influence = None
         if subject.names:
             columns = _permuted(subject)
             influence = _tried(
                 notes, "The influence of features",
-                lambda: measure_influence(subject, columns=columns, scorer=scorer),
+                lambda: measure_influence(
+                    subject, columns=columns, scorer=scorer, optimism=flattered
+                ),
             )  # fmt: skip
-        curve = _tried(notes, "The learning curve", lambda: learning_curve(subject))
+        curve = _tried(
+            notes, "The learning curve", lambda: learning_curve(subject, optimism=flattered)
+        )
         decisions = rate_decisions(subject)
     verdicts = {}
+    memory = " As many rows are equal, part of that may be memory." if repeated else ""
     if comparison is not None:
         notes += comparison.skipped
-        verdicts["comparison"] = _of_comparison(comparison, searched)
+        verdicts["comparison"] = _of_comparison(comparison, searched) + memory
     if influence is not None:
-        verdicts["influence"] = _of_influence(influence, subject)
+        verdicts["influence"] = _of_influence(influence) + memory
     if curve is not None:
-        verdicts["learning_curve"] = _of_curve(curve)
+        verdicts["learning_curve"] = _of_curve(curve, repeated)
     return Analyses(
         n_rows=subject.n_rows,
         n_all=subject.n_all,
@@ -180,16 +202,14 @@ def _of_comparison(comparison: Comparison, searched: SearchedCandidates) -> str:
     if comparison.score is None:
         text = _by_error(comparison)
     else:
-        text = _by_score(comparison, comparison.score, searched.scoring)
+        text = _by_score(comparison, searched.scoring)
     if searched.n_compared > 1:
         text += (
             f" The selected model is the best of {searched.n_compared} candidates on these same "
-            "rows, which flatters it a little"
+            "rows, which flatters it"
         )
-        promise = searched.promise
-        if promise is not None and searched.selects_by_error:
-            text += f"; corrected for that, its error is {percent(promise.value)}"
-        text += "."
+        known = searched.promise is not None
+        text += "; the differences are corrected for that." if known else " a little."
     return text.strip()
 
 
@@ -206,21 +226,21 @@ def _by_error(comparison: Comparison) -> str:
     )
 
 
-def _by_score(comparison: Comparison, own: float, name: str) -> str:
+def _by_score(comparison: Comparison, name: str) -> str:
     scored = [
-        (one.score, one.score_interval, one.name)
+        (one.score_difference, one.score_interval, one.name)
         for one in comparison.baselines
-        if one.score is not None and one.score_interval is not None
+        if one.score_difference is not None and one.score_interval is not None
     ]
     if not scored:
         return ""
-    score, interval, best = max(scored)
+    difference, interval, best = max(scored)
     if interval[0] <= 0.0 <= interval[1]:
-        return _no_difference(best, score >= own)
+        return _no_difference(best, difference >= 0.0)
     low, high = sorted(abs(end) for end in interval)
-    word = "higher" if own > score else "lower"
+    word = "lower" if difference > 0.0 else "higher"
     return (
-        f"For left-out rows the {name} of the selected model is {number(abs(own - score), 2)} "
+        f"For left-out rows the {name} of the selected model is {number(abs(difference), 2)} "
         f"{word} than that of the best of these ({best}; 95% CI {number(low, 2)} to "
         f"{number(high, 2)})."
     )
@@ -252,7 +272,7 @@ def _of_leak(leak: Leak, leaks: Leaks, subject: Subject) -> str:
     return text + "."
 
 
-def _of_influence(influence: Influence, subject: Subject) -> str:
+def _of_influence(influence: Influence) -> str:
     clear = [one for one in influence.features if one.clear]
     if not clear:
         text = "The influence of every single feature can be chance."
@@ -263,21 +283,10 @@ def _of_influence(influence: Influence, subject: Subject) -> str:
         if rest:
             others = "the other feature" if rest == 1 else f"the other {rest} features"
             text += f" The influence of {others} can be chance."
-    doubled = subject.n_rows - _n_different(subject)
-    if doubled > 0.05 * subject.n_rows:
-        text += (
-            f" Caution: {doubled} rows equal another one, which stays when they are left out; part "
-            "of the influence is memory."
-        )
     return text
 
 
-def _n_different(subject: Subject) -> int:
-    kinds = subject.machines.grams().points.kinds
-    return subject.n_rows if kinds is None else int(np.unique(kinds).size)
-
-
-def _of_curve(curve: LearningCurve) -> str:
+def _of_curve(curve: LearningCurve, repeated: bool) -> str:
     gain, half = curve.gain, curve.points[-2].n_rows
     low, high = gain.interval
     interval = f"95% CI {_signed(-high)} to {_signed(-low)}"

@@ -8,8 +8,8 @@
   model is.
 - If rows have weights or scores, the same search without them.
 
-The selected model is the best of many candidates, and its error a little optimistic; the others,
-except the last, are not selected.
+The selected model is the best of many candidates, and its error optimistic; the others, except the
+last, are not selected.  So differences are those to its corrected error, or score.
 """
 
 from __future__ import annotations
@@ -37,7 +37,13 @@ from .paired import Difference, paired_difference
 from .scored import Scored
 from .subject import Subject
 
-__all__ = ["Baseline", "Comparison", "compare_baselines", "unweighted_candidates"]
+__all__ = [
+    "Baseline",
+    "Comparison",
+    "compare_baselines",
+    "selection_optimism",
+    "unweighted_candidates",
+]
 
 #: How many numbers (rows times features times classes) logistic regression may take.
 _MOST_NUMBERS = 3e7
@@ -64,11 +70,13 @@ class Baseline:
     error : float
         Left-out error.
     difference : Difference
-        Its error minus that of the selected model.
+        Its error minus that of the selected model, both corrected for selection.
     score : float or None
         The score by which the selected model was chosen, if that is another one.
+    score_difference : float or None
+        Its score minus that of the selected model, both corrected for selection.
     score_interval : list of float or None
-        95% CI of its score minus that of the selected model (jackknife).
+        95% CI of that (jackknife).
     """
 
     name: str
@@ -76,6 +84,7 @@ class Baseline:
     error: float
     difference: Difference
     score: float | None = None
+    score_difference: float | None = None
     score_interval: list[float] | None = None
 
 
@@ -89,6 +98,8 @@ class Comparison:
         Left-out error of the selected model.
     score : float or None
         Its score on these rows, if it was not selected by accuracy.
+    optimism, score_optimism : float
+        By how much they are too good, as the model was selected by them; 0 if it is unknown.
     baselines : list of Baseline
     skipped : list of str
         What was not computed, and why, a sentence each.
@@ -96,6 +107,8 @@ class Comparison:
 
     error: float
     score: float | None
+    optimism: float
+    score_optimism: float
     baselines: list[Baseline]
     skipped: list[str]
 
@@ -108,6 +121,7 @@ class _Predicted:
     meaning: str
     wrong: Mask
     classifier: LeftOutClassifier | Replayed
+    optimism: float = 0.0
 
 
 @one_blas_thread
@@ -133,17 +147,29 @@ def compare_baselines(
     units = None if subject.sets is None else subject.units
     selected = Scored(subject, scorer, LeftOutClassifier(subject.left_out, subject.classes,
                                                          subject.model))  # fmt: skip
+    flattered = 0.0 if search is None else selection_optimism(search)
+    by_error, by_score = (1.0, 0.0) if scorer is None else (0.0, 1.0)
     compared = []
     for one in found:
-        scored = Scored(subject, scorer, one.classifier)
+        scored, shift = Scored(subject, scorer, one.classifier), flattered - one.optimism
         compared.append(
             Baseline(
                 one.name, one.meaning, float(one.wrong.mean()),
-                paired_difference(one.wrong, subject.wrong, units),
-                scored.score, scored.interval_of_difference(selected),
+                paired_difference(one.wrong, subject.wrong, units, by_error * shift),
+                scored.score, *scored.difference(selected, by_score * shift),
             )
         )  # fmt: skip
-    return Comparison(float(subject.wrong.mean()), selected.score, compared, skipped)
+    return Comparison(
+        float(subject.wrong.mean()), selected.score, by_error * flattered, by_score * flattered,
+        compared, skipped,
+    )  # fmt: skip
+
+
+def selection_optimism(search: Any) -> float:
+    """By how much the score of a selected model is too good; 0 if that is unknown."""
+    if not hasattr(search, "corrected_score_"):
+        return 0.0
+    return float(max(search.best_score_ - search.corrected_score_, 0.0))
 
 
 def _replayed(subject: Subject, responses: Mapping[str, np.ndarray]) -> Replayed:
@@ -265,7 +291,7 @@ def _without_weights(subject: Subject, search: Any, skipped: list[str]) -> list[
     tried = candidates[:: -(-len(candidates) // most)]
     again = clone(search).set_params(
         param_grid=[{name: [value] for name, value in one.items()} for one in tried],
-        corrected=False, verbose=0,
+        verbose=0,
     )  # fmt: skip
     if folds and subject.sampled:
         skipped.append("The search without weights was left out: its folds are those of all rows.")
@@ -288,6 +314,7 @@ def _without_weights(subject: Subject, search: Any, skipped: list[str]) -> list[
             f"the best of {count}{len(candidates)} candidate{plural}; left out by the span",
             model.left_out_.wrong(model.break_ties),
             LeftOutClassifier(model.left_out_, subject.classes, model),
+            selection_optimism(again),
         )
     ]
 

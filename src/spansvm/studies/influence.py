@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.stats import norm
 
 from .._linalg import one_blas_thread
 from .._typing import Array, Mask, Rows
@@ -35,7 +36,6 @@ from ..pairs import errors
 from ..search.composite import take_rows
 from ..search.responses import LeftOutClassifier
 from ..search.subsets import stratified_rows
-from .paired import QUANTILE
 from .subject import Subject, column_of, with_column
 
 __all__ = ["MOST_FEATURES", "FeatureInfluence", "Influence", "measure_influence"]
@@ -45,6 +45,9 @@ _KERNEL_VALUES, _REMOVALS = 4 * 10**7, 4000
 
 #: How often a feature is permuted; rows that are permuted at least and at most; features at most.
 _REPEATS, _FEWEST_REPEATS, _FEWEST_ROWS, _MOST_ROWS, MOST_FEATURES = 5, 2, 200, 1000, 100
+
+#: The chance that the influence of any feature is called clear where none has any.
+_ALARM = 0.05
 
 #: Kernel values held at a time.
 _BLOCK_NUMBERS = 4_000_000
@@ -64,6 +67,9 @@ class FeatureInfluence:
         Of the increase, over rows: their choice and that of the permuted values.
     over_repeats : float
         Of the increase, over repeats alone.
+    clear : bool
+        Whether the increase is more than chance explains, in any of the features, and more than
+        the luck of the selection, which a permuted feature spoils.
     score_decrease, score_error : float or None
         The same of the score by which the model was selected, and its standard error over repeats.
     """
@@ -73,13 +79,9 @@ class FeatureInfluence:
     increase: float
     standard_error: float
     over_repeats: float
+    clear: bool
     score_decrease: float | None = None
     score_error: float | None = None
-
-    @property
-    def clear(self) -> bool:
-        """Whether the increase is more than chance explains."""
-        return self.increase > QUANTILE * self.standard_error > 0.0
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,7 @@ def measure_influence(
     *,
     columns: Sequence[int] | None = None,
     scorer: Callable[..., Any] | None = None,
+    optimism: float = 0.0,
     n_repeats: int = _REPEATS,
     seed: int = 0,
 ) -> Influence:
@@ -122,6 +125,8 @@ def measure_influence(
         Which ones; all by default.
     scorer : callable, optional
         A scikit-learn scorer whose decrease is measured, too.
+    optimism : float
+        By how much the left-out error is too small, as the model was selected on the same rows.
     n_repeats : int
         How often each feature is permuted.
     seed : int
@@ -136,6 +141,7 @@ def measure_influence(
     base = without.values(subject.machines.X[rows], 1)[0]
     wrong, score = scored.wrong(base), scored.score(base, without)
     found = []
+    quantile = float(norm.isf(_ALARM / max(len(chosen), 1)))
     for column in chosen:
         values = column_of(subject.X, column)
         drawn = np.array([rng.permutation(rows.size) for _ in range(n_repeats)])
@@ -145,13 +151,21 @@ def measure_influence(
         permuted = without.values(subject.transformed(X), n_repeats)
         each = np.array([scored.wrong(own) for own in permuted]) - wrong.astype(float)
         scores = [scored.score(own, without) for own in permuted]
-        found.append(_summarised(column, subject.names[column], each, score, scores))
+        found.append(
+            _summarised(column, subject.names[column], each, score, scores, optimism, quantile)
+        )
     found.sort(key=lambda one: (-one.increase, -(one.score_decrease or 0.0), one.column))
     return Influence(found, float(wrong.mean()), rows.size, n_repeats, len(subject.names))
 
 
 def _summarised(
-    column: int, name: str, each: Array, score: float | None, scores: Sequence[float | None]
+    column: int,
+    name: str,
+    each: Array,
+    score: float | None,
+    scores: Sequence[float | None],
+    optimism: float,
+    quantile: float,
 ) -> FeatureInfluence:
     n_repeats, n = each.shape
     of_rows, of_repeats = each.mean(axis=0), each.mean(axis=1)
@@ -160,12 +174,15 @@ def _summarised(
     if score is not None and len(known) == n_repeats:
         decrease = score - float(np.mean(known))
         scatter = float(np.std(known, ddof=1)) / n_repeats**0.5 if n_repeats > 1 else 0.0
+    increase = float(each.mean())
+    error = float(of_rows.std(ddof=1)) / n**0.5 if n > 1 else 0.0
     return FeatureInfluence(
         column,
         name,
-        float(each.mean()),
-        float(of_rows.std(ddof=1)) / n**0.5 if n > 1 else 0.0,
+        increase,
+        error,
         float(of_repeats.std(ddof=1)) / n_repeats**0.5 if n_repeats > 1 else 0.0,
+        increase - optimism > quantile * error > 0.0,
         decrease,
         scatter,
     )

@@ -32,7 +32,10 @@ _HALVINGS, _FEWEST_ROWS, _FEWEST_OF_CLASS = 3, 20, 2
 
 @dataclass(frozen=True)
 class LearningPoint:
-    """The left-out error of models trained on so many rows, with its 95% CI."""
+    """The left-out error of models trained on so many rows, with its 95% CI.
+
+    That of all rows is corrected for the selection.
+    """
 
     n_rows: int
     n_models: int
@@ -66,8 +69,19 @@ class LearningCurve:
 
 
 @one_blas_thread
-def learning_curve(subject: Subject, seed: int = 0) -> LearningCurve | str:
-    """The curve of a subject, or why there is none."""
+def learning_curve(
+    subject: Subject, *, optimism: float = 0.0, seed: int = 0
+) -> LearningCurve | str:
+    """The curve of a subject, or why there is none.
+
+    Parameters
+    ----------
+    subject : Subject
+    optimism : float
+        By how much its left-out error is too small, as it was selected on the same rows.
+    seed : int
+        Of the parts.
+    """
     units = None if subject.sets is None else subject.units
     parts = _eighths(subject, seed)
     wrong: dict[int, Mask] = {1: subject.wrong}
@@ -82,14 +96,16 @@ def learning_curve(subject: Subject, seed: int = 0) -> LearningCurve | str:
             "There is no learning curve: half of the rows would have fewer than "
             f"{_FEWEST_OF_CLASS} of some class, or fewer than {_FEWEST_ROWS} in all."
         )
+    errors = {n_parts: float(own.mean()) for n_parts, own in wrong.items()}
+    errors[1] = min(errors[1] + optimism, 1.0)
     points = [
         LearningPoint(
-            round(subject.n_rows / n_parts), n_parts, float(own.mean()),
-            list(wilson_interval(float(own.mean()), _effective(own, units))),
+            round(subject.n_rows / n_parts), n_parts, errors[n_parts],
+            list(wilson_interval(errors[n_parts], _effective(own, units))),
         )
         for n_parts, own in sorted(wrong.items(), reverse=True)
     ]  # fmt: skip
-    return LearningCurve(points, paired_difference(wrong[2], wrong[1], units))
+    return LearningCurve(points, paired_difference(wrong[2], wrong[1], units, optimism))
 
 
 def _effective(wrong: Mask, units: np.ndarray | None) -> float:

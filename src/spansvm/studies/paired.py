@@ -45,7 +45,9 @@ class Difference:
         return self.interval[0] > 0.0 or self.interval[1] < 0.0
 
 
-def paired_difference(first: Mask, second: Mask, units: np.ndarray | None = None) -> Difference:
+def paired_difference(
+    first: Mask, second: Mask, units: np.ndarray | None = None, optimism: float = 0.0
+) -> Difference:
     """How much more often the first of two models is wrong.
 
     Parameters
@@ -54,6 +56,9 @@ def paired_difference(first: Mask, second: Mask, units: np.ndarray | None = None
         Which rows each of them gets wrong.
     units : ndarray of int of shape (n,), optional
         Groups of rows that are not independent of each other.
+    optimism : float
+        By how much the error of the second is too small, as it was selected on the same rows; less
+        that of the first.
     """
     n = first.size
     only_first, only_second = int((first & ~second).sum()), int((second & ~first).sum())
@@ -67,6 +72,7 @@ def paired_difference(first: Mask, second: Mask, units: np.ndarray | None = None
         inflated = sums.size / max(sums.size - 1.0, 1.0)
         variance = max(variance, inflated * float((sums**2).sum()) / n**2)
     half = QUANTILE * float(np.sqrt(variance))
+    value, middle = value - optimism, middle - optimism
     return Difference(
         value, float(np.sqrt(variance)), [max(middle - half, -1.0), min(middle + half, 1.0)],
         only_first, only_second,

@@ -85,18 +85,21 @@ class Scored:
                 scores[number] = np.nan if value is None else value
         return scores
 
-    def interval_of_difference(self, other: Scored) -> list[float] | None:
-        """95% CI of this score minus that of another model on the same rows.
+    def difference(
+        self, other: Scored, optimism: float = 0.0
+    ) -> tuple[float, list[float]] | tuple[None, None]:
+        """The score minus that of another model on the same rows, and its 95% CI.
 
         The standard error is that of the jackknife over parts of the rows, or of the groups.
+        `optimism` is by how much the other score is too good, less this one's.
         """
         if self.score is None or other.score is None:
-            return None
+            return None, None
         differences = self._without_parts - other._without_parts
         differences = differences[np.isfinite(differences)]
         n = differences.size
         if n < _FEWEST_PARTS:
-            return None
+            return None, None
         half = QUANTILE * float(np.sqrt((n - 1) * differences.var()))
-        value = self.score - other.score
-        return [value - half, value + half]
+        value = self.score - other.score + optimism
+        return value, [value - half, value + half]

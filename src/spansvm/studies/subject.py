@@ -132,6 +132,15 @@ class Subject:
         return self.left_out.wrong(self.model.break_ties)
 
     @cached_property
+    def n_repeated(self) -> int:
+        """How many rows have an equal one, which stays when they are left out."""
+        kinds = self.machines.grams().points.kinds
+        if kinds is None:
+            return 0
+        sizes = np.bincount(kinds)
+        return int(sizes[sizes > 1].sum())
+
+    @cached_property
     def majority_error(self) -> float:
         """The error of always saying the largest class."""
         return 1.0 - float(np.bincount(self.indices).max()) / self.n_rows
