@@ -32,14 +32,16 @@ from .searched import SearchedCandidates
 
 __all__ = ["Analyses", "describe_analyses"]
 
-#: With more columns than this, those to permute are the first ones.
-_MOST_RANKED = 2000
+#: Of more features than can be permuted, this many are; with more columns than the second number,
+#: the first ones.
+_OF_MANY, _MOST_RANKED = 50, 2000
 
 #: Optimism of a score that is not between 0 and 1 may be larger, but not that of the error.
 _MOST_OPTIMISM = 0.1
 
-#: With more than this share of equal rows, figures must be read with care.
-_MANY = 0.05
+#: With more than this share of equal rows, figures must be read with care; with more than the
+#: second, a learning curve says nothing.
+_MANY, _MOSTLY = 0.05, 0.25
 
 _Found = TypeVar("_Found")
 
@@ -141,7 +143,7 @@ def describe_analyses(
     if influence is not None:
         verdicts["influence"] = _of_influence(influence) + memory
     if curve is not None:
-        verdicts["learning_curve"] = _of_curve(curve, repeated)
+        verdicts["learning_curve"] = _of_curve(curve, subject.n_repeated > _MOSTLY * subject.n_rows)
     return Analyses(
         n_rows=subject.n_rows,
         n_all=subject.n_all,
@@ -189,9 +191,9 @@ def _permuted(subject: Subject) -> list[int]:
     if number_of <= MOST_FEATURES:
         return list(range(number_of))
     if number_of > _MOST_RANKED:
-        return list(range(MOST_FEATURES))
+        return list(range(_OF_MANY))
     columns = [column_of(subject.X, column) for column in range(number_of)]
-    return strongest(columns, subject.indices, MOST_FEATURES)
+    return strongest(columns, subject.indices, _OF_MANY)
 
 
 # In words ---------------------------------------------------------------------------------------
@@ -286,7 +288,7 @@ def _of_influence(influence: Influence) -> str:
     return text
 
 
-def _of_curve(curve: LearningCurve, repeated: bool) -> str:
+def _of_curve(curve: LearningCurve, mostly_equal: bool) -> str:
     gain, half = curve.gain, curve.points[-2].n_rows
     low, high = gain.interval
     interval = f"95% CI {_signed(-high)} to {_signed(-low)}"
@@ -294,14 +296,14 @@ def _of_curve(curve: LearningCurve, repeated: bool) -> str:
         f"From {half} to {curve.points[-1].n_rows} rows the error changed by "
         f"{_signed(-gain.value)} percentage points ({interval})"
     )
-    return (
-        text
-        + {
-            "falling": ": more rows would probably help further, but each doubling helps less.",
-            "flat": ": more rows of this kind would hardly help. Other features might.",
-            "unknown": ", too uncertain to tell whether more rows would help.",
-        }[curve.verdict]
-    )
+    if mostly_equal:
+        return f"{text}. With so many equal rows, that does not tell whether more would help."
+    meaning = {
+        "falling": ": more rows would probably help further, but each doubling helps less.",
+        "flat": ": more rows of this kind would hardly help. Other features might.",
+        "unknown": ", too uncertain to tell whether more rows would help.",
+    }
+    return text + meaning[curve.verdict]
 
 
 def _signed(share: float) -> str:

@@ -46,6 +46,9 @@ _KERNEL_VALUES, _REMOVALS = 4 * 10**7, 4000
 #: How often a feature is permuted; rows that are permuted at least and at most; features at most.
 _REPEATS, _FEWEST_REPEATS, _FEWEST_ROWS, _MOST_ROWS, MOST_FEATURES = 5, 2, 200, 1000, 100
 
+#: Features of a row whose kernel value takes twice as long as that of a short one.
+_LONG = 100
+
 #: The chance that the influence of any feature is called clear where none has any.
 _ALARM = 0.05
 
@@ -96,7 +99,7 @@ class Influence:
     n_rows, n_repeats : int
         How many rows are permuted, and how often each.
     n_features : int
-        How many features there are; those beyond a hundred are not permuted.
+        How many features there are; not all of many are permuted.
     """
 
     features: list[FeatureInfluence]
@@ -192,7 +195,9 @@ def _affordable(
     subject: Subject, without: _Without, n_features: int, n_repeats: int, seed: int
 ) -> tuple[Rows, int]:
     """The rows to permute, and how often: as many as the time allows."""
-    of_one = max(n_features * without.n_active, 1)
+    # Kernel values of long rows take longer.
+    length = 1 + int(subject.machines.X.shape[1]) // _LONG
+    of_one = max(n_features * without.n_active * length, 1)
     most = min(_KERNEL_VALUES // (of_one * _FEWEST_REPEATS), _MOST_ROWS)
     most = max(min(most, _REMOVALS // (len(subject.classes) - 1)), _FEWEST_ROWS)
     rows = np.arange(subject.n_rows)
