@@ -27,7 +27,8 @@ from sklearn.linear_model import LogisticRegression
 from .._linalg import one_blas_thread
 from .._typing import Array, Mask
 from ..kernels import resolve_kernel
-from ..search.composite import candidate_estimator, unwrap
+from ..search.candidates import candidate_estimator
+from ..search.composite import unwrap
 from ..search.kept import Replayed
 from ..search.responses import LeftOutClassifier
 from ..svc import SpanSVC
@@ -273,7 +274,7 @@ def _plain_svm(subject: Subject) -> _Predicted:
 
 def _has_instance_weights(subject: Subject, search: Any) -> bool:
     """Whether rows of one class have different weights, or could have had."""
-    _, _, machine = unwrap(search.estimator)
+    machine = unwrap(search.estimator).machine
     if isinstance(getattr(machine, "weighting", None), SigmoidWeighting):
         return True
     bounds = subject.machines.bounds
@@ -304,7 +305,7 @@ def _without_weights(subject: Subject, search: Any, skipped: list[str]) -> list[
     except ValueError:
         skipped.append("The search without weights failed.")
         return []
-    model = unwrap(again.best_estimator_)[2]
+    model = unwrap(again.best_estimator_).machine
     assert isinstance(model, SpanSVC)
     count = "" if len(tried) == len(candidates) else f"{len(tried)} of "
     plural = "" if len(candidates) == 1 else "s"
@@ -324,11 +325,11 @@ def unweighted_candidates(search: Any) -> list[dict[str, Any]]:
 
     A sigmoid of the scores becomes its ceiling, the weight of a row with the highest score.
     """
-    _, prefix, _ = unwrap(search.estimator)
+    prefix = unwrap(search.estimator).prefix
     of_weighting = f"{prefix}weighting"
     found: dict[str, dict[str, Any]] = {}
     for params in search.cv_results_["params"]:
-        machine = unwrap(candidate_estimator(search.estimator, params))[2]
+        machine = unwrap(candidate_estimator(search.estimator, params)).machine
         weighting = getattr(machine, "weighting", None)
         if isinstance(weighting, SigmoidWeighting):
             params = {

@@ -33,7 +33,7 @@ from .._typing import Array, Mask, Rows
 from ..groups import Removed, Remover
 from ..left_out import LeftOutClasses, StoredValues
 from ..pairs import errors
-from ..search.composite import take_rows
+from ..search.fit_arguments import take_rows
 from ..search.responses import LeftOutClassifier
 from ..search.subsets import stratified_rows
 from .subject import Subject, column_of, with_column

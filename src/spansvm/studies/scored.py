@@ -81,7 +81,7 @@ class Scored:
         for number in range(_PARTS):
             rows = np.flatnonzero(parts[subject.units] != number)
             if own is not None and 0 < rows.size < subject.n_rows:
-                value = self._of(Replayed(own.responses, own.classes, rows), subject.y[rows])
+                value = self._of(Replayed(own.responses, own.classes_, rows), subject.y[rows])
                 scores[number] = np.nan if value is None else value
         return scores
 

@@ -23,7 +23,8 @@ from ..kernels import Kernel
 from ..left_out import LeftOutClasses, span_left_out
 from ..machines import PairPaths, TrainedMachines
 from ..pair_grams import Grams
-from ..search.composite import FitParams, fit_transformers, take_rows, transform, unwrap
+from ..search.composite import fit_transformers, transform, unwrap
+from ..search.fit_arguments import take_rows
 from ..search.subsets import stratified_rows
 from ..svc import SpanSVC
 
@@ -85,7 +86,8 @@ class Subject:
             If there are more, a sample of them is studied, with a model trained on it.  Rows of
             zero weight never take part.
         """
-        steps, _, model = unwrap(estimator)
+        parts = unwrap(estimator)
+        steps, model = parts.steps, parts.machine
         assert isinstance(model, SpanSVC)
         machines = model.machines_
         assert isinstance(machines, TrainedMachines)
@@ -181,7 +183,7 @@ class Subject:
         for column in columns:
             values = column_of(X, column)
             X = with_column(X, column, np.full(values.size, _known(values), dtype=values.dtype))
-        _, points = fit_transformers(self.steps, X, self.y, FitParams())
+        _, points, _ = fit_transformers(self.steps, X, self.y, {})
         return check_rows(points, self.model.kernel)
 
     @one_blas_thread
@@ -206,7 +208,7 @@ class Subject:
 
     def transformed(self, X: Any) -> Any:
         """Other rows, as the machines take them."""
-        rows = transform([step for _, step in self.steps], X)
+        rows = transform(dict(self.steps), X)
         return check_rows(rows, self.model.kernel)
 
 
