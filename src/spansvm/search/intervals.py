@@ -78,4 +78,5 @@ def wilson_interval(share: float, n_rows: float) -> tuple[float, float]:
     square = _QUANTILE**2 / n_rows
     centre = (share + square / 2) / (1 + square)
     half = np.sqrt(_share_variance(share) * square + square**2 / 4) / (1 + square)
-    return float(max(centre - half, 0.0)), float(min(centre + half, 1.0))
+    # Rounding must not leave out the share itself, if that is 0 or 1.
+    return float(min(max(centre - half, 0.0), share)), float(max(min(centre + half, 1.0), share))

@@ -50,7 +50,7 @@ _REPEATS, _FEWEST_REPEATS, _FEWEST_ROWS, _MOST_ROWS, MOST_FEATURES = 5, 2, 200, 
 _LONG = 100
 
 #: The chance that the influence of any feature is called clear where none has any.
-_ALARM = 0.05
+_ALARM = 0.01
 
 #: Kernel values held at a time.
 _BLOCK_NUMBERS = 4_000_000

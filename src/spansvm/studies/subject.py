@@ -71,7 +71,12 @@ class Subject:
 
     @classmethod
     def of(
-        cls, estimator: Any, X: Any, y: np.ndarray, names: Sequence[str], most_rows: int = MOST_ROWS
+        cls,
+        estimator: Any,
+        X: Any,
+        y: np.ndarray,
+        names: Sequence[str],
+        most_rows: int | None = None,
     ) -> Subject:
         """The subject of a fitted SpanSVC, or of a pipeline that ends in one.
 
@@ -82,12 +87,13 @@ class Subject:
             What it was fitted on.
         names : sequence of str
             Of the columns of `X`; empty if they mean nothing.
-        most_rows : int
-            If there are more, a sample of them is studied, with a model trained on it.  Rows of
-            zero weight never take part.
+        most_rows : int, optional
+            If there are more, 4000 by default, a sample of them is studied, with a model trained
+            on it.  Rows of zero weight never take part.
         """
         parts = unwrap(estimator)
         steps, model = parts.steps, parts.machine
+        most_rows = MOST_ROWS if most_rows is None else most_rows
         assert isinstance(model, SpanSVC)
         machines = model.machines_
         assert isinstance(machines, TrainedMachines)
