@@ -337,4 +337,14 @@ def test_many_rows_are_sampled_and_rows_of_no_weight_left_aside():
 def test_equal_rows_are_counted():
     X, y = load_iris(return_X_y=True)
     assert subject_of(X[:100], y[:100]).n_repeated == 0
-    assert subject_of(np.vstack([X[:100], X[:20]]), np.append(y[:100], y[:20])).n_repeated == 40
+    X, y = np.vstack([X[:100], X[:20]]), np.append(y[:100], y[:20])
+    assert subject_of(X, y).n_repeated == 40
+    assert subject_of(X, np.where(np.arange(120) % 9, y, 2)).n_repeated == 40
+    # Copies that leave together do not stay.
+    assert subject_of(X, y, groups=np.append(np.arange(100), np.arange(20))).n_repeated == 0
+
+
+def test_little_memory_is_no_reason_to_wait():
+    X, y = make_classification(1400, 4, random_state=0)
+    subject = subject_of(X, y, gram_budget="1 MB")
+    assert (subject.n_rows, subject.n_all) == (1000, 1400)

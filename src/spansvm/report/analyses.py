@@ -43,6 +43,9 @@ _MOST_OPTIMISM = 0.1
 #: second, a learning curve says nothing.
 _MANY, _MOSTLY = 0.05, 0.25
 
+_CHANCE = "Chance can explain the difference"
+_MEMORY = " As many rows are equal, part of that may be memory."
+
 _Found = TypeVar("_Found")
 
 
@@ -136,12 +139,11 @@ def describe_analyses(
         )
         decisions = rate_decisions(subject)
     verdicts = {}
-    memory = " As many rows are equal, part of that may be memory." if repeated else ""
     if comparison is not None:
         notes += comparison.skipped
-        verdicts["comparison"] = _of_comparison(comparison, searched) + memory
+        verdicts["comparison"] = _of_comparison(comparison, searched, repeated)
     if influence is not None:
-        verdicts["influence"] = _of_influence(influence) + memory
+        verdicts["influence"] = _of_influence(influence, repeated)
     if curve is not None:
         verdicts["learning_curve"] = _of_curve(curve, subject.n_repeated > _MOSTLY * subject.n_rows)
     return Analyses(
@@ -199,12 +201,14 @@ def _permuted(subject: Subject) -> list[int]:
 # In words ---------------------------------------------------------------------------------------
 
 
-def _of_comparison(comparison: Comparison, searched: SearchedCandidates) -> str:
+def _of_comparison(comparison: Comparison, searched: SearchedCandidates, repeated: bool) -> str:
     """How the selected model does against the best of the others."""
     if comparison.score is None:
         text = _by_error(comparison)
     else:
         text = _by_score(comparison, searched.scoring)
+    if repeated and not text.startswith(_CHANCE):
+        text += _MEMORY
     if searched.n_compared > 1:
         text += (
             f" The selected model is the best of {searched.n_compared} candidates on these same "
@@ -249,10 +253,7 @@ def _by_score(comparison: Comparison, name: str) -> str:
 
 
 def _no_difference(name: str, no_better: bool) -> str:
-    text = (
-        f"Chance can explain the difference between the selected model and the best of these "
-        f"({name})"
-    )
+    text = f"{_CHANCE} between the selected model and the best of these ({name})"
     return text + (": the search found nothing better." if no_better else ".")
 
 
@@ -274,7 +275,7 @@ def _of_leak(leak: Leak, leaks: Leaks, subject: Subject) -> str:
     return text + "."
 
 
-def _of_influence(influence: Influence) -> str:
+def _of_influence(influence: Influence, repeated: bool) -> str:
     clear = [one for one in influence.features if one.clear]
     if not clear:
         text = "The influence of every single feature can be chance."
@@ -285,6 +286,7 @@ def _of_influence(influence: Influence) -> str:
         if rest:
             others = "the other feature" if rest == 1 else f"the other {rest} features"
             text += f" The influence of {others} can be chance."
+        text += _MEMORY if repeated else ""
     return text
 
 

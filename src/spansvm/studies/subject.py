@@ -22,6 +22,7 @@ from ..group_left_out import groups_left_out
 from ..kernels import Kernel
 from ..left_out import LeftOutClasses, span_left_out
 from ..machines import PairPaths, TrainedMachines
+from ..memory import parse_budget
 from ..pair_grams import Grams
 from ..search.composite import fit_transformers, transform, unwrap
 from ..search.fit_arguments import take_rows
@@ -30,8 +31,8 @@ from ..svc import SpanSVC
 
 __all__ = ["MOST_ROWS", "Subject", "column_of", "part_of_sets", "with_column"]
 
-#: More rows than this are sampled.
-MOST_ROWS = 4000
+#: More rows than this are sampled; but no fewer than the second number, whatever the memory.
+MOST_ROWS, _FEWEST_ROWS = 4000, 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +95,9 @@ class Subject:
         parts = unwrap(estimator)
         steps, model = parts.steps, parts.machine
         most_rows = MOST_ROWS if most_rows is None else most_rows
+        if model.gram_budget is not None:  # rows whose Gram matrix fits into the memory
+            fitting = int((parse_budget(model.gram_budget) / 8) ** 0.5)
+            most_rows = min(most_rows, max(fitting, _FEWEST_ROWS))
         assert isinstance(model, SpanSVC)
         machines = model.machines_
         assert isinstance(machines, TrainedMachines)
@@ -142,11 +146,16 @@ class Subject:
     @cached_property
     def n_repeated(self) -> int:
         """How many rows have an equal one, which stays when they are left out."""
-        kinds = self.machines.grams().points.kinds
-        if kinds is None:
+        points = self.machines.grams().points
+        if points.kinds is None:
             return 0
-        sizes = np.bincount(kinds)
-        return int(sizes[sizes > 1].sum())
+        kinds = points.kinds
+        if self.classes.size > 2:  # they are in the order of the Gram matrix
+            kinds = kinds[self.machines.pair_rows.place]
+        _, leaving, sizes = np.unique(
+            np.column_stack((kinds, self.units)), axis=0, return_inverse=True, return_counts=True
+        )
+        return int((np.bincount(kinds)[kinds] > sizes[leaving.ravel()]).sum())
 
     @cached_property
     def majority_error(self) -> float:
