@@ -16,8 +16,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder
 
 from spansvm import SpanSVC
-from spansvm.studies import Subject, find_leaks
-from spansvm.studies.alone import association, strongest
+from spansvm.studies import Subject, find_leaks, measure_influence
+from spansvm.studies.alone import association, codes_of, strongest
+from spansvm.studies.subject import column_of
 
 
 def leaks_in(frame, y, C=10, gamma=None, groups=None):
@@ -159,3 +160,34 @@ def test_association_is_the_same_for_numbers_and_their_names():
     missing = np.where(y == 2, np.nan, 1.0)
     assert association(missing, y) > 0.3
     assert strongest([rng.normal(size=3000), value, each], y, 1) == [1]
+
+
+@pytest.mark.parametrize("kind", ["category", "Int64", "string", "bool", "object"])
+def test_columns_of_every_type_are_looked_at(kind):
+    data = load_breast_cancer(as_frame=True)
+    frame, y = data.data.iloc[:, :3], np.asarray(data.target)
+    leak = pd.array(y, dtype="Int64") if kind == "Int64" else pd.Series(np.where(y, "a", "b"))
+    if kind == "bool":
+        leak = y == 1
+    elif kind == "object":
+        leak = np.where(y, None, "known")
+    elif kind != "Int64":
+        leak = leak.astype(kind)
+    frame = frame.assign(leak=leak)
+    steps = make_column_transformer(
+        (MinMaxScaler(), list(frame.columns[:3])),
+        (OneHotEncoder(handle_unknown="ignore"), ["leak"]),
+    )
+    model = make_pipeline(steps, SpanSVC(C=10, gamma=0.5)).fit(frame, y)
+    subject = Subject.of(model, frame, y, list(frame.columns))
+    leaks = find_leaks(subject)
+    assert [(one.name, one.kind) for one in leaks.found] == [("leak", "copy")]
+    assert leaks.error_without_all > 0.05
+    assert measure_influence(subject).features[0].name == "leak"
+
+
+def test_a_missing_value_is_a_value():
+    numbers = pd.Series([1.0, None, 2.0, None])
+    for values in (numbers, numbers.astype("Int64"), pd.Series(["a", None, "b", pd.NA])):
+        frame = pd.DataFrame({"x": values})
+        assert codes_of(column_of(frame, 0)).tolist() in ([0, 2, 1, 2], [1, 0, 2, 0])

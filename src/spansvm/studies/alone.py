@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
 from .._typing import Array, Mask
+from .subject import is_missing
 
 __all__ = ["as_numbers", "association", "codes_of", "strongest", "wrong_alone"]
 
@@ -21,7 +22,8 @@ def as_numbers(values: np.ndarray) -> Array | None:
     if values.dtype.kind in "fiub":
         return values.astype(np.float64)
     try:
-        return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+        known = [np.nan if is_missing(value) else value for value in values]
+        return np.array(known, dtype=np.float64)
     except (TypeError, ValueError):
         return None
 
@@ -36,7 +38,7 @@ def codes_of(values: np.ndarray) -> np.ndarray:
 
 
 def _text(value: Any) -> str:
-    return "" if value is None or value != value else f"={value}"
+    return "" if is_missing(value) else f"={value}"
 
 
 def association(values: np.ndarray, indices: np.ndarray) -> float:

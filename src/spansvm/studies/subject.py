@@ -29,7 +29,7 @@ from ..search.fit_arguments import take_rows
 from ..search.subsets import stratified_rows
 from ..svc import SpanSVC
 
-__all__ = ["MOST_ROWS", "Subject", "column_of", "part_of_sets", "with_column"]
+__all__ = ["MOST_ROWS", "Subject", "column_of", "is_missing", "part_of_sets", "with_column"]
 
 #: More rows than this are sampled; but no fewer than the second number, whatever the memory.
 MOST_ROWS, _FEWEST_ROWS = 4000, 1000
@@ -254,7 +254,8 @@ def column_of(X: Any, column: int) -> np.ndarray:
     """One column of an array, a sparse matrix or a data frame."""
     if hasattr(X, "iloc"):
         values = X.iloc[:, column]
-        return np.asarray(values, dtype=values.dtype if values.dtype.kind in "fiub" else object)
+        plain = isinstance(values.dtype, np.dtype) and values.dtype.kind in "fiub"
+        return np.asarray(values, dtype=values.dtype if plain else object)
     if sparse.issparse(X):
         return np.asarray(X[:, [column]].toarray()[:, 0])
     return np.asarray(X)[:, column]
@@ -263,8 +264,9 @@ def column_of(X: Any, column: int) -> np.ndarray:
 def with_column(X: Any, column: int, values: np.ndarray) -> Any:
     """A copy with other values in one column."""
     if hasattr(X, "iloc"):
-        frame = X.copy(deep=False)
-        frame.isetitem(column, values)
+        frame, series = X.copy(deep=False), X.iloc[:, column].copy()
+        series.iloc[:] = values  # of the same type as before: a category, say
+        frame.isetitem(column, series.array)
         return frame
     if sparse.issparse(X):
         parts = [X[:, :column], sparse.csr_matrix(values[:, None]), X[:, column + 1 :]]
@@ -276,5 +278,14 @@ def with_column(X: Any, column: int, values: np.ndarray) -> Any:
 
 def _known(values: np.ndarray) -> Any:
     """Any value that is not missing."""
-    present = [value for value in values[:1000] if value is not None and value == value]
-    return present[0] if present else values[0]
+    return next((value for value in values if not is_missing(value)), values[0])
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN or pandas.NA."""
+    if value is None:
+        return True
+    try:
+        return bool(value != value)
+    except TypeError:  # pandas.NA is neither equal to itself nor different
+        return True
