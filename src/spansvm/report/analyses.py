@@ -228,7 +228,7 @@ def _by_error(comparison: Comparison) -> str:
     word = "fewer" if difference.value > 0.0 else "more"
     return (
         f"Of 100 left-out rows the selected model misclassifies {abs(100 * difference.value):.1f} "
-        f"{word} than the best of these ({best.name}; 95% CI {low:.1f} to {high:.1f})."
+        f"{word} than the strongest of these ({best.name}; 95% CI {low:.1f} to {high:.1f})."
     )
 
 
@@ -247,13 +247,13 @@ def _by_score(comparison: Comparison, name: str) -> str:
     word = "lower" if difference > 0.0 else "higher"
     return (
         f"For left-out rows the {name} of the selected model is {number(abs(difference), 2)} "
-        f"{word} than that of the best of these ({best}; 95% CI {number(low, 2)} to "
+        f"{word} than that of the strongest of these ({best}; 95% CI {number(low, 2)} to "
         f"{number(high, 2)})."
     )
 
 
 def _no_difference(name: str, no_better: bool) -> str:
-    text = f"{_CHANCE} between the selected model and the best of these ({name})"
+    text = f"{_CHANCE} between the selected model and the strongest of these ({name})"
     return text + (": the search found nothing better." if no_better else ".")
 
 
