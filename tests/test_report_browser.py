@@ -291,6 +291,9 @@ def test_the_slider_of_costs_moves_the_threshold(browser, pages):
     assert words == "A missed 'malignant' costs as much as 10 false alarms"
     assert slider.get_attribute("aria-valuetext") == words
     assert figures["threshold"] == f"{100 / 11:.1f}%"
+    assert figures["decision value"] == f"at least {step.decision:.3g}".replace(
+        "-", "\N{MINUS SIGN}"
+    )
     assert figures["missed"] == f"{step.n_missed} of 212 ({100 * step.missed:.1f}%)"
     assert figures["false alarms"] == f"{step.n_alarms} of 357 ({100 * step.alarms:.1f}%)"
     assert float(figures["cost of 100 rows"]) == pytest.approx(100 * step.cost, rel=0.01)
@@ -311,7 +314,7 @@ def test_without_scripts_costs_are_a_table(browser, pages):
         cells = [[cell.text for cell in row.find_elements(By.TAG_NAME, "td")] for row in rows]
         assert [row[0] for row in cells] == ["1/10", "1/5", "1/2", "1", "2", "5", "10", "20", "50"]
         missed = [step.n_missed for step in report.analyses.decisions.costs.steps]
-        assert [row[2].split(" of ")[0] for row in cells][3] == str(missed[20])
+        assert [row[3].split(" of ")[0] for row in cells][3] == str(missed[20])
     finally:
         browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 

@@ -295,12 +295,15 @@ def test_curves_are_drawn_for_unequal_classes_only(cancer):
 
 def test_costs_are_those_of_the_decisions_at_the_threshold(cancer):
     costs = rate_decisions(cancer).costs
-    probability = cancer.left_out.probabilities[:, 0]
-    assert (costs.label, costs.n_rows, costs.n_other) == (0, 212, 357)
+    probability = cancer.left_out.calibrated_probabilities[:, 0]
+    value = cancer.model.loo_ranking_
+    assert (costs.label, costs.rises, costs.n_rows, costs.n_other) == (0, False, 212, 357)
     assert [costs.steps[place].ratio for place in (0, 20, 40)] == [0.01, 1.0, 100.0]
     for step in costs.steps:
         assert step.threshold == pytest.approx(1 / (1 + step.ratio))
         said = np.where(probability >= step.threshold, 0, 1)
+        # The rarer class is the first one: its decision values are the smaller ones.
+        assert np.array_equal(said, np.where(value <= step.decision, 0, 1))
         (_, missed), (alarms, _) = confusion_matrix(cancer.y, said)
         assert (step.n_missed, step.n_alarms) == (missed, alarms)
         cheaper = min(step.ratio, 1.0)
@@ -309,6 +312,10 @@ def test_costs_are_those_of_the_decisions_at_the_threshold(cancer):
     assert np.all(np.diff([step.n_alarms for step in costs.steps]) >= 0)
     (_, missed), (alarms, _) = confusion_matrix(cancer.y, cancer.model.loo_predict_)
     assert costs.own == [missed, alarms]
+    X, model = cancer.machines.X, cancer.model
+    for step in costs.steps[::10]:  # it applies to other rows as well
+        alarm = model.predict_calibrated_proba(X)[:, 0] >= step.threshold
+        assert np.array_equal(alarm, model.decision_function(X) <= step.decision)
     # With calibrated probabilities the thresholds of the costs are hardly dearer than the model's.
     assert sum(step.cost for step in costs.steps) < sum(step.own_cost for step in costs.steps)
 

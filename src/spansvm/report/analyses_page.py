@@ -19,12 +19,15 @@ _MOST_FEATURES = 15
 #: What is said of a threshold, and the ratios of the table.
 _COST_NAMES = (
     "threshold",
+    "decision value",
     "missed",
     "false alarms",
     "cost of 100 rows",
     "with the model's own threshold",
     "with the same answer for all",
 )
+_NO_VALUE = "any"
+
 #: What the kinds of leaks are.
 _LEAK_KINDS = {
     "copy": "a copy of the target",
@@ -81,6 +84,7 @@ def _costs(costs: Costs) -> dict[str, Any]:
 def _step_in_words(one: CostStep, costs: Costs) -> list[str]:
     """What the slider says at one position: a sentence, then a text for each name."""
     label, ratio = cut(costs.label), one.ratio
+    side = "at least" if costs.rises else "at most"
     if ratio == 1.0:
         words = f"A missed '{label}' costs as much as a false alarm"
     elif ratio > 1.0:
@@ -90,6 +94,7 @@ def _step_in_words(one: CostStep, costs: Costs) -> list[str]:
     return [
         words,
         percent(one.threshold),
+        _NO_VALUE if one.decision is None else f"{side} {number(one.decision, 3)}",
         f"{one.n_missed} of {costs.n_rows} ({percent(one.missed)})",
         f"{one.n_alarms} of {costs.n_other} ({percent(one.alarms)})",
         number(100 * one.cost, 3),

@@ -3,11 +3,13 @@
 If missing a row of the rarer class costs r times as much as a false alarm, the cheapest decision
 is to raise the alarm wherever its probability is at least 1 / (1 + r).  The probabilities are the
 calibrated ones of the left-out rows: the threshold follows from the costs alone and is not fitted
-to the rows that it is judged on, and it applies to what ``predict_proba`` says of new rows.
+to the rows that it is judged on.  It applies to what ``predict_calibrated_proba`` says of new rows,
+and is a threshold of their decision values.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,6 +72,9 @@ class CostStep:
         The cost of a missed row of the rarer class, in false alarms.
     threshold : float
         The probability of the rarer class from which it is predicted.
+    decision : float or None
+        The decision value at that probability: from there on, in the direction of the rarer class,
+        it is predicted.  None if the probability does not depend on it.
     n_missed, n_alarms : int
         Rows of the rarer class that are missed; others that are taken for it.
     missed, alarms : float
@@ -82,6 +87,7 @@ class CostStep:
 
     ratio: float
     threshold: float
+    decision: float | None
     n_missed: int
     n_alarms: int
     missed: float
@@ -100,6 +106,8 @@ class Costs:
     ----------
     label, other : object
         The rarer class, and the other.
+    rises : bool
+        Whether decision values are larger for the rarer class.
     n_rows, n_other : int
         How many rows they have.
     own : list of int
@@ -109,6 +117,7 @@ class Costs:
 
     label: Any
     other: Any
+    rises: bool
     n_rows: int
     n_other: int
     own: list[int]
@@ -134,7 +143,7 @@ def rate_decisions(subject: Subject) -> Decisions:
     rates = [
         _rates(subject.classes[index], own == index, said == index) for index in range(n_classes)
     ]
-    probabilities = subject.left_out.probabilities
+    probabilities = subject.left_out.calibrated_probabilities
     curves = []
     if n_classes <= _MOST_CURVES and sizes.min() < _UNEQUAL * sizes.max():
         rarer = [int(sizes.argmin())] if n_classes == 2 else range(n_classes)
@@ -176,6 +185,8 @@ def _costs(subject: Subject, said: np.ndarray, probabilities: Array) -> Costs:
     own, probability = subject.indices == rarer, probabilities[:, rarer]
     n, n_other = int(own.sum()), int((~own).sum())
     missed, alarms = int((own & (said != rarer)).sum()), int((~own & (said == rarer)).sum())
+    sigmoid = subject.left_out.calibration.sigmoids[0]
+    sign = 1.0 if rarer == 1 else -1.0
 
     def cost(ratio: float, n_missed: int, n_alarms: int) -> float:
         return (ratio * n_missed + n_alarms) / (min(ratio, 1.0) * own.size)
@@ -183,15 +194,17 @@ def _costs(subject: Subject, said: np.ndarray, probabilities: Array) -> Costs:
     def step(ratio: float) -> CostStep:
         threshold = 1.0 / (1.0 + ratio)
         alarm = probability >= threshold
+        logit = sign * math.log(threshold / (1.0 - threshold))
+        decision = (logit - sigmoid.offset) / sigmoid.slope if sigmoid.slope > 0 else None
         n_missed, n_alarms = int((own & ~alarm).sum()), int((~own & alarm).sum())
         return CostStep(
-            ratio, threshold, n_missed, n_alarms, n_missed / n, n_alarms / n_other,
+            ratio, threshold, decision, n_missed, n_alarms, n_missed / n, n_alarms / n_other,
             cost(ratio, n_missed, n_alarms), cost(ratio, missed, alarms), cost(ratio, n, 0),
             cost(ratio, 0, n_other),
         )  # fmt: skip
 
     ratios = [*(1.0 / times for times in reversed(_TIMES[1:])), *_TIMES]
     return Costs(
-        subject.classes[rarer], subject.classes[1 - rarer], n, n_other, [missed, alarms],
-        [step(ratio) for ratio in ratios],
+        subject.classes[rarer], subject.classes[1 - rarer], rarer == 1, n, n_other,
+        [missed, alarms], [step(ratio) for ratio in ratios],
     )  # fmt: skip
