@@ -150,7 +150,7 @@ def test_a_class_that_is_never_predicted_is_reported_and_its_rows_are_not_suspec
     assert "majority-class error .. 5.0%; the model does no better" in out
     assert "hardly better" not in err
     assert "most suspicious" not in out
-    assert "No rows are listed: the model predicts '0' for every row." in out
+    assert "No rows are listed: '0' is predicted for every row when left out." in out
     page = Path("rare-tuned/report.html").read_text(encoding="utf-8")
     assert "The model never predicts &#39;1&#39;" in page
     assert "--scoring" not in page.split("<section")[0]

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from ..report import Report
-from ..report.naming import name_parameters
+from ..report.naming import in_order, name_parameters
 from ..report.plain import percent, plain, words
 from ..search.grid import EQUAL_SCORES
 from .grids import own_name
@@ -25,8 +25,7 @@ _SAMPLE = ", of a model trained on the sample"
 
 def describe_setting(params: Mapping[str, Any], classes: tuple[int | str, ...]) -> str:
     """The selected parameters in words: ``C+ (class yes) = 4, C- (class no) = 0.5``."""
-    # C+ comes first, as usual.
-    parameters = sorted(params, key=lambda parameter: "negative" in parameter)
+    parameters = in_order(params)
     return ", ".join(
         f"{name} = {words(params[parameter])}"
         for parameter, name in zip(parameters, name_parameters(parameters, classes), strict=True)
@@ -105,7 +104,7 @@ def print_summary(
     if search.checked is not None:
         terminal.note(search.checked.in_words)
     for caution in report.cautions:
-        advice = " Try --scoring balanced_accuracy." if search.selects_by_error else ""
+        advice = " Try --scoring balanced_accuracy." if "balanced_accuracy" in caution else ""
         terminal.note(f"Caution: {caution}{advice}")
     for doubt in report.trust.doubts:
         terminal.note(f"Caution: {doubt}")

@@ -19,6 +19,8 @@ from sklearn.utils.validation import check_is_fitted
 from .._validation import n_rows
 from ..search.composite import unwrap
 from ..svc import SpanSVC
+from .cautions import Duplicates, count_duplicates, find_cautions
+from .headline import expected_error, headline
 from .loo_figures import (
     LeaveOneOutFigures,
     TrainedModel,
@@ -26,8 +28,10 @@ from .loo_figures import (
     describe_trained,
 )
 from .plain import cut, plain
+from .recipe import Recipe, describe_recipe
 from .searched import SearchedCandidates, describe_search
 from .suspicious import SuspiciousTable, list_suspicious
+from .tested import TestedRows, describe_test
 from .trust import Trust, describe_trust
 
 __all__ = ["Report"]
@@ -51,11 +55,20 @@ class Report:
     search : SearchedCandidates
     leave_one_out : LeaveOneOutFigures
     trust : Trust
+    headline : list of str
+        The finding in words: how many of ten new rows the model would misjudge.
+    recipe : Recipe
+        Every step of the model with its values, and code that makes it again.
+    duplicates : Duplicates or None
+        Rows that equal others; None if there are none.
     cautions : list of str
-        Reasons not to use the model at all: classes that it never predicts.
+        Reasons not to use the model as it is: copies among the rows, classes that it does not
+        predict.
     suspicious : SuspiciousTable
     test : dict or None
-        Scores on held-out rows, as given.
+        Scores on test rows, as given.
+    tested : TestedRows or None
+        What they say.
     notes : list of str
     versions : dict
     trained : TrainedModel or None
@@ -78,10 +91,14 @@ class Report:
     best_params: dict[str, Any]
     search: SearchedCandidates
     leave_one_out: LeaveOneOutFigures
+    headline: list[str]
+    recipe: Recipe
     trust: Trust
+    duplicates: Duplicates | None
     cautions: list[str]
     suspicious: SuspiciousTable
     test: dict[str, Any] | None
+    tested: TestedRows | None
     notes: list[str]
     versions: dict[str, str]
     trained: TrainedModel | None = None
@@ -100,6 +117,8 @@ class Report:
         test: Mapping[str, Any] | None = None,
         notes: Sequence[str] = (),
         trained: SpanSVC | None = None,
+        loading: str | None = None,
+        fit_arguments: Mapping[str, str] | None = None,
     ) -> Report:
         """Gather what a fitted search found.
 
@@ -117,12 +136,18 @@ class Report:
         command : str, optional
             The exact command, to show on the page.
         test : dict, optional
-            Scores on held-out rows, by name.  ``"error"`` is shown at the top, with a 95% CI if
-            ``"n_rows"`` is given.
+            Scores on test rows, by name.  ``"error"`` is shown at the top, with a 95% CI if
+            ``"n_rows"`` is given, and compared with what was promised and with
+            ``"majority_error"``.  ``"confusion"``, a list of lists, is shown as a table, with the
+            labels in ``"classes"``.
         notes : sequence of str
             What else a reader should know.
         trained : SpanSVC, optional
             If the search had only a sample of the rows: the model trained on all of them.
+        loading : str, optional
+            Python code that defines `X` and `y`, for the program that makes the model again.
+        fit_arguments : dict, optional
+            Further arguments of ``fit`` in that program: code, by name.
         """
         check_is_fitted(search)
         model = _machine(search)
@@ -136,7 +161,9 @@ class Report:
         searched = describe_search(search)
         with model.machines_.holding_grams():
             figures = describe_leave_one_out(model)
-            trust = describe_trust(model, figures, _selected_error(searched, figures))
+            expected = expected_error(searched, figures)[0] if searched.selects_by_error else None
+            trust = describe_trust(model, figures, expected)
+            duplicates = count_duplicates(model)
         return cls(
             title=title,
             created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
@@ -146,10 +173,16 @@ class Report:
             best_params=plain(search.best_params_),
             search=searched,
             leave_one_out=figures,
+            headline=headline(searched, figures),
+            recipe=describe_recipe(
+                search.best_estimator_, trained or model, loading, fit_arguments or {}
+            ),
             trust=trust,
-            cautions=_cautions(searched, figures),
+            duplicates=duplicates,
+            cautions=find_cautions(searched, figures, duplicates),
             suspicious=list_suspicious(model, X, _row_ids(X, row_ids), names),
             test=None if test is None else plain(test),
+            tested=None if test is None else describe_test(plain(test), searched, figures),
             notes=[str(note) for note in notes],
             versions=_versions(),
             trained=None if trained is None else describe_trained(trained),
@@ -166,6 +199,7 @@ class Report:
         figures, search, trust = self.leave_one_out, self.search, self.trust
         return {
             "title": self.title,
+            "headline": self.headline,
             "setting": self.setting,
             "best_params": self.best_params,
             "corrected_error": _if_error(search, "value"),
@@ -188,10 +222,12 @@ class Report:
             "n_in_bound": sum(pair.n_in_bound for pair in trust.pairs),
             "n_empty": sum(pair.n_empty for pair in trust.pairs),
             "exact_share": trust.exact_share,
+            "duplicates": None if self.duplicates is None else asdict(self.duplicates),
             "cautions": self.cautions,
             "doubts": trust.doubts,
             "n_suspicious": self.suspicious.n_contradicted,
             "test": self.test,
+            "test_findings": [] if self.tested is None else self.tested.findings,
         }
 
     def to_json(self) -> str:
@@ -226,33 +262,6 @@ def _if_error(search: SearchedCandidates, name: str) -> Any:
     """An attribute of the corrected score, if that is an error."""
     known = search.corrected if search.selects_by_error else None
     return None if known is None else getattr(known, name)
-
-
-def _selected_error(search: SearchedCandidates, figures: LeaveOneOutFigures) -> float | None:
-    """The error to expect of the selected model; None if it was selected by another score."""
-    if not search.selects_by_error:
-        return None
-    if search.corrected is not None:
-        return search.corrected.value
-    return figures.error if search.judged_error is None else search.judged_error.error
-
-
-def _cautions(search: SearchedCandidates, figures: LeaveOneOutFigures) -> list[str]:
-    cautions = []
-    for one in figures.never_said:
-        text = (
-            f"The model never predicts '{one.label}' ({one.n_rows} of {figures.n_rows} rows have "
-            "it)."
-        )
-        if one.n_rows * len(figures.classes) > figures.n_rows / 2:
-            text += " The features may say little about it."
-        elif search.selects_by_error:
-            text += (
-                " Accuracy rewards ignoring such a rare class; a score such as balanced_accuracy "
-                "does not."
-            )
-        cautions.append(text)
-    return cautions
 
 
 def _row_ids(X: Any, given: Sequence[Any] | None) -> Sequence[Any]:

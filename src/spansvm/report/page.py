@@ -10,6 +10,7 @@ import base64
 import hashlib
 import json
 import os
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,6 @@ from ..methods import METHODS
 from ..output import replacing
 from .contents import Report
 from .loo_charts import draw_calibration, draw_margins, draw_operations
-from .loo_figures import wilson
 from .plain import number, percent, words
 from .search_charts import ColourScale, draw_search
 from .searched import SearchedCandidates
@@ -28,6 +28,9 @@ from .svg import PALETTE, Markup
 __all__ = ["render_html", "write_json", "write_report"]
 
 _MOST_LISTED = 20
+
+#: Tables with more classes, or pairs of classes, are folded; confusions that are listed then.
+_MOST_OPEN, _MOST_CONFUSED = 8, 10
 
 #: Characters that could end a script element or a script line, as JSON escapes.
 _ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
@@ -62,7 +65,7 @@ def render_html(report: Report) -> str:
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters.update(number=number, percent=percent, words=words)
+    environment.filters.update(number=number, percent=percent, words=words, setting=_setting)
     search, hidden = report.search, _hidden(report.search)
     page: str = environment.from_string(_resource("template.html")).render(
         report=report,
@@ -78,11 +81,12 @@ def render_html(report: Report) -> str:
         ranking=search.ranking()[:_MOST_LISTED],
         hidden=hidden,
         selectable=hidden if search.chart in ("heat map", "points") else [],
+        most_open=_MOST_OPEN,
+        most_confused=_most_confused,
         search_chart=draw_search(search),
         margins_chart=draw_margins(report.leave_one_out),
         operations_chart=draw_operations(report.leave_one_out.operations),
         calibration_chart=draw_calibration(report.leave_one_out.calibration),
-        test_interval=_test_interval(report.test),
     )
     return page
 
@@ -104,10 +108,26 @@ def _hidden(search: SearchedCandidates) -> list[int]:
     ]
 
 
-def _test_interval(test: dict[str, Any] | None) -> list[float] | None:
-    if not test or test.get("error") is None or not test.get("n_rows"):
-        return None
-    return wilson(round(test["error"] * test["n_rows"]), test["n_rows"])
+def _setting(value: Any) -> str:
+    """The value of a setting: ``2 to 3`` for a range, ``yes: 2, no: 1`` for values by class."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {_setting(one)}" for name, one in value.items())
+    if isinstance(value, list):
+        return " to ".join(_setting(one) for one in value)
+    return words(value)
+
+
+def _most_confused(
+    classes: Sequence[str], confusion: Sequence[Sequence[int]]
+) -> list[tuple[str, str, int]]:
+    """Pairs of a label and another that is predicted instead, by how many rows that concerns."""
+    found = [
+        (classes[own], classes[other], count)
+        for own, counts in enumerate(confusion)
+        for other, count in enumerate(counts)
+        if own != other and count
+    ]
+    return sorted(found, key=lambda one: -one[2])[:_MOST_CONFUSED]
 
 
 def _hover_data(report: Report) -> dict[str, Any]:

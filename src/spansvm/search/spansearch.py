@@ -137,6 +137,8 @@ class SpanSearch(CorrectedScore, SelectedModel):
     n_groups_ : int or None
         Number of groups that were left out one at a time; None for single rows and folds.
     multimetric_ : bool
+    search_time_ : float
+        Seconds, by the clock, until a candidate was selected.
     refit_time_ : float
     classes_, n_features_in_, feature_names_in_
         Those of the best estimator.
@@ -241,6 +243,7 @@ class SpanSearch(CorrectedScore, SelectedModel):
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)  # an interrupted search must not show the results of the last one
         self._correction, self._refinement = "the search has not ended", None
+        started = time.perf_counter()
         X, labels = self._check_data(X, y)
         candidates = list_candidates(self.param_grid)
         work, refit_params = self._sort_out(X, labels, sample_weight, scores, groups, params)
@@ -261,11 +264,13 @@ class SpanSearch(CorrectedScore, SelectedModel):
         except KeyboardInterrupt:
             self._keep(candidates, outcomes, work)
             self._correct(outcomes, work, X, labels, groups)
+            self.search_time_ = time.perf_counter() - started
             raise
         finally:
             forget(work.token)
         self._store(candidates, outcomes, work)
         self._correct(outcomes, work, X, labels, groups)
+        self.search_time_ = time.perf_counter() - started
         if self.refit is not False:
             started = time.perf_counter()
             best = candidate_estimator(self.estimator, self.best_params_)
