@@ -24,6 +24,7 @@ __all__ = [
     "CLASS_WEIGHTS",
     "C_GAMMA",
     "SCORES",
+    "STEP",
     "SearchPlan",
     "own_name",
     "plan_search",

@@ -19,9 +19,10 @@ from ..search.forecast import Forecast
 from ..tables import Table, build_pipeline, read_table
 from ..tables.table import CATEGORICAL, NUMERIC
 from .expectation import COMPONENTS, Quicker, tell_what_it_takes
-from .grids import SearchPlan, plan_search
+from .grids import STEP, SearchPlan, plan_search
 from .held_out import HeldOut, held_out_figures, read_labelled
 from .method_choice import choose_folds, choose_method, choose_scorers
+from .rebuilding import code_of_arguments, code_of_reading
 from .smaller import Sample, approximated, coarser, draw_sample
 from .terminal import Terminal, without_traceback
 from .training_record import TrainingRecord, fingerprint
@@ -56,7 +57,9 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
     scorers = choose_scorers(request.scoring, method, table, terminal)
     test_table = None
     if request.test is not None:
-        test_table = read_labelled(request.test, table.schema, request.file, pipeline, terminal)
+        test_table = read_labelled(
+            request.test, table.schema, request.file, pipeline, terminal, request.roles.unused
+        )
     # Whatever would fail at the end should fail now, before the work.
     require("skops.io", "cli")
     require("jinja2", "cli")
@@ -76,7 +79,9 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
     model = search.best_estimator_
     if sample is not None:
         model = _train_on_all(pipeline, search.best_params_, table, folds is not None, terminal)
-    test = None if test_table is None else held_out_figures(model, test_table)
+    test = None
+    if test_table is not None:
+        test = held_out_figures(model, test_table, scorers)
     trained = None if sample is None else model[-1]
     report = _report(search, searched, sample, trained, request, test, terminal)
     setting = describe_setting(search.best_params_, table.schema.classes)
@@ -185,10 +190,6 @@ def _report(
     test: HeldOut | None, terminal: Terminal,
 ) -> Report:  # fmt: skip
     numbers = range(table.n_rows) if sample is None else sample.rows.tolist()
-    figures: dict[str, Any] | None = None
-    if test is not None:
-        shown = ("error", "n_rows", "n_errors", "majority_error", "roc_auc", "log_loss")
-        figures = {name: getattr(test, name) for name in shown if getattr(test, name) is not None}
     return Report.from_search(
         search,
         table.X,
@@ -198,7 +199,9 @@ def _report(
         row_ids=[n + 1 for n in numbers] if table.ids is None else table.ids.tolist(),
         feature_names=table.feature_names,
         command=request.command or None,
-        test=figures,
+        test=None if test is None else test.known,
         notes=terminal.told,
         trained=trained,
+        loading=code_of_reading(request),
+        fit_arguments=code_of_arguments(table, STEP),
     )
