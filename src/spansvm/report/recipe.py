@@ -44,7 +44,7 @@ class Step:
     settings : dict
         Values by name: numbers, texts, a list for a range, a dict for values by class.
     columns : str
-        What it is applied to.
+        What it is applied to; empty for the SVM, which gets what the steps before it give.
     """
 
     name: str
@@ -138,8 +138,7 @@ def _transformers(estimator: Any, columns: str = "all columns", name: str = "") 
 def _columns(selected: Any) -> str:
     if isinstance(selected, str) or not isinstance(selected, (Sequence, np.ndarray)):
         return cut(selected)
-    names = [cut(name) for name in selected]
-    return f"{len(names)}: {listed(names, 8)}"
+    return listed([cut(name) for name in selected], 8)
 
 
 def _svm(machine: SpanSVC) -> Step:
@@ -168,7 +167,7 @@ def _svm(machine: SpanSVC) -> Step:
             settings[name] = plain(value)
     if machine.classes_.size > 2:
         settings["classes"] = f"{machine.classes_.size}, one machine for each pair"
-    return Step("svm", "support vector machine", settings, "what the steps before it give")
+    return Step("svm", "support vector machine", settings, "")
 
 
 def _range(values: np.ndarray) -> Any:
@@ -275,4 +274,5 @@ def _changed(estimator: Any) -> dict[str, Any]:
 def _equal(value: Any, default: Any) -> bool:
     if value is default:
         return True
-    return type(value) is type(default) and isinstance(value, (str, Real)) and value == default
+    simple = isinstance(value, (str, Real, tuple))
+    return simple and type(value) is type(default) and bool(value == default)
