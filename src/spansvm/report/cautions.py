@@ -22,8 +22,8 @@ __all__ = ["Duplicates", "count_duplicates", "find_cautions"]
 #: Copies are worth a caution from this share of the rows on.
 _MANY_COPIES = 0.01
 
-#: Sets of copies to leave out together at most: each takes a removal of its own.
-_MOST_SETS = 3000
+#: Removals at most, to leave copies out together: one for each set and pair of classes.
+_MOST_REMOVALS = 3000
 
 #: With fewer rows in a class, no score helps: there is too little to learn from.
 _FEW_IN_CLASS = 5
@@ -115,8 +115,8 @@ def _error_together(model: SpanSVC, sets: list[Rows]) -> float | None:
     """The error of the model if copies leave together."""
     machines = model.machines_
     assert isinstance(machines, TrainedMachines)
-    n_sets = sum(rows.size > 1 for rows in sets)
-    if n_sets > _MOST_SETS or isinstance(machines.grams().whole, LazyGram):
+    n_removals = sum(rows.size > 1 for rows in sets) * (machines.n_classes - 1)
+    if n_removals > _MOST_REMOVALS or isinstance(machines.grams().whole, LazyGram):
         return None
     return groups_left_out(machines, sets).error(model.break_ties)
 
