@@ -236,6 +236,8 @@ class AnyScorer(_EachCandidate):
         Labels of all classes.
     score : callable
         From predictions and the places that they are for to a score.
+    fitted : callable, optional
+        Gives the estimator of a single candidate.
     """
 
     _most_scores, limits = 5_000, (-np.inf, np.inf)
@@ -245,9 +247,10 @@ class AnyScorer(_EachCandidate):
         responses: Sequence[Mapping[str, np.ndarray] | None],
         classes: np.ndarray,
         score: Callable[[Any, Rows], float],
+        fitted: Callable[[], Any] | None = None,
     ) -> None:
         super().__init__(responses)
-        self._classes, self._score = classes, score
+        self._classes, self._score, self._fitted = classes, score, fitted
 
     def _scores(self, own: Mapping[str, np.ndarray], counts: np.ndarray) -> Array:
         result = np.full(counts.shape[0], np.nan)
@@ -257,7 +260,8 @@ class AnyScorer(_EachCandidate):
                 # Some draws lack a class, of which scorers warn.
                 warnings.simplefilter("ignore")
                 try:
-                    result[draw] = self._score(Replayed(own, self._classes, places), places)
+                    replayed = Replayed(own, self._classes, places, self._fitted)
+                    result[draw] = self._score(replayed, places)
                 except Exception:  # no score, as where a scorer fails in the search
                     continue
         return result
