@@ -287,7 +287,8 @@ def test_a_test_error_is_compared_with_the_promise_and_the_largest_class(
 def test_test_rows_have_the_score_an_interval_and_a_confusion_matrix(cancer):
     test = {
         "error": 0.1, "n_rows": 50, "n_errors": 5, "interval": [0.043, 0.214], "log_loss": 0.3,
-        "balanced_accuracy": 0.91, "majority_error": 0.4, "classes": ["benign", "malignant"],
+        "score_name": "balanced_accuracy", "score": 0.91, "majority_error": 0.4, "roc_auc": None, 
+        "classes": ["benign", "malignant"], "source": "new.csv", "findings": [],
         "confusion": [[28, 2], [3, 17]],
     }  # fmt: skip
     options = {"search": {"scoring": "balanced_accuracy"}, "test": test}
@@ -297,7 +298,7 @@ def test_test_rows_have_the_score_an_interval_and_a_confusion_matrix(cancer):
     assert "<dt>balanced_accuracy</dt><dd>0.91</dd>" in page
     assert "<dt>log loss of the probabilities</dt>" in page
     assert '<td class="n wrong">3</td>' in page
-    for raw in ("n_rows", "n_errors", "majority_error"):
+    for raw in ("n_rows", "n_errors", "majority_error", "score_name", "roc_auc", "source"):
         assert raw not in page
     assert any("The balanced_accuracy of the test rows, 0.91, lies" in one
                for one in report.tested.findings)  # fmt: skip
@@ -326,7 +327,7 @@ def test_the_code_rebuilds_a_pipeline_with_scaling_encoding_and_weights(cancer):
     np.testing.assert_allclose(model.decision_function(X), search.decision_function(X))
     scaling, encoding, svm = report.recipe.steps
     assert (scaling.what, encoding.what) == ("StandardScaler", "OneHotEncoder")
-    assert encoding.columns == "1: size"
+    assert encoding.columns == "size"
     assert svm.settings["kernel"] == "rbf"
     assert svm.settings["gamma"] == 1 / 7
     assert svm.settings["tolerance"] == 1e-5
@@ -383,3 +384,33 @@ def test_a_bound_that_the_error_exceeds_is_not_called_one():
     for one in below:
         if one.name in ("jaakkola_haussler", "radius_margin"):
             assert one.meaning.endswith("not for this one, whose error is larger")
+
+
+def test_how_the_search_was_made_is_said_once_and_a_partial_result_first(cancer):
+    widened = "The best gamma was at the edge of the grid, so values above it were tried too."
+    stopped = "The search was stopped by Ctrl-C, after 2 of 40 candidates."
+    facts = {
+        "search": {"name": "C-gamma", "n_planned": 40, "why": "Gamma is searched around 1/d."},
+        "seconds": 12.5,
+        "stopped": {"reason": "interrupted", "n_done": 2, "n_planned": 40, "in_words": stopped},
+        "widened": [{"parameter": "svm__gamma", "in_words": widened}],
+        "sample": None,
+        "rows": {"n_rows": 285, "n_without_label": 3},
+    }
+    notes = [f"Partial: {stopped}", widened, "Something else."]
+    _, report = reported(*cancer, {"C": [1.0, 10.0]}, facts=facts, notes=notes)
+    page = render_html(report)
+    assert page.index(stopped) < page.index('class="setting"')
+    for sentence in (stopped, widened, "Gamma is searched around 1/d.", "Something else."):
+        assert page.count(sentence) == 1
+    assert "Rows without a label that were left out: 3." in page
+    assert "12.5 s, and" in page
+    assert json.loads(report.to_json())["facts"]["seconds"] == 12.5
+
+
+def test_class_weights_are_said_in_words(cancer):
+    grid = {"C": [1.0, 10.0], "class_weight": [{"malignant": 1.0}, {"malignant": 2.5}]}
+    _, report = reported(*cancer, grid)
+    names = [axis.name for axis in report.search.axes]
+    assert names == ["C", "class weights"]
+    assert report.search.axes[1].labels == ["none", "malignant: 2.5"]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +38,6 @@ class HeldOut:
     classes : list of str
     confusion : list of lists of int
         Rows are the labels, columns the predictions.
-    scores : dict
-        Other scores by name; None where these rows give none.
     """
 
     n_rows: int
@@ -53,14 +49,6 @@ class HeldOut:
     log_loss: float | None
     classes: list[str]
     confusion: list[list[int]]
-    scores: dict[str, float | None] = field(default_factory=dict)
-
-    @property
-    def known(self) -> dict[str, Any]:
-        """Everything that is known, as plain data, with the other scores beside the rest."""
-        figures = asdict(self)
-        figures |= figures.pop("scores")
-        return {name: value for name, value in figures.items() if value is not None}
 
 
 def model_file(path: Path) -> Path:
@@ -90,10 +78,9 @@ def read_rows(
     model: Any,
     terminal: Terminal,
     id: str | None = None,
-    unused: Sequence[str] = (),
 ) -> Table:
     """The rows of a file, for the model to predict; anything odd is noted."""
-    table = read_for_prediction(path, schema, options, id=id, unused=unused)
+    table = read_for_prediction(path, schema, options, id=id)
     for note in table.notes:
         terminal.note(f"{table.source}: {note}")
     check_predictable(model, table)
@@ -101,15 +88,10 @@ def read_rows(
 
 
 def read_labelled(
-    path: str,
-    schema: Schema,
-    options: FileOptions,
-    model: Any,
-    terminal: Terminal,
-    unused: Sequence[str] = (),
+    path: str, schema: Schema, options: FileOptions, model: Any, terminal: Terminal
 ) -> Table:
     """As :func:`read_rows`; UserError if the rows have no labels."""
-    table = read_rows(path, schema, options, model, terminal, unused=unused)
+    table = read_rows(path, schema, options, model, terminal)
     if table.y is None:
         what = "labels" if schema.target is None else f"labels (column '{schema.target}')"
         raise UserError(
@@ -119,8 +101,8 @@ def read_labelled(
     return table
 
 
-def held_out_figures(model: Any, table: Table, scorers: Mapping[str, Any] | None = None) -> HeldOut:
-    """Predict labelled rows and score the predictions, also by other scorers."""
+def held_out_figures(model: Any, table: Table) -> HeldOut:
+    """Predict labelled rows and score the predictions."""
     labels, classes = np.asarray(table.y), model.classes_
     predicted = model.predict(table.X)
     n_errors = int((predicted != labels).sum())
@@ -139,20 +121,4 @@ def held_out_figures(model: Any, table: Table, scorers: Mapping[str, Any] | None
         else float(log_loss(labels, probabilities, labels=classes)),
         classes=[str(label) for label in classes],
         confusion=confusion_matrix(labels, predicted, labels=classes).tolist(),
-        scores={
-            name: _scored(scorer, model, table)
-            for name, scorer in (scorers or {}).items()
-            if name != "accuracy"
-        },
     )
-
-
-def _scored(scorer: Any, model: Any, table: Table) -> float | None:
-    """A score of labelled rows; None if they have none, as with a single class."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            value = float(scorer(model, table.X, np.asarray(table.y)))
-        except ValueError:
-            return None
-    return value if np.isfinite(value) else None

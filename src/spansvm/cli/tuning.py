@@ -58,9 +58,7 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
     scorers = choose_scorers(request.scoring, method, table, terminal)
     test_table = None
     if request.test is not None:
-        test_table = read_labelled(
-            request.test, table.schema, request.file, pipeline, terminal, request.roles.unused
-        )
+        test_table = read_labelled(request.test, table.schema, request.file, pipeline, terminal)
     # Whatever would fail at the end should fail now, before the work.
     require("skops.io", "cli")
     require("jinja2", "cli")
@@ -80,9 +78,7 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
     model = search.best_estimator_
     if sample is not None:
         model = _train_on_all(pipeline, search.best_params_, table, folds is not None, terminal)
-    test = None
-    if test_table is not None:
-        test = held_out_figures(model, test_table, scorers)
+    test = None if test_table is None else held_out_figures(model, test_table)
     trained = None if sample is None else model[-1]
     report = _report(search, searched, sample, trained, request, test, terminal)
     setting = describe_setting(search.best_params_, table.schema.classes)
@@ -200,7 +196,7 @@ def _report(
         row_ids=[n + 1 for n in numbers] if table.ids is None else table.ids.tolist(),
         feature_names=table.feature_names,
         command=request.command or None,
-        test=None if test is None else test.known,
+        test=None if test is None else asdict(test),
         notes=terminal.told,
         trained=trained,
         loading=code_of_reading(request),

@@ -91,7 +91,6 @@ def print_summary(
     lines.append(["majority-class error", majority])
     if test is not None:
         lines.append(["test error", error_in_words(test.n_errors, test.n_rows, test.interval)])
-        lines += [[f"test {name}", words(value)] for name, value in test.scores.items()]
     terminal.say(" ".join(report.headline))
     terminal.say()
     width = max(len(label) for label, _ in lines) + 3
@@ -104,8 +103,6 @@ def print_summary(
             f"Selecting the best of {search.n_compared} candidates makes these figures optimistic; "
             "--test FILE evaluates the model on held-out rows."
         )
-    for finding in () if report.tested is None else report.tested.findings:
-        terminal.note(finding)
     if search.checked is not None:
         terminal.note(search.checked.in_words)
     for caution in report.cautions:

@@ -67,13 +67,13 @@ class Report:
     suspicious : SuspiciousTable
     test : dict or None
         Scores on test rows, as given.
-    tested : TestedRows or None
-        What they say.
     notes : list of str
     versions : dict
     trained : TrainedModel or None
         If the search had only a sample of the rows: the model that was then trained on all.  All
         other figures are those of a model trained on the sample.
+    facts : dict or None
+        What else is known about how the search was made, as given.
 
     See Also
     --------
@@ -98,10 +98,10 @@ class Report:
     cautions: list[str]
     suspicious: SuspiciousTable
     test: dict[str, Any] | None
-    tested: TestedRows | None
     notes: list[str]
     versions: dict[str, str]
     trained: TrainedModel | None = None
+    facts: dict[str, Any] | None = None
 
     @classmethod
     def from_search(
@@ -117,6 +117,7 @@ class Report:
         test: Mapping[str, Any] | None = None,
         notes: Sequence[str] = (),
         trained: SpanSVC | None = None,
+        facts: Mapping[str, Any] | None = None,
         loading: str | None = None,
         fit_arguments: Mapping[str, str] | None = None,
     ) -> Report:
@@ -138,12 +139,17 @@ class Report:
         test : dict, optional
             Scores on test rows, by name.  ``"error"`` is shown at the top, with a 95% CI if
             ``"n_rows"`` is given, and compared with what was promised and with
-            ``"majority_error"``.  ``"confusion"``, a list of lists, is shown as a table, with the
-            labels in ``"classes"``.
+            ``"majority_error"``.  ``"score"``, with ``"score_name"``, is that of the search.
+            ``"confusion"``, a list of lists, is shown as a table, with the labels in
+            ``"classes"``.
         notes : sequence of str
             What else a reader should know.
         trained : SpanSVC, optional
             If the search had only a sample of the rows: the model trained on all of them.
+        facts : dict, optional
+            What else is known about how the search was made, for the page and the JSON.
+            ``"seconds"`` is its time; ``"stopped"``, ``"widened"``, ``"sample"`` and
+            ``"approximation"`` are said in their ``"in_words"``.
         loading : str, optional
             Python code that defines `X` and `y`, for the program that makes the model again.
         fit_arguments : dict, optional
@@ -158,7 +164,7 @@ class Report:
                 f"{model.shape_fit_[0]} rows; X has {n_rows(X)}, and y has shape {labels.shape}."
             )
         names = _feature_names(X, feature_names, readable=model.kernel != "precomputed")
-        searched = describe_search(search)
+        searched = describe_search(search, (facts or {}).get("seconds"))
         with model.machines_.holding_grams():
             figures = describe_leave_one_out(model)
             expected = expected_error(searched, figures)[0] if searched.selects_by_error else None
@@ -182,11 +188,18 @@ class Report:
             cautions=find_cautions(searched, figures, duplicates),
             suspicious=list_suspicious(model, X, _row_ids(X, row_ids), names),
             test=None if test is None else plain(test),
-            tested=None if test is None else describe_test(plain(test), searched, figures),
             notes=[str(note) for note in notes],
             versions=_versions(),
             trained=None if trained is None else describe_trained(trained),
+            facts=None if facts is None else plain(facts),
         )
+
+    @property
+    def tested(self) -> TestedRows | None:
+        """What the scores on test rows say; None if there are none."""
+        if self.test is None:
+            return None
+        return describe_test(self.test, self.search, self.leave_one_out)
 
     @property
     def setting(self) -> str:
@@ -232,7 +245,8 @@ class Report:
 
     def to_json(self) -> str:
         """Everything as JSON; numbers that are not finite become null."""
-        content = {"summary": self.summary, **plain(asdict(self))}
+        tested = None if self.tested is None else asdict(self.tested)
+        content = {"summary": self.summary, **plain(asdict(self)), "tested": plain(tested)}
         return json.dumps(content, indent=1, allow_nan=False)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from .plain import cut
+from ..errors import listed
+from .plain import cut, words
 
-__all__ = ["in_order", "name_parameters"]
+__all__ = ["class_weights", "in_order", "name_parameters"]
 
 _NAMES = {
     "weighting__steepness": "steepness A",
@@ -36,6 +37,20 @@ def in_order(parameters: Iterable[str]) -> list[str]:
     weights = [name for name in names if _own(name) in _WEIGHTS]
     sorted_weights = iter(sorted(weights, key=lambda name: list(_WEIGHTS).index(_own(name))))
     return [next(sorted_weights) if name in weights else name for name in names]
+
+
+def class_weights(weights: Mapping[Any, Any]) -> str:
+    """A value of ``class_weight`` in words.
+
+    Examples
+    --------
+    >>> from spansvm.report.naming import class_weights
+    >>> class_weights({"bad": 3.0, "ugly": 10.0}), class_weights({"bad": 1.0})
+    ('bad: 3, ugly: 10', 'none')
+    """
+    if all(weight == 1 for weight in weights.values()):
+        return "none"
+    return listed([f"{cut(label)}: {words(weight)}" for label, weight in weights.items()])
 
 
 def name_parameters(parameters: Sequence[str], classes: Sequence[Any]) -> list[str]:
@@ -73,4 +88,5 @@ def _name(parameter: str, classes: Sequence[Any]) -> str:
         if len(label) > _LONGEST_LABEL:
             label = f"{label[: _LONGEST_LABEL - 1]}…"
         return f"{weight} (class {label})"
-    return _NAMES.get(own, parameter.rpartition("__")[2])
+    last = parameter.rpartition("__")[2]
+    return _NAMES.get(own, "class weights" if last == "class_weight" else last)

@@ -81,6 +81,8 @@ def render_html(report: Report) -> str:
         ranking=search.ranking()[:_MOST_LISTED],
         hidden=hidden,
         selectable=hidden if search.chart in ("heat map", "points") else [],
+        facts=_facts(report),
+        notes=_other_notes(report),
         most_open=_MOST_OPEN,
         most_confused=_most_confused,
         search_chart=draw_search(search),
@@ -106,6 +108,25 @@ def _hidden(search: SearchedCandidates) -> list[int]:
         for index, axis in enumerate(search.axes)
         if len(axis.labels) > 1 and index not in search.shown
     ]
+
+
+def _facts(report: Report) -> dict[str, Any]:
+    """How the search was made: what stopped it, and sentences about the rest."""
+    known = report.facts or {}
+    told = [(known.get("search") or {}).get("why")]
+    told += [(known.get(name) or {}).get("in_words") for name in ("sample", "approximation")]
+    told += [one.get("in_words") for one in known.get("widened") or ()]
+    unlabelled = (known.get("rows") or {}).get("n_without_label")
+    if unlabelled:
+        told.append(f"Rows without a label that were left out: {unlabelled}.")
+    return {"stopped": known.get("stopped"), "told": list(dict.fromkeys(filter(None, told)))}
+
+
+def _other_notes(report: Report) -> list[str]:
+    """The notes that are not said elsewhere on the page."""
+    facts = _facts(report)
+    said = [*facts["told"], *([facts["stopped"]["in_words"]] if facts["stopped"] else ())]
+    return [note for note in report.notes if not any(words in note for words in said)]
 
 
 def _setting(value: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from .._typing import Array
 from ..display.axes import Axis, mean_scores, on_grid, parameter_columns
 from ..methods import predicts
 from ..search.grid import EQUAL_SCORES
-from .naming import in_order, name_parameters
+from .naming import class_weights, in_order, name_parameters
 from .plain import MINUS, plain, words
 
 __all__ = [
@@ -251,8 +251,11 @@ class SearchedCandidates:
         return [int(i) for i in np.lexsort((np.arange(filled.size), first, -filled))]
 
 
-def describe_search(search: Any) -> SearchedCandidates:
-    """Everything about a fitted :class:`~spansvm.SpanSearch` except its model."""
+def describe_search(search: Any, seconds: float | None = None) -> SearchedCandidates:
+    """Everything about a fitted :class:`~spansvm.SpanSearch` except its model.
+
+    `seconds` is the time of the search, if that was more than one ``fit``.
+    """
     results = search.cv_results_
     scores, scoring = _scores(search)
     selecting = np.asarray(scores[scoring], dtype=float)
@@ -267,7 +270,7 @@ def describe_search(search: Any) -> SearchedCandidates:
         n_candidates=selecting.size,
         n_failed=selecting.size - known.size,
         n_tied=int((known >= known.max() - EQUAL_SCORES).sum()) if known.size else 0,
-        seconds=float(search.search_time_),
+        seconds=float(search.search_time_ if seconds is None else seconds),
         refit_seconds=float(search.refit_time_),
         axes=axes,
         scores={name: plain(column) for name, column in scores.items()},
@@ -340,6 +343,8 @@ def _label(axis: Axis, index: int) -> str:
     value = axis.values[index]
     if value is np.ma.masked:
         return "not set"
+    if isinstance(value, Mapping):
+        return class_weights(value)
     if axis.exponents is not None and not 0.1 <= value <= 100:
         exponent = axis.exponents[index]
         if exponent == round(exponent):

@@ -14,7 +14,13 @@ from .searched import SearchedCandidates
 __all__ = ["TestedRows", "describe_test"]
 
 #: Figures that have a place of their own on the page, and what the others are called.
-_PLACED = ("error", "n_rows", "n_errors", "interval", "majority_error", "classes", "confusion")
+_PLACED = (
+    "error", "n_rows", "n_errors", "interval", "majority_error", "classes", "confusion", "source",
+    "score", "score_name", "findings",
+)  # fmt: skip
+#: How agreement is said.
+_AGREES = "lies within the 95% CI"
+
 _NAMES = {"roc_auc": "area under the ROC curve", "log_loss": "log loss of the probabilities"}
 
 
@@ -34,6 +40,8 @@ class TestedRows:
         Rows are the labels, columns the predictions; empty if not known.
     findings : list of str
         Whether it agrees with what was promised, and whether it beats the largest class.
+    doubts : list of str
+        Those of them that are no good news.
     """
 
     __test__ = False  # for pytest: not a test
@@ -44,6 +52,7 @@ class TestedRows:
     classes: list[str]
     confusion: list[list[int]]
     findings: list[str]
+    doubts: list[str]
 
 
 def describe_test(
@@ -73,22 +82,32 @@ def describe_test(
             shown["error"] += f" (95% CI {_range(interval, percent)})"
     if test.get("majority_error") is not None:
         shown["majority-class error"] = percent(test["majority_error"])
+    score = _score(test, search)
+    if score is not None and search.scoring != "accuracy":
+        shown[search.scoring] = words(score)
     for name, value in test.items():
-        if name not in _PLACED:
-            # The selecting score keeps the name that it has in the rest of the page.
-            own = name if name == search.scoring else _NAMES.get(name, name)
-            shown[own] = words(value)
+        if name not in (*_PLACED, search.scoring) and value is not None:
+            shown[_NAMES.get(name, name)] = words(value)
+    findings = [
+        *_against_promise(test, search, figures, interval),
+        *_against_majority(error, test.get("majority_error")),
+    ]
     return TestedRows(
         figures=shown,
         error=error,
         interval=interval,
         classes=[str(label) for label in test.get("classes", ())],
         confusion=[list(counts) for counts in test.get("confusion", ())],
-        findings=[
-            *_against_promise(test, search, figures, interval),
-            *_against_majority(error, test.get("majority_error")),
-        ],
+        findings=findings,
+        doubts=[sentence for sentence in findings if _AGREES not in sentence],
     )
+
+
+def _score(test: Mapping[str, Any], search: SearchedCandidates) -> float | None:
+    """The score of the search on the test rows, under whatever name it was given."""
+    if test.get("score_name") == search.scoring:
+        return test.get("score")
+    return test.get(search.scoring)
 
 
 def _against_promise(
@@ -104,7 +123,7 @@ def _against_promise(
         findings.append(_compared("error", error, promised, percent))
         if error > promised[1]:
             findings.append(_why_above(promised, interval, test.get("n_rows")))
-    score = None if search.selects_by_error else test.get(search.scoring)
+    score = None if search.selects_by_error else _score(test, search)
     if score is not None and search.promise is not None:
         findings.append(_compared(search.scoring, score, search.promise.interval, number))
     return findings
@@ -113,8 +132,8 @@ def _against_promise(
 def _compared(name: str, value: float, promised: list[float], show: Any) -> str:
     if promised[0] <= value <= promised[1]:
         return (
-            f"The {name} of the test rows, {show(value)}, lies within the 95% CI that was "
-            f"promised, {_range(promised, show)}."
+            f"The {name} of the test rows, {show(value)}, {_AGREES} that was promised, "
+            f"{_range(promised, show)}."
         )
     side = "above" if value > promised[1] else "below"
     return (

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from scipy import sparse
 
@@ -16,13 +14,11 @@ from .table import CATEGORICAL, Schema, Table
 __all__ = ["match_columns", "match_libsvm"]
 
 
-def match_columns(
-    source: str, columns: list[Column], schema: Schema, id: str | None, unused: Sequence[str] = ()
-) -> Table:
+def match_columns(source: str, columns: list[Column], schema: Schema, id: str | None) -> Table:
     """The rows as a model expects them, whatever the order of the columns.
 
-    Columns unknown to the model are dropped, with a note unless they are `unused`; categories that
-    it has not seen stay, with a note.  Labels are used if all of them are classes of the model.
+    Columns unknown to the model are dropped, with a note; categories that it has not seen stay,
+    with a note.  Labels are used if all of them are classes of the model.
     """
     if schema.layout != "columns":
         raise UserError(f"The model was trained on a LIBSVM file; {source} must be one too.")
@@ -40,8 +36,7 @@ def match_columns(
     X = data_frame(features, schema.kinds)
     notes = []
     ids = None if id is None else find_column(source, columns, id, "--id").names()
-    known = {*schema.features, schema.target, id, *unused}
-    extra = [name for name in names if name not in known]
+    extra = [name for name in names if name not in (*schema.features, schema.target, id)]
     if extra:
         notes.append(f"The model does not use these columns: {listed(extra)}.")
     for name in schema.named(CATEGORICAL):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -126,7 +125,6 @@ def read_for_prediction(
     options: FileOptions | None = None,
     *,
     id: str | None = None,
-    unused: Sequence[str] = (),
 ) -> Table:
     """Read a file to predict.
 
@@ -140,8 +138,6 @@ def read_for_prediction(
         The markers of missing values used in training apply here too.
     id : str, optional
         Column with the name of each row.
-    unused : sequence of str
-        Columns that are known not to be used: they need no note.
 
     See Also
     --------
@@ -152,7 +148,7 @@ def read_for_prediction(
     both = replace(options, missing=options.missing + schema.missing)
     content = _read(path, both, schema)
     if not isinstance(content.rows, LibsvmRows):
-        table = match_columns(content.source, content.rows, schema, id, unused)
+        table = match_columns(content.source, content.rows, schema, id)
         return replace(table, notes=content.notes + table.notes)
     if schema.layout == "columns":
         raise UserError(

@@ -72,12 +72,6 @@ class Roles:
         """The roles that have been given to a column."""
         return tuple(role for role, columns in asdict(self).items() if columns)
 
-    @property
-    def unused(self) -> tuple[str, ...]:
-        """The columns that a model does not use although the file has them."""
-        roles = (self.scores, self.weights, self.groups, self.id)
-        return (*(name for name in roles if name is not None), *self.drop)
-
 
 def assemble(source: str, columns: list[Column], asked: Roles) -> Table:
     """The table that the columns form; `source` is the name of the file, for messages."""
