@@ -287,7 +287,7 @@ def test_a_test_error_is_compared_with_the_promise_and_the_largest_class(
 def test_test_rows_have_the_score_an_interval_and_a_confusion_matrix(cancer):
     test = {
         "error": 0.1, "n_rows": 50, "n_errors": 5, "interval": [0.043, 0.214], "log_loss": 0.3,
-        "score_name": "balanced_accuracy", "score": 0.91, "majority_error": 0.4, "roc_auc": None, 
+        "score_name": "balanced_accuracy", "score": 0.91, "majority_error": 0.4, "roc_auc": None,
         "classes": ["benign", "malignant"], "source": "new.csv", "findings": [],
         "confusion": [[28, 2], [3, 17]],
     }  # fmt: skip

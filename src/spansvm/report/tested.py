@@ -18,10 +18,10 @@ _PLACED = (
     "error", "n_rows", "n_errors", "interval", "majority_error", "classes", "confusion", "source",
     "score", "score_name", "findings",
 )  # fmt: skip
-#: How agreement is said.
-_AGREES = "lies within the 95% CI"
-
 _NAMES = {"roc_auc": "area under the ROC curve", "log_loss": "log loss of the probabilities"}
+
+#: How agreement with what was promised is said.
+_AGREES = "lies within the 95% CI"
 
 
 @dataclass(frozen=True)
