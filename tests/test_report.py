@@ -13,6 +13,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.exceptions import FitFailedWarning
 from sklearn.impute import SimpleImputer
 from sklearn.metrics import confusion_matrix, roc_auc_score
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, OneHotEncoder
 from sklearn.svm import SVC
@@ -312,6 +313,11 @@ def test_what_does_not_fit_is_refused(cancer):
     plain = SpanSearch(make_pipeline(MinMaxScaler(), SVC()), {"svc__C": [1, 10]}).fit(X, y)
     with pytest.raises(TypeError, match="search over a SpanSVC"):
         Report.from_search(plain, X, y)
+    inner = SpanSearch(OneVsRestClassifier(SpanSVC()), {"estimator__C": [1, 10]}).fit(
+        X[:80], y[:80]
+    )
+    with pytest.raises(TypeError, match="within OneVsRestClassifier, which trains copies"):
+        Report.from_search(inner, X[:80], y[:80])
     bare = SpanSearch(pipeline(), {"spansvc__C": [1, 10]}, refit=False).fit(X, y)
     with pytest.raises(ValueError, match="refit=True"):
         Report.from_search(bare, X, y)

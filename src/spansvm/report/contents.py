@@ -262,6 +262,14 @@ def _machine(search: Any) -> SpanSVC:
             "A report needs a search over a SpanSVC, which keeps its leave-one-out values; "
             f"got {type(machine).__name__}."
         )
+    if not hasattr(machine, "machines_"):
+        last = search.best_estimator_
+        while isinstance(last, Pipeline):
+            last = last.steps[-1][1]
+        raise TypeError(
+            "A report needs a SpanSVC, or a pipeline that ends in one; in the best estimator it is "
+            f"within {type(last).__name__}, which trains copies of it."
+        )
     return machine
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -96,8 +97,7 @@ def describe_recipe(
     except _UnwritableError:
         return Recipe(steps, None)
     given = "".join(f", {name}={value}" for name, value in arguments.items())
-    imports = "\n".join(sorted(writer.imports))
-    code = f"{imports}\n\n{loading or LOADED}\nmodel = {model}\nmodel.fit(X, y{given})\n"
+    code = f"{writer.imports}\n\n{loading or LOADED}\nmodel = {model}\nmodel.fit(X, y{given})\n"
     return Recipe(steps, code)
 
 
@@ -188,8 +188,17 @@ class _Writer:
     """Writes estimators and their parameters as code, and remembers what must be imported."""
 
     def __init__(self, resolved: Mapping[str, Any]) -> None:
-        self.imports: set[str] = set()
+        self._numpy, self._modules = False, defaultdict[str, set[str]](set)
         self._resolved = resolved
+
+    @property
+    def imports(self) -> str:
+        """The imports that the code needs."""
+        lines = [
+            f"from {module} import {', '.join(sorted(names))}"
+            for module, names in sorted(self._modules.items())
+        ]
+        return "\n".join(["import numpy as np", *lines] if self._numpy else lines)
 
     def write(self, value: Any) -> str:
         """The value as an expression."""
@@ -202,7 +211,7 @@ class _Writer:
         if isinstance(value, Real):
             return repr(float(value)) if math.isfinite(value) else f'float("{float(value)}")'
         if isinstance(value, np.ndarray):
-            self.imports.add("import numpy as np")
+            self._numpy = True
             kind = f", dtype={'object' if value.dtype == object else repr(value.dtype.str)}"
             return f"np.array({self.write(value.tolist())}{kind})"
         if isinstance(value, (list, tuple)):
@@ -213,7 +222,7 @@ class _Writer:
             parts = [f"{self.write(key)}: {self.write(one)}" for key, one in value.items()]
             return self._joined("{", parts, "}")
         if isinstance(value, type) and value.__module__ == "numpy":
-            self.imports.add("import numpy as np")
+            self._numpy = True
             return f"np.{value.__name__}"
         if isinstance(value, BaseEstimator) or hasattr(value, "get_params"):
             return self._estimator(value)
@@ -221,7 +230,7 @@ class _Writer:
 
     def _estimator(self, estimator: Any) -> str:
         kind = type(estimator)
-        self.imports.add(f"from {_module_of(kind)} import {kind.__name__}")
+        self._modules[_module_of(kind)].add(kind.__name__)
         given = _changed(estimator)
         if isinstance(estimator, SpanSVC):
             given.update(self._resolved)
