@@ -1,8 +1,9 @@
 """Scores of all candidates on drawn rows, from the predictions that were kept.
 
-Rows are drawn by counts: how often each prediction is drawn.  There are four ways to a score.
+Rows are drawn by counts: how often each prediction is drawn.  There are five ways to a score.
 :class:`CountedErrors` multiplies the counts by the errors of all candidates, in blocks of bounded
-memory; :class:`RowMeans` by any other values of rows whose mean is the score.
+memory; :class:`RowMeans` by any other values of rows whose mean is the score, and
+:class:`ConfusedLabels` by the cells of the confusion matrix that rows are in.
 :class:`RankedValues` computes areas under ROC curves from ranks.  :class:`AnyScorer` calls the
 scorer itself, once for every draw and different candidate.
 """
@@ -15,12 +16,21 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
+from scipy import sparse
 
 from .._typing import Array, Mask, Rows
 from .count_scores import CountScore
 from .kept import Replayed
+from .label_scores import LabelScore
 
-__all__ = ["AnyScorer", "CountedErrors", "DrawScores", "RankedValues", "RowMeans"]
+__all__ = [
+    "AnyScorer",
+    "ConfusedLabels",
+    "CountedErrors",
+    "DrawScores",
+    "RankedValues",
+    "RowMeans",
+]
 
 #: Numbers in a block of a matrix: 8 MiB.
 BLOCK = 2**20
@@ -224,6 +234,44 @@ class RowMeans(_EachCandidate):
         rows = counts @ weight
         total = counts @ (weight * self._value(own))
         return np.where(rows > 0, total / np.where(rows > 0, rows, 1.0), np.nan)
+
+
+class ConfusedLabels(_EachCandidate):
+    """Scores that follow from the confusion matrix.
+
+    Parameters
+    ----------
+    responses : sequence of (dict of str to ndarray, or None)
+    indices : ndarray of shape (n,)
+        The true class of every row.
+    n_classes : int
+    weight : ndarray of shape (n,), optional
+        Of every row in the score.
+    score : LabelScore
+    """
+
+    limits = (-1.0, 1.0)
+
+    def __init__(
+        self,
+        responses: Sequence[Mapping[str, np.ndarray] | None],
+        indices: np.ndarray,
+        n_classes: int,
+        weight: Array | None,
+        score: LabelScore,
+    ) -> None:
+        super().__init__(responses)
+        self._indices, self._n_classes, self._score = indices, n_classes, score
+        self._weight = np.ones(indices.size) if weight is None else weight
+
+    def _scores(self, own: Mapping[str, np.ndarray], counts: np.ndarray) -> Array:
+        n, k = self._indices.size, self._n_classes
+        cells = self._indices * k + own["predict"]
+        places = sparse.csr_matrix((self._weight, cells, np.arange(n + 1)), shape=(n, k * k))
+        # A product with a sparse matrix on the left is a dense one.
+        matrices = (places.T @ counts.T.astype(np.float64)).T.reshape(-1, k, k)
+        scores = self._score(matrices)
+        return np.where(counts.any(axis=1), scores, np.nan)
 
 
 class AnyScorer(_EachCandidate):

@@ -12,9 +12,17 @@ from sklearn.metrics._scorer import _BaseScorer
 
 from .._typing import Array, Rows
 from .count_scores import accuracy, count_score
-from .draw_scores import AnyScorer, CountedErrors, DrawScores, RankedValues, RowMeans
+from .draw_scores import (
+    AnyScorer,
+    ConfusedLabels,
+    CountedErrors,
+    DrawScores,
+    RankedValues,
+    RowMeans,
+)
 from .fit_arguments import has_rows, take_rows
 from .kept import Kept, Replayed
+from .label_scores import label_score
 
 __all__ = ["drawn_scores"]
 
@@ -63,6 +71,9 @@ def drawn_scores(
         return RankedValues(responses, indices[rows] == 1, weight)
     if plain and _computes(scorer, log_loss):
         return RowMeans(responses, partial(_log_probability, indices[rows]), weight)
+    of_labels = label_score(scorer)
+    if plain and of_labels is not None:
+        return ConfusedLabels(responses, indices[rows], classes.size, weight, of_labels)
     known = None if isinstance(scorer, _BaseScorer) else X
     call = partial(_call, scorer, params, rows, y, known, name)
     return AnyScorer(responses, classes, call, fitted)

@@ -18,8 +18,9 @@ from .draws import draws
 
 __all__ = ["StandardErrors"]
 
-#: How often rows are drawn; less often where the scorer itself has to be called for each draw.
-_DRAWS, _CALLS = 100, 10
+#: How often rows are drawn; if the scorer itself has to be called for each draw, as often as five
+#: folds would call it.
+_DRAWS, _CALLS = 100, 5
 
 
 class StandardErrors:
