@@ -24,7 +24,6 @@ __all__ = [
     "CLASS_WEIGHTS",
     "C_GAMMA",
     "SCORES",
-    "STEP",
     "SearchPlan",
     "own_name",
     "plan_search",

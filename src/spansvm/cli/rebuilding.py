@@ -6,6 +6,7 @@ from dataclasses import MISSING, fields
 from typing import Any
 
 from ..tables import Table
+from .grids import STEP
 from .tune import TuneRequest
 
 __all__ = ["code_of_arguments", "code_of_reading"]
@@ -27,11 +28,11 @@ def code_of_reading(request: TuneRequest) -> str:
     return f"{imported}\n\n{one_line}\nX, y = table.X, table.y"
 
 
-def code_of_arguments(table: Table, step: str) -> dict[str, str]:
+def code_of_arguments(table: Table) -> dict[str, str]:
     """Code of the arguments that ``fit`` needs besides `X` and `y`, by name."""
     columns = {"sample_weight": "weights", "scores": "scores"}
     return {
-        f"{step}__{name}": f"table.{column}"
+        f"{STEP}__{name}": f"table.{column}"
         for name, column in columns.items()
         if getattr(table, column) is not None
     }

@@ -20,7 +20,7 @@ from ..search.forecast import Forecast
 from ..tables import Table, build_pipeline, read_table
 from ..tables.table import CATEGORICAL, NUMERIC
 from .expectation import COMPONENTS, Quicker, tell_what_it_takes
-from .grids import STEP, SearchPlan, plan_search
+from .grids import SearchPlan, plan_search
 from .held_out import HeldOut, held_out_figures, read_labelled
 from .method_choice import choose_folds, choose_method, choose_scorers
 from .rebuilding import code_of_arguments, code_of_reading
@@ -196,9 +196,9 @@ def _report(
         row_ids=[n + 1 for n in numbers] if table.ids is None else table.ids.tolist(),
         feature_names=table.feature_names,
         command=request.command or None,
+        loading=code_of_reading(request),
+        fit_arguments=code_of_arguments(table),
         test=None if test is None else asdict(test),
         notes=terminal.told,
         trained=trained,
-        loading=code_of_reading(request),
-        fit_arguments=code_of_arguments(table, STEP),
     )

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from ..report import Report
-from ..report.naming import in_order, name_parameters
+from ..report.naming import name_parameters
 from ..report.plain import percent, plain, words
 from ..search.grid import EQUAL_SCORES
 from .grids import own_name
@@ -25,7 +25,8 @@ _SAMPLE = ", of a model trained on the sample"
 
 def describe_setting(params: Mapping[str, Any], classes: tuple[int | str, ...]) -> str:
     """The selected parameters in words: ``C+ (class yes) = 4, C- (class no) = 0.5``."""
-    parameters = in_order(params)
+    # C+ comes first, as usual.
+    parameters = sorted(params, key=lambda parameter: "negative" in parameter)
     return ", ".join(
         f"{name} = {words(params[parameter])}"
         for parameter, name in zip(parameters, name_parameters(parameters, classes), strict=True)

@@ -114,12 +114,12 @@ class Report:
         row_ids: Sequence[Any] | None = None,
         feature_names: Sequence[str] | None = None,
         command: str | None = None,
+        loading: str | None = None,
+        fit_arguments: Mapping[str, str] | None = None,
         test: Mapping[str, Any] | None = None,
         notes: Sequence[str] = (),
         trained: SpanSVC | None = None,
         facts: Mapping[str, Any] | None = None,
-        loading: str | None = None,
-        fit_arguments: Mapping[str, str] | None = None,
     ) -> Report:
         """Gather what a fitted search found.
 
@@ -136,6 +136,10 @@ class Report:
             By default the columns of a data frame, or ``x0``, ``x1``, ...
         command : str, optional
             The exact command, to show on the page.
+        loading : str, optional
+            Python code that defines `X` and `y`, for the program that makes the model again.
+        fit_arguments : dict, optional
+            Further arguments of ``fit`` in that program: code, by name.
         test : dict, optional
             Scores on test rows, by name.  ``"error"`` is shown at the top, with a 95% CI if
             ``"n_rows"`` is given, and compared with what was promised and with
@@ -148,12 +152,6 @@ class Report:
             If the search had only a sample of the rows: the model trained on all of them.
         facts : dict, optional
             What else is known about how the search was made, for the page and the JSON.
-            ``"seconds"`` is its time; ``"stopped"``, ``"widened"``, ``"sample"`` and
-            ``"approximation"`` are said in their ``"in_words"``.
-        loading : str, optional
-            Python code that defines `X` and `y`, for the program that makes the model again.
-        fit_arguments : dict, optional
-            Further arguments of ``fit`` in that program: code, by name.
         """
         check_is_fitted(search)
         model = _machine(search)
