@@ -60,6 +60,8 @@ def print_summary(
     named : bool
         Whether rows have names; if not, they are numbered.
     """
+    terminal.say(" ".join(report.headline))
+    terminal.say()
     loo, search, judged = report.leave_one_out, report.search, report.search.judged_error
     trained, lines = report.trained, [["best setting", setting]]
     score = search.scores[search.scoring][search.best_index]
@@ -92,8 +94,6 @@ def print_summary(
     lines.append(["majority-class error", majority])
     if test is not None:
         lines.append(["test error", error_in_words(test.n_errors, test.n_rows, test.interval)])
-    terminal.say(" ".join(report.headline))
-    terminal.say()
     width = max(len(label) for label, _ in lines) + 3
     for label, text in lines:
         terminal.say(f"{label + ' ':.<{width}} {text}")
