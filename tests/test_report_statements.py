@@ -184,6 +184,13 @@ def test_a_class_of_one_row_gets_advice_that_can_help():
     assert "balanced_accuracy" not in caution
     _, report = reported(*clouds([60, 60, 1, 1]), {"C": [10.0]})
     assert report.cautions[0].startswith("'2', '3' have a single row each.")
+    assert not {"2", "3"} & {row.label for row in report.suspicious.rows}
+    # Even if other rows are predicted to be of that class.
+    X[-1] = X[0] + 0.01
+    y = np.where(np.arange(y.size) < 3, 1, y)
+    search, report = reported(X, y, {"C": [1000.0], "gamma": [300.0]})
+    assert report.cautions[-1].startswith("'2' has a single row.")
+    assert "2" not in {row.label for row in report.suspicious.rows}
 
 
 def test_a_class_that_only_training_rows_get_is_not_called_never_predicted():

@@ -54,8 +54,8 @@ def test_a_bound_of_1_or_more_is_called_uninformative(cancer):
 def test_the_rule_is_exact_for_a_number_of_support_vectors(cancer):
     report = reported(*cancer, {"C": [1, 10]})
     (pair,) = report.trust.pairs
-    tile = render_html(report).split("span-rule exact for</span>")[1].split("</div>")[0]
-    assert f"{pair.n_trusted} of {pair.n_support}<" in tile
+    tile = render_html(report).split('"what">support vectors</span>')[1].split("</div>")[0]
+    assert f"the span-rule is exact for {pair.n_trusted} of {pair.n_support}<" in tile
 
 
 def test_a_class_that_is_never_predicted_is_a_caution_and_not_a_list_of_suspects():

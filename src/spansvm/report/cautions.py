@@ -130,7 +130,7 @@ def find_cautions(
         cautions.append(duplicates.in_words(figures.error))
     unsaid = figures.never_said
     cautions += [_not_predicted(one, search, figures) for one in unsaid if one.n_rows > 1]
-    single = [f"'{one.label}'" for one in unsaid if one.n_rows == 1]
+    single = [f"'{one.label}'" for one in figures.classes if one.n_rows == 1]
     if single:
         text = (
             f"{listed(single)} {'has' if len(single) == 1 else 'have'} a single row"

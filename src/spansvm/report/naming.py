@@ -25,18 +25,21 @@ _LONGEST_LABEL = 28
 
 
 def in_order(parameters: Iterable[str]) -> list[str]:
-    """Parameters as they are always shown: as given, but the weight ``C+`` before ``C-``.
+    """Parameters as they are always shown: as given, then weights, ``C+`` before ``C-``.
 
     Examples
     --------
     >>> from spansvm.report.naming import in_order
-    >>> in_order(["svm__gamma", "svm__weighting__negative", "svm__weighting__positive"])
+    >>> in_order(["svm__weighting__negative", "svm__weighting__positive", "svm__gamma"])
     ['svm__gamma', 'svm__weighting__positive', 'svm__weighting__negative']
     """
-    names = list(parameters)
-    weights = [name for name in names if _own(name) in _WEIGHTS]
-    sorted_weights = iter(sorted(weights, key=lambda name: list(_WEIGHTS).index(_own(name))))
-    return [next(sorted_weights) if name in weights else name for name in names]
+    last = ["class_weight", *_WEIGHTS]
+
+    def place(name: str) -> int:
+        own = name.rpartition("__")[2] if name.endswith("class_weight") else _own(name)
+        return last.index(own) if own in last else -1
+
+    return sorted(parameters, key=place)
 
 
 def class_weights(weights: Mapping[Any, Any]) -> str:

@@ -44,8 +44,8 @@ class SuspiciousRow:
 class SuspiciousTable:
     """Rows that the others contradict, then those that they almost do, by increasing margin.
 
-    Rows of a class that is predicted for no left-out row are not listed: they are contradicted
-    whatever their features.
+    Rows of a class that is predicted for no left-out row are not listed, nor is the only row of a
+    class: they are contradicted whatever their features.
 
     Attributes
     ----------
@@ -82,8 +82,11 @@ def list_suspicious(
     margins, labels, predicted = model.loo_margin_, model.training_labels_, model.loo_predict_
     counted = ~np.isnan(margins)
     said = np.unique(predicted[counted])
-    # If a single class is predicted, that says nothing about any row.
-    listed = counted & np.isin(labels, said) & (said.size > 1)
+    names, sizes = np.unique(labels[counted], return_counts=True)
+    alone = names[sizes == 1]
+    # If a single class is predicted, that says nothing about any row; and the only row of a class
+    # is always contradicted.
+    listed = counted & np.isin(labels, said) & ~np.isin(labels, alone) & (said.size > 1)
     contradicted = listed & (predicted != labels)
     n_contradicted = int(contradicted.sum())
     close = listed & ~contradicted & (np.nan_to_num(margins, nan=np.inf) < _SMALL_MARGIN)
@@ -98,7 +101,9 @@ def list_suspicious(
     return SuspiciousTable(
         features=[cut(feature_names[index]) for index in shown],
         choice=choice,
-        explanation=_explanation(model.classes_, said, margins[chosen], contradicted[chosen]),
+        explanation=_explanation(
+            np.setdiff1d(model.classes_, alone), said, margins[chosen], contradicted[chosen]
+        ),
         n_contradicted=n_contradicted,
         rows=[
             SuspiciousRow(
