@@ -137,6 +137,9 @@ def test_numbers_and_texts_are_measured_alike_and_names_of_rows_explain_nothing(
     assert explained_share(np.array([f"row {i}" for i in range(300)]), own) == 0.0
     noise = [explained_share(rng.integers(0, 60, 300).astype(str), own) for _ in range(40)]
     assert abs(np.mean(noise)) < 0.03
+    for side in (1.0, -1.0):  # one value in most rows, at either end
+        piled = np.where(np.arange(300) % 10 > 1, 0.0, side * (0.1 + rng.random(300)))
+        assert explained_share(piled, (piled != 0).astype(int)) > 0.95
     missing = np.where(own, np.nan, rng.normal(size=300))
     assert explained_share(missing, own) > 0.9
     assert explained_share(np.full(300, np.nan), own) == explained_share(own * 0.0, own) == 0.0
@@ -219,6 +222,7 @@ def test_frequencies_are_close_to_their_shares_and_of_the_same_number():
         count, _, of = text.split()
         assert int(count) / int(of) == pytest.approx(share, rel=0.11)
     assert frequencies([0.29, 0.30]) == ["3 of 10", "3 of 10"]
+    assert frequencies([0.00001]) == ["fewer than 1 of 10000"]
     assert frequencies([0.02, 0.37]) == ["2 of 100", "37 of 100"]
 
 
@@ -341,6 +345,9 @@ def test_the_code_rebuilds_a_pipeline_with_scaling_encoding_and_weights(cancer):
     weight = search.best_params_["spansvc__weighting__positive"]
     assert svm.settings["C by class"] == {"benign": 1.5, "malignant": 3 * weight}
     assert f"C by class = benign: 1.5, malignant: {3 * weight:g}</span>" in render_html(report)
+    assert "StandardScaler, OneHotEncoder → SVM with kernel rbf, gamma = 0.1429" in render_html(
+        report
+    )
     content = json.loads(report.to_json())["recipe"]
     assert content["steps"][2]["settings"] == svm.settings
     assert "gamma=0.14285714285714285" in content["code"]

@@ -82,8 +82,12 @@ def _groups_of(column: np.ndarray) -> np.ndarray:
     distinct, codes = np.unique(values[known], return_inverse=True)
     if distinct.size > _GROUPS:
         inner = np.linspace(0.0, 1.0, _GROUPS + 1)[1:-1]
-        cuts = np.unique(np.quantile(values[known], inner))
-        codes = np.unique(np.searchsorted(cuts, values[known]), return_inverse=True)[1]
+        cuts, times = np.unique(np.quantile(values[known], inner), return_counts=True)
+        # A value that many rows have is a group of its own, neither with smaller nor larger ones.
+        frequent = cuts[times > 1]
+        codes = np.searchsorted(cuts, values[known])
+        codes = codes + np.searchsorted(frequent, values[known], side="right")
+        codes = np.unique(codes, return_inverse=True)[1]
     groups = np.full(values.size, int(codes.max(initial=-1)) + 1)
     groups[known] = codes
     return groups

@@ -42,7 +42,10 @@ def frequencies(shares: Sequence[float], *, apart: bool = False) -> list[str]:
         )
         if near and (not apart or len(set(counts)) == len(counts)):
             break
-    return [f"{count} of {of}" for count in counts]
+    return [
+        f"fewer than 1 of {of}" if share > 0.0 and not count else f"{count} of {of}"
+        for count, share in zip(counts, shares, strict=True)
+    ]
 
 
 def headline(search: SearchedCandidates, figures: LeaveOneOutFigures) -> list[str]:
@@ -55,7 +58,8 @@ def headline(search: SearchedCandidates, figures: LeaveOneOutFigures) -> list[st
     if error == 0.0:
         first = f"None of {figures.n_rows} rows would be misjudged when left out."
     else:
-        first = f"About {said} {rows} would be misjudged."
+        about = said[:1].upper() + said[1:] if said.startswith("fewer") else f"About {said}"
+        first = f"{about} {rows} would be misjudged."
     second = f"Always saying '{figures.majority.label}' misjudges {without}"
     if error >= majority:
         second += ": the model does no better."

@@ -81,6 +81,7 @@ def render_html(report: Report) -> str:
         ranking=search.ranking()[:_MOST_LISTED],
         hidden=hidden,
         selectable=hidden if search.chart in ("heat map", "points") else [],
+        svm=_svm_in_words(report),
         facts=_facts(report),
         notes=_other_notes(report),
         most_open=_MOST_OPEN,
@@ -108,6 +109,14 @@ def _hidden(search: SearchedCandidates) -> list[int]:
         for index, axis in enumerate(search.axes)
         if len(axis.labels) > 1 and index not in search.shown
     ]
+
+
+def _svm_in_words(report: Report) -> str:
+    settings = report.recipe.steps[-1].settings
+    shown = [
+        f"{name} = {words(settings[name])}" for name in ("gamma", "degree") if name in settings
+    ]
+    return ", ".join([f"SVM with kernel {settings['kernel']}", *shown])
 
 
 def _facts(report: Report) -> dict[str, Any]:
