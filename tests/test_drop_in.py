@@ -74,6 +74,35 @@ def test_without_trained_folds_train_scores_are_those_of_the_model_on_all_rows(f
     np.testing.assert_allclose(found, expected)
 
 
+def test_train_scores_do_not_count_rows_of_zero_weight(flowers):
+    X, y = flowers
+    weight = np.ones(y.size)
+    weight[:40] = 0.0
+    search = SpanSearch(SpanSVC(**EXACT), {"C": [1]}, return_train_score=True)
+    search.fit(X, y, sample_weight=weight)
+    expected = SpanSVC(**EXACT).fit(X[40:], y[40:]).score(X[40:], y[40:])
+    assert search.cv_results_["mean_train_score"][0] == expected
+
+
+def test_scorers_that_take_no_weights_are_said(flowers):
+    pytest.importorskip("sklearn.callback")  # GridSearchCV passes weights on in the same versions
+
+    def plain(truth, predicted):
+        return float(np.mean(truth == predicted))
+
+    X, y = flowers
+    weight = 1.0 + np.arange(y.size) % 3
+    scoring = {"plain": make_scorer(plain), "accuracy": "accuracy"}
+    searches = []
+    for kind in (SpanSearch, GridSearchCV):
+        search = kind(SVC(**EXACT), {"C": [1]}, scoring=scoring, refit=False, cv=3)
+        with pytest.warns(
+            UserWarning, match=r"The scoring plain=.* does not support sample_weight"
+        ):
+            searches.append(search.fit(X, y, sample_weight=weight))
+    same_scores(*searches)
+
+
 def test_chains_may_be_dispatched_as_one_likes(flowers):
     search = SpanSearch(SVC(), {"C": [1, 10]}, n_jobs=2, pre_dispatch="all").fit(*flowers)
     assert search.best_score_ == SpanSearch(SVC(), {"C": [1, 10]}).fit(*flowers).best_score_
@@ -111,6 +140,13 @@ def test_a_function_in_refit_must_return_the_index_of_a_candidate(flowers):
     for value, error in ((None, TypeError), (7, IndexError)):
         with pytest.raises(error, match="best_index_"):
             SpanSearch(SVC(), {"C": [1]}, refit=lambda _, value=value: value).fit(*flowers)
+
+
+def test_listing_names_computes_nothing(flowers, monkeypatch):
+    search = SpanSearch(SVC(), {"C": [1, 10]}).fit(*flowers)
+    monkeypatch.setattr(type(search), "_corrected", lambda *_: pytest.fail("computed"))
+    assert {"corrected_score_", "best_params_", "predict"} <= set(dir(search))
+    assert "predict_proba" not in dir(search)
 
 
 # Standard errors ----------------------------------------------------------------------
@@ -168,7 +204,7 @@ def test_weights_widen_a_standard_error():
     values, weight = np.array([0.0, 0.0, 1.0, 1.0]), np.array([1.0, 1.0, 1.0, 3.0])
     mean = 4 / 6
     expected = np.sqrt(2 * mean**2 + (1 - mean) ** 2 + (3 * (1 - mean)) ** 2) / 6
-    assert errors.of_mean(values, weight) == pytest.approx(expected)
+    assert errors.of_share(values > 0, weight) == pytest.approx(expected)
 
 
 def test_folds_have_the_spread_of_grid_search_cv_and_bounds_have_none(tumours):
@@ -231,9 +267,19 @@ def test_exact_leave_one_out_of_one_vs_rest_is_that_of_scikit_learn(flowers):
 def test_transformers_inside_one_vs_rest_are_fitted_for_every_class(flowers):
     inner = make_pipeline(SelectKBest(k=2), MinMaxScaler(), SVC(**EXACT))
     model = make_pipeline(StandardScaler(), OneVsRestClassifier(inner))
-    grid = {"onevsrestclassifier__estimator__svc__C": [1, 10]}
+    inside = "onevsrestclassifier__estimator__"
+    grid = {f"{inside}svc__C": [1, 10], f"{inside}selectkbest__k": [1, 2]}
     ours, theirs = (kind(model, grid, cv=3) for kind in (SpanSearch, GridSearchCV))
     same_scores(ours.fit(*flowers), theirs.fit(*flowers))
+
+
+def test_a_class_that_is_unknown_to_one_vs_rest_is_never_right(flowers):
+    X, y = flowers
+    known, unknown = np.flatnonzero(y != 2), np.flatnonzero(y == 2)
+    test = np.concatenate((unknown[:10], known[:10]))
+    model, options = OneVsRestClassifier(SVC(**EXACT)), {"cv": [(known[10:], test)]}
+    ours, theirs = (kind(model, REST, **options) for kind in (SpanSearch, GridSearchCV))
+    same_scores(ours.fit(X, y), theirs.fit(X, y))
 
 
 def test_one_vs_rest_passes_no_weights_without_routing(flowers):

@@ -473,7 +473,7 @@ def test_refit_may_be_off_or_a_function():
     off = SpanSearch(SVC(), grid, refit=False).fit(X, y)
     assert off.best_params_ in off.cv_results_["params"]
     assert not hasattr(off, "predict")
-    with pytest.raises(AttributeError, match="made with refit=False"):
+    with pytest.raises(AttributeError, match="made with `refit=False`"):
         off.score(X, y)
     last = SpanSearch(SVC(), grid, refit=lambda table: len(table["params"]) - 1).fit(X, y)
     assert last.best_params_ == {"C": 100}

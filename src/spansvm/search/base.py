@@ -20,6 +20,7 @@ from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from .._listing import ListsProperties
 from .._validation import check_weights
 from ..dual import warn_indefinite
 from ..methods import predicts
@@ -51,7 +52,9 @@ __all__ = ["BaseSearch"]
 _Outcomes = list[dict[int, Outcome]]
 
 
-class BaseSearch(CallbackSupportMixin, CorrectedScore, SelectedModel, metaclass=ABCMeta):
+class BaseSearch(
+    ListsProperties, CallbackSupportMixin, CorrectedScore, SelectedModel, metaclass=ABCMeta
+):
     """A search over candidates; the public classes say where these come from."""
 
     @abstractmethod

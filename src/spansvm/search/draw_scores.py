@@ -17,9 +17,10 @@ from typing import Any, Protocol
 
 import numpy as np
 from scipy import sparse
+from scipy.stats import rankdata
 
 from .._typing import Array, Mask, Rows
-from .count_scores import CountScore
+from .count_scores import CountScore, accuracy
 from .kept import Replayed
 from .label_scores import LabelScore
 
@@ -64,6 +65,10 @@ class DrawScores(Protocol):
 
         `counts`, of shape (n_draws, n), holds how often each prediction is drawn.
         """
+        ...
+
+    def contributions(self) -> Array | None:
+        """How much each row changes the score of the first candidate; None if not known."""
         ...
 
 
@@ -126,6 +131,21 @@ class CountedErrors:
         result[self._known] = self._score(rows, wrong)
         return result
 
+    def contributions(self) -> Array | None:
+        """Of a share of all rows; none of other scores."""
+        if self._score is not accuracy:
+            return None
+        (places,) = self._places
+        wrong = np.unpackbits(self._bits[0][0], count=places.size)
+        return _of_mean(1.0 - wrong.astype(np.float64), self._weight)
+
+
+def _of_mean(values: Array, weight: Array | None) -> Array:
+    """How much each row changes a mean."""
+    weight = np.ones(values.size) if weight is None else weight
+    total = weight.sum()
+    return weight * (values - (weight @ values) / total) / total
+
 
 class _EachCandidate:
     """Scores of one candidate after the other; candidates with equal predictions only once.
@@ -169,6 +189,10 @@ class _EachCandidate:
                 result[np.ix_(np.array(candidates), draws)] = self._scores(own, counts[draws])
         return result
 
+    def contributions(self) -> Array | None:
+        """How much each row changes the score of the first candidate; None if not known."""
+        return None
+
     def _scores(self, own: Mapping[str, np.ndarray], counts: np.ndarray) -> Array:
         raise NotImplementedError
 
@@ -187,6 +211,19 @@ class RankedValues(_EachCandidate):
     ) -> None:
         super().__init__(responses)
         self._positive, self._weight = positive, weight
+
+    def contributions(self) -> Array | None:
+        """The share of the other class that each row is on the right side of, above the mean."""
+        own = self._responses[0]
+        if own is None or self._weight is not None:
+            return None
+        (values,) = own.values()
+        ranks, result = rankdata(values), np.empty(values.size)
+        for members, sign in ((self._positive, 1.0), (~self._positive, -1.0)):
+            others = values.size - members.sum()
+            beyond = (ranks[members] - rankdata(values[members])) / max(others, 1)
+            result[members] = sign * (beyond - beyond.mean()) / members.sum()
+        return result
 
     def _scores(self, own: Mapping[str, np.ndarray], counts: np.ndarray) -> Array:
         (values,) = own.values()
@@ -228,6 +265,11 @@ class RowMeans(_EachCandidate):
     ) -> None:
         super().__init__(responses)
         self._value, self._weight = value, weight
+
+    def contributions(self) -> Array | None:
+        """Those to the mean."""
+        own = self._responses[0]
+        return None if own is None else _of_mean(self._value(own), self._weight)
 
     def _scores(self, own: Mapping[str, np.ndarray], counts: np.ndarray) -> Array:
         weight = np.ones(counts.shape[1]) if self._weight is None else self._weight

@@ -181,7 +181,10 @@ class _Judge:
             score_time=time.perf_counter() - fitted,
             **judged,
         )
-        return replace(outcome, folds=tuple(_part(outcome, len(folds), own) for own in folds))
+        if folds:
+            parts = tuple(_part(outcome, len(folds), own) for own in folds)
+            outcome = replace(outcome, folds=parts)
+        return outcome
 
     def _on_all_rows(self, trained: Trained) -> dict[str, Any]:
         """Evaluate by the values of left-out rows or groups, or by a criterion."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import sys
 import traceback
 from collections.abc import Mapping
 from functools import cached_property
@@ -12,7 +13,7 @@ import numpy as np
 
 from .._typing import Array, Mask, Rows
 from ..left_out import LeftOutClasses
-from .count_scores import accuracy, count_score, only_errors
+from .count_scores import only_errors
 from .drawn import drawn_scores
 from .fit_arguments import has_rows, take_rows
 from .kept import Keeping, Kept, Recorder, keep_errors, keep_responses
@@ -60,6 +61,10 @@ class Scoring:
         return np.flatnonzero(self._counted)
 
     @cached_property
+    def _classes(self) -> np.ndarray:
+        return np.unique(self._y)
+
+    @cached_property
     def _standard_errors(self) -> StandardErrors:
         """Of scores of these rows, of which rows or groups are left out."""
         units, sets = np.arange(self._y.size), self._work.leaving.sets
@@ -75,11 +80,9 @@ class Scoring:
         """
         if self._work.scorers is not None:
             return self._scores(left_out, trained, self.rows, self._standard_errors)
-        weight = self._default_weight
-        weight = None if weight is None else weight[self.rows]
         return {
-            "scores": {"score": 1.0 - float(np.average(wrong, weights=weight))},
-            "errors": {"score": self._standard_errors.of_mean(wrong.astype(np.float64), weight)},
+            "scores": {"score": 1.0 - self._share(wrong, self.rows)},
+            "errors": {"score": self._standard_errors.of_share(wrong, self._weight(self.rows))},
             "kept": self._keep_errors(wrong),
         }
 
@@ -101,15 +104,14 @@ class Scoring:
         right = ~predicted.wrong(trained.machine.break_ties)[predicted.used]
         return {"score": self._share(right, rows)}
 
-    @property
-    def _default_weight(self) -> Array | None:
-        """Weights of the rows in the default score, if there are any."""
+    def _weight(self, rows: Rows) -> Array | None:
+        """Weights of some rows in the default score, if there are any."""
         weight = self._work.score_params.get("score", {}).get("sample_weight")
-        return None if weight is None else np.asarray(weight)
+        return None if weight is None else np.asarray(weight)[rows]
 
-    def _share(self, right: Mask, rows: Rows) -> float:
-        weight = self._default_weight
-        return float(np.average(right, weights=None if weight is None else weight[rows]))
+    def _share(self, some: Mask, rows: Rows) -> float:
+        weight = self._weight(rows)
+        return float(some.mean() if weight is None else np.average(some, weights=weight))
 
     def _keep_errors(self, wrong: Mask) -> Kept | None:
         keeping = self._work.keeping
@@ -168,17 +170,9 @@ class Scoring:
         standard_errors: StandardErrors,
     ) -> float:
         """The standard error of the score that a scorer computed from what it asked for."""
-        classes = np.unique(self._y)
-        alone = only_errors(scorer, params, classes)
-        if alone and count_score(scorer, classes) is accuracy:
-            wrong = recorder.asked["predict"] != self._y[rows]
-            weight = params.get("sample_weight")
-            weight = None if weight is None else np.asarray(weight)[rows]
-            return standard_errors.of_mean(wrong.astype(np.float64), weight)
-        kept = keep_responses(
-            recorder.asked, self._y[rows], self._y, Keeping(name, alone, np.iinfo(np.int64).max)
-        )
+        keeping = Keeping(name, only_errors(scorer, params, self._classes), sys.maxsize)
+        kept = keep_responses(recorder.asked, self._y[rows], self._y, keeping)
         scores = drawn_scores(
             scorer, params, [kept], rows, self._y, self._X, name, recorder._fitted
         )
-        return standard_errors.of_draws(scores)
+        return standard_errors.of(scores)

@@ -1,9 +1,10 @@
 """Standard errors of the scores of left-out rows.
 
 Predictions for rows that are left out one at a time are one sample, with no folds between which a
-score could vary.  A mean over rows, such as accuracy, has the standard error of a mean; for counted
-errors that is the binomial one.  Other scores are computed on rows drawn with replacement.  Groups
-that are left out together are drawn, and counted, together.
+score could vary.  Where it is known how much every row contributes to a score, its variance is the
+sum of their squares: for accuracy that is the binomial one, for the area under the ROC curve that
+of DeLong, DeLong and Clarke-Pearson (1988).  Other scores are computed on rows drawn with
+replacement.  Groups that are left out together contribute, and are drawn, together.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .._typing import Array, Rows
+from .._typing import Array, Mask, Rows
 from .draw_scores import AnyScorer, DrawScores
 from .draws import draws
 
@@ -34,20 +35,32 @@ class StandardErrors:
 
     def __init__(self, units: Rows) -> None:
         self._units = units
+        self._single = int(units.max()) + 1 == units.size
 
-    def of_mean(self, values: Array, weight: Array | None = None) -> float:
-        """That of the mean of a value of each row, weighted if `weight` is given."""
-        weight = np.ones(values.size) if weight is None else weight
-        deviations = weight * (values - np.average(values, weights=weight))
-        of_units = np.bincount(self._units, weights=deviations)
-        return float(np.sqrt(of_units @ of_units) / weight.sum())
+    def of_share(self, some: Mask, weight: Array | None = None) -> float:
+        """That of the share of some rows, weighted if `weight` is given."""
+        if weight is None and self._single:
+            share = float(some.mean())
+            return float(np.sqrt(share * (1.0 - share) / some.size))
+        weight = np.ones(some.size) if weight is None else weight
+        total = weight.sum()
+        return self._of_contributions(weight * (some - (weight @ some) / total) / total)
 
-    def of_draws(self, scores: DrawScores) -> float:
-        """That of any score of one candidate; NaN if drawn rows do not have one."""
+    def of(self, scores: DrawScores) -> float:
+        """That of any score of a single candidate; NaN if drawn rows do not have one."""
+        contributions = scores.contributions()
+        if contributions is not None:
+            return self._of_contributions(contributions)
         n_draws = _CALLS if isinstance(scores, AnyScorer) else _DRAWS
         values = scores(self._counts[:n_draws])[0]
         values = values[np.isfinite(values)]
         return float(values.std(ddof=1)) if values.size > 1 else np.nan
+
+    def _of_contributions(self, contributions: Array) -> float:
+        if self._single:
+            return float(np.sqrt(contributions @ contributions))
+        of_units = np.bincount(self._units, weights=contributions)
+        return float(np.sqrt(of_units @ of_units))
 
     @cached_property
     def _counts(self) -> np.ndarray:

@@ -261,8 +261,7 @@ class Problems:
 
     def left_out(self, parts: Sequence[LeftOutClasses], rows: Rows | None = None) -> LeftOutClasses:
         """Predictions for left-out training rows, from those of each set; for some rows or all."""
-        indices = self.rows.indices if rows is None else self.rows.indices[rows]
-        return self._together(parts, indices)
+        return self._together(parts, self.rows.y if rows is None else self.rows.y[rows])
 
     def on_test_rows(self, machines: Sequence[TrainedMachines], y: np.ndarray) -> LeftOutClasses:
         """Predictions for the test rows, whose labels are `y`."""
@@ -270,13 +269,12 @@ class Problems:
             own.on_test_rows(part, self._labels(k, y))
             for k, (own, part) in enumerate(zip(self.sets, machines, strict=True))
         ]
-        return self._together(parts, _known(y, self.classes))
+        return self._together(parts, y)
 
     def on_training_rows(self, machines: Sequence[TrainedMachines]) -> LeftOutClasses:
         """Predictions for the training rows, which the machines have seen."""
         parts = [own.on_training_rows(part) for own, part in zip(self.sets, machines, strict=True)]
-        y = self.rows.y if self.rows.seen is None else self.rows.seen[1]
-        return self._together(parts, _known(y, self.classes))
+        return self._together(parts, self.rows.y if self.rows.seen is None else self.rows.seen[1])
 
     def _labels(self, place: int, y: np.ndarray) -> np.ndarray:
         if not self._rest:
@@ -284,7 +282,7 @@ class Problems:
         label = self.classes[place if self.classes.size > 2 else 1]
         return (y == label).astype(np.intp)
 
-    def _together(self, parts: Sequence[LeftOutClasses], indices: np.ndarray) -> LeftOutClasses:
+    def _together(self, parts: Sequence[LeftOutClasses], y: np.ndarray) -> LeftOutClasses:
         if self._rest:
-            return RestClasses(parts, indices)
+            return RestClasses(parts, _known(y, self.classes))
         return ProbableClasses(parts[0]) if self._calibrated else parts[0]
