@@ -78,7 +78,11 @@ def pages(tmp_path_factory):
         ),
         "curve": written("curve", cancer.data, cancer.target, {"C": C}),
         "bars": written("bars", wine.data, wine.target, {"kernel": ["rbf", "linear"]}),
-        "many": written("many", *many_classes(), {"C": [1.0], "gamma": [0.1, 1]}),
+        "many": written(
+            "many", *many_classes(),
+            {"C": [1.0, 10.0], "gamma": [0.1, 1],
+             "class_weight": [{f"a species with number {label:02d}": 2.5 for label in range(9)}, None]},
+        ),
         "hostile": written(
             "hostile", hostile, np.where(cancer.target == 1, SCRIPT, IMAGE), {"C": C},
             row_ids=ids, title=SCRIPT, command=IMAGE, notes=[SCRIPT, IMAGE], test={IMAGE: SCRIPT},
