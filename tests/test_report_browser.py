@@ -65,6 +65,7 @@ def pages(tmp_path_factory):
     C = [0.1, 1, 10, 100]
     hostile = cancer.data.iloc[:, :4].copy()
     hostile.columns = [SCRIPT, IMAGE, "javascript:alert(1)", "{{ 7 * 7 }}"]
+    weights = [{f"a species with number {label:02d}": 2.5 for label in range(9)}, None]
     ids = [f"{SCRIPT}{IMAGE}{row}" for row in range(len(hostile))]
     return {
         "plane": written("plane", cancer.data, cancer.target, {"C": C, "gamma": [0.01, 0.1, 1]}),
@@ -79,9 +80,7 @@ def pages(tmp_path_factory):
         "curve": written("curve", cancer.data, cancer.target, {"C": C}),
         "bars": written("bars", wine.data, wine.target, {"kernel": ["rbf", "linear"]}),
         "many": written(
-            "many", *many_classes(),
-            {"C": [1.0, 10.0], "gamma": [0.1, 1],
-             "class_weight": [{f"a species with number {label:02d}": 2.5 for label in range(9)}, None]},
+            "many", *many_classes(), {"C": [1.0, 10.0], "gamma": [0.1, 1], "class_weight": weights}
         ),
         "hostile": written(
             "hostile", hostile, np.where(cancer.target == 1, SCRIPT, IMAGE), {"C": C},

@@ -47,9 +47,10 @@ class ClassFigures:
     n_rows, n_errors, n_support : int
         How many rows it has, how many of these are misclassified when left out, and how many are
         support vectors.
-    n_predicted, n_fitted : int
-        For how many rows of any class it is predicted: when they are left out, and by the model
-        that was trained on them.
+    n_predicted : int
+        For how many rows of any class it is predicted when they are left out.
+    n_fitted : int or None
+        The same for the model that was trained on them; computed if any class is not predicted.
     """
 
     label: str
@@ -57,7 +58,7 @@ class ClassFigures:
     n_errors: int
     n_support: int
     n_predicted: int
-    n_fitted: int
+    n_fitted: int | None
 
 
 @dataclass(frozen=True)
@@ -146,9 +147,11 @@ def describe_leave_one_out(model: SpanSVC) -> LeaveOneOutFigures:
     said = np.searchsorted(names, model.loo_predict_)[counted]
     wrong = left_out.wrong(model.break_ties)[counted]
     sizes = np.bincount(own, minlength=names.size)
-    fitted = np.bincount(_fitted(model)[counted], minlength=names.size)
     confusion = np.zeros((names.size, names.size), dtype=int)
     np.add.at(confusion, (own, said), 1)
+    fitted = None
+    if not confusion.any(axis=0).all():
+        fitted = np.bincount(_fitted(model)[counted], minlength=names.size)
     probabilities = left_out.probabilities[counted]
     n_rows, n_errors = own.size, int(wrong.sum())
     return LeaveOneOutFigures(
@@ -164,7 +167,7 @@ def describe_leave_one_out(model: SpanSVC) -> LeaveOneOutFigures:
                 n_errors=int(wrong[own == index].sum()),
                 n_support=int(model.n_support_[index]),
                 n_predicted=int(confusion[:, index].sum()),
-                n_fitted=int(fitted[index]),
+                n_fitted=None if fitted is None else int(fitted[index]),
             )
             for index, name in enumerate(names)
         ],

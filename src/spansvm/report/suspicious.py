@@ -23,8 +23,9 @@ _MOST_ROWS, _MOST_RIGHT = 100, 10
 #: that the model fits is 1, so this is next to a contradiction.
 _SMALL_MARGIN = 0.1
 
-#: How many features are shown; beyond the second number, simply the first ones.
-_MOST_FEATURES, _MOST_COMPARED = 8, 2000
+#: How many features are shown; beyond the second number, simply the first ones.  They are compared
+#: on at most so many rows.
+_MOST_FEATURES, _MOST_COMPARED, _ROWS_COMPARED = 8, 2000, 5000
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,8 @@ def _features(X: Any, own: np.ndarray, feature_names: Sequence[str]) -> tuple[li
     if n_features > _MOST_COMPARED:
         chosen = list(range(_MOST_FEATURES))
         return chosen, f"the first {_MOST_FEATURES} of {n_features} features"
-    shares = [explained_share(column_of(X, index), own) for index in range(n_features)]
+    rows = np.linspace(0, own.size - 1, min(own.size, _ROWS_COMPARED)).astype(int)
+    shares = [explained_share(column_of(X, index)[rows], own[rows]) for index in range(n_features)]
     order = np.argsort(-np.array(shares), kind="stable")[:_MOST_FEATURES]
     strongest = ", ".join(
         f"{cut(feature_names[index])} {percent(max(shares[index], 0.0))}" for index in order[:3]
@@ -165,4 +167,6 @@ def _features(X: Any, own: np.ndarray, feature_names: Sequence[str]) -> tuple[li
         f"the {_MOST_FEATURES} of {n_features} features with the largest {MEASURE}: {strongest}, "
         "and so on"
     )
+    if rows.size < own.size:
+        choice += f"; measured on {rows.size} rows"
     return [int(index) for index in order], choice
