@@ -341,3 +341,63 @@ def test_without_scripts_everything_but_hovering_is_there(browser, pages):
         assert browser.find_elements(By.CSS_SELECTOR, ".sortable th button") == []
     finally:
         browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+def cost_figures(browser):
+    """The words of the slider, its figures by name, and where the marker is."""
+    names = browser.find_elements(By.CSS_SELECTOR, "#cost-figures dt")
+    values = browser.find_elements(By.CSS_SELECTOR, "#cost-figures dd")
+    figures = {name.text: value.text for name, value in zip(names, values, strict=True)}
+    marker = browser.find_element(By.ID, "cost-marker")
+    return (
+        browser.find_element(By.ID, "cost-words").text,
+        figures,
+        float(marker.get_attribute("x1")),
+    )
+
+
+def test_the_slider_of_costs_moves_the_threshold(browser, pages):
+    report = opened(browser, pages, "scored")
+    costs = report.analyses.decisions.costs
+    slider = browser.find_element(By.ID, "cost-ratio")
+    words, figures, middle = cost_figures(browser)
+    assert words == "A missed 'malignant' costs as much as a false alarm"
+    assert figures["threshold"] == "50.0%"
+    for _ in range(10):
+        slider.send_keys(Keys.ARROW_RIGHT)
+    words, figures, right = cost_figures(browser)
+    step = costs.steps[30]
+    assert words == "A missed 'malignant' costs as much as 10 false alarms"
+    assert slider.get_attribute("aria-valuetext") == words
+    assert figures["threshold"] == f"{100 / 11:.1f}%"
+    assert figures["missed"] == f"{step.n_missed} of 212 ({100 * step.missed:.1f}%)"
+    assert figures["false alarms"] == f"{step.n_alarms} of 357 ({100 * step.alarms:.1f}%)"
+    assert float(figures["cost of 100 rows"]) == pytest.approx(100 * step.cost, rel=0.01)
+    slider.send_keys(Keys.HOME)
+    words, _, left = cost_figures(browser)
+    assert words == "A false alarm costs as much as 100 missed 'malignant'"
+    assert left < middle < right
+    assert not browser.find_element(By.CSS_SELECTOR, "#cost-table tbody").is_displayed()
+    assert browser.get_log("browser") == []
+
+
+def test_without_scripts_costs_are_a_table(browser, pages):
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        report = opened(browser, pages, "scored")
+        assert not browser.find_element(By.ID, "cost-ratio").is_displayed()
+        rows = browser.find_elements(By.CSS_SELECTOR, "#cost-table tbody tr")
+        cells = [[cell.text for cell in row.find_elements(By.TAG_NAME, "td")] for row in rows]
+        assert [row[0] for row in cells] == ["1/10", "1/5", "1/2", "1", "2", "5", "10", "20", "50"]
+        missed = [step.n_missed for step in report.analyses.decisions.costs.steps]
+        assert [row[2].split(" of ")[0] for row in cells][3] == str(missed[20])
+    finally:
+        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+def test_hovering_over_a_feature_shows_its_influence(browser, pages):
+    report = opened(browser, pages, "plane")
+    bar = browser.find_element(By.CSS_SELECTOR, "#features rect.tipped")
+    ActionChains(browser).move_to_element(bar).perform()
+    assert tip(browser).startswith(report.analyses.influence.features[0].name)
+    assert "95% CI" in tip(browser)

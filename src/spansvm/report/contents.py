@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._validation import n_rows
 from ..search.composite import unwrap
 from ..svc import SpanSVC
+from .analyses import Analyses, describe_analyses
 from .cautions import Duplicates, count_duplicates, find_cautions
 from .headline import expected_error, headline
 from .loo_figures import (
@@ -74,6 +75,9 @@ class Report:
         other figures are those of a model trained on the sample.
     facts : dict or None
         What else is known about how the search was made, as given.
+    analyses : Analyses or None
+        Studies of the selected model: baselines, leaks, influence of features, costs, learning
+        curve.
 
     See Also
     --------
@@ -102,6 +106,7 @@ class Report:
     versions: dict[str, str]
     trained: TrainedModel | None = None
     facts: dict[str, Any] | None = None
+    analyses: Analyses | None = None
 
     @classmethod
     def from_search(
@@ -120,6 +125,7 @@ class Report:
         notes: Sequence[str] = (),
         trained: SpanSVC | None = None,
         facts: Mapping[str, Any] | None = None,
+        analyses: bool = True,
     ) -> Report:
         """Gather what a fitted search found.
 
@@ -152,6 +158,9 @@ class Report:
             If the search had only a sample of the rows: the model trained on all of them.
         facts : dict, optional
             What else is known about how the search was made, for the page and the JSON.
+        analyses : bool, default=True
+            Whether to study the selected model: other models on the same rows, leaks, influence of
+            features, a learning curve.
         """
         check_is_fitted(search)
         model = _machine(search)
@@ -168,6 +177,7 @@ class Report:
             expected = expected_error(searched, figures)[0] if searched.selects_by_error else None
             trust = describe_trust(model, figures, expected)
             duplicates = count_duplicates(model)
+            studied = describe_analyses(search, X, labels, names, searched) if analyses else None
         return cls(
             title=title,
             created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
@@ -183,13 +193,17 @@ class Report:
             ),
             trust=trust,
             duplicates=duplicates,
-            cautions=find_cautions(searched, figures, duplicates),
+            cautions=[
+                *find_cautions(searched, figures, duplicates),
+                *(studied.cautions if studied else ()),
+            ],
             suspicious=list_suspicious(model, X, _row_ids(X, row_ids), names),
             test=None if test is None else plain(test),
             notes=[str(note) for note in notes],
             versions=_versions(),
             trained=None if trained is None else describe_trained(trained),
             facts=None if facts is None else plain(facts),
+            analyses=studied,
         )
 
     @property

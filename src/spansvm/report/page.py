@@ -18,6 +18,7 @@ from typing import Any
 from ..errors import require
 from ..methods import METHODS
 from ..output import replacing
+from .analyses_page import render_analyses
 from .contents import Report
 from .loo_charts import draw_calibration, draw_margins, draw_operations
 from .plain import number, percent, words
@@ -57,7 +58,8 @@ def write_json(report: Report, path: str | os.PathLike[str]) -> None:
 def render_html(report: Report) -> str:
     """The HTML page of a report."""
     jinja2 = require("jinja2", "cli")
-    style, script = _resource("report.css"), _resource("report.js")
+    style = _resource("report.css") + _resource("analyses.css")
+    script = _resource("report.js") + _resource("costs.js")
     policy = (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
@@ -67,6 +69,11 @@ def render_html(report: Report) -> str:
     )
     environment.filters.update(number=number, percent=percent, words=words, setting=_setting)
     search, hidden = report.search, _hidden(report.search)
+    analyses = Markup("")
+    if report.analyses is not None:
+        analyses = render_analyses(
+            environment, _resource("analyses.html"), report.analyses, report=report, search=search
+        )
     page: str = environment.from_string(_resource("template.html")).render(
         report=report,
         search=search,
@@ -90,6 +97,7 @@ def render_html(report: Report) -> str:
         margins_chart=draw_margins(report.leave_one_out),
         operations_chart=draw_operations(report.leave_one_out.operations),
         calibration_chart=draw_calibration(report.leave_one_out.calibration),
+        analyses=analyses,
     )
     return page
 
