@@ -86,6 +86,8 @@ class Table:
         How many values are missing, for each feature that lacks any.
     notes : tuple of str
         What the user should know, one sentence each.
+    rows : ndarray of int or None
+        The number of each row in the file, from 1; None if no rows were left out.
     """
 
     X: Any
@@ -98,6 +100,12 @@ class Table:
     ids: np.ndarray | None = None
     missing: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    rows: np.ndarray | None = None
+
+    @property
+    def row_numbers(self) -> np.ndarray:
+        """The number of each row in the file, counted from 1."""
+        return np.arange(1, self.n_rows + 1) if self.rows is None else self.rows
 
     @property
     def n_rows(self) -> int:
