@@ -61,6 +61,8 @@ class Report:
     trained : TrainedModel or None
         If the search had only a sample of the rows: the model that was then trained on all.  All
         other figures are those of a model trained on the sample.
+    facts : dict or None
+        What else is known about how the search was made, as given.
 
     See Also
     --------
@@ -85,6 +87,7 @@ class Report:
     notes: list[str]
     versions: dict[str, str]
     trained: TrainedModel | None = None
+    facts: dict[str, Any] | None = None
 
     @classmethod
     def from_search(
@@ -100,6 +103,7 @@ class Report:
         test: Mapping[str, Any] | None = None,
         notes: Sequence[str] = (),
         trained: SpanSVC | None = None,
+        facts: Mapping[str, Any] | None = None,
     ) -> Report:
         """Gather what a fitted search found.
 
@@ -123,6 +127,8 @@ class Report:
             What else a reader should know.
         trained : SpanSVC, optional
             If the search had only a sample of the rows: the model trained on all of them.
+        facts : dict, optional
+            What else is known about how the search was made, for the page and the JSON.
         """
         check_is_fitted(search)
         model = _machine(search)
@@ -153,6 +159,7 @@ class Report:
             notes=[str(note) for note in notes],
             versions=_versions(),
             trained=None if trained is None else describe_trained(trained),
+            facts=None if facts is None else plain(facts),
         )
 
     @property

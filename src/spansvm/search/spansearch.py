@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -250,11 +250,15 @@ class SpanSearch(CorrectedScore, SelectedModel):
             with SearchProgress(
                 len(candidates), len(work.splits), shown=self.verbose > 0, forecast=self._forecast
             ) as progress:
-                for index, split, outcome in run(work, X, labels, candidates, self.n_jobs):
+                for index, split, outcome in self._run(
+                    work, X, labels, candidates, outcomes, progress
+                ):
                     outcomes[index].update(outcome.by_split(split, work.leaving))
                     if self.error_score == "raise" and outcome.exception is not None:
                         raise outcome.exception
                     progress.advance(index, outcome.headline)
+                candidates = [one for one, own in zip(candidates, outcomes, strict=True) if own]
+                outcomes = [own for own in outcomes if own]
                 if self.method == "auto":
                     self._refinement = Refinement(outcomes, candidates, self.refit, self.ties)
                     self._refinement.run(work, X, labels, self.n_jobs)
@@ -276,6 +280,16 @@ class SpanSearch(CorrectedScore, SelectedModel):
             if hasattr(best, "feature_names_in_"):
                 self.feature_names_in_ = best.feature_names_in_
         return self
+
+    def _run(
+        self, work: Work, X: Any, y: np.ndarray, candidates: list[dict[str, Any]],
+        outcomes: _Outcomes, progress: SearchProgress,
+    ) -> Iterator[tuple[int, int, Outcome]]:  # fmt: skip
+        """Outcomes as they become known.
+
+        A subclass may leave candidates without any, or append candidates to both lists.
+        """
+        return run(work, X, y, candidates, self.n_jobs)
 
     #: What the next search is expected to take; which candidates "auto" evaluated exactly.
     _forecast: Forecast | None = None

@@ -49,7 +49,8 @@ def match_columns(
     X = data_frame(features, schema.kinds)
     ids = None if id is None else find_column(source, columns, id, "--id").names()
     used = {column_of(part.name) for part in dates}
-    extra = [name for name in given if name not in (*schema.features, schema.target, id, *used)]
+    known = (*schema.features, schema.target, id, *used, *schema.others)
+    extra = [name for name in given if name not in known]
     if extra:
         notes.append(f"The model does not use these columns: {listed(extra)}.")
     for name in schema.named(CATEGORICAL):

@@ -159,6 +159,7 @@ def assemble(source: str, columns: list[Column], asked: Roles) -> Table:
             categories=categories,
             target=roles["target"].name,
             classes=tuple(np.unique(y).tolist()),
+            others=tuple(sorted({one.name for one in columns} - {one.name for one in free})),
         ),
         source=source,
         scores=_scores_of(roles["scores"]) if "scores" in roles else None,
@@ -167,6 +168,7 @@ def assemble(source: str, columns: list[Column], asked: Roles) -> Table:
         ids=roles["id"].names() if "id" in roles else None,
         missing=missing,
         rows=None if rows is None else np.flatnonzero(rows) + 1,
+        n_unlabelled=0 if rows is None else int((~rows).sum()),
         notes=(
             *notes,
             *_nearly_all_missing(missing, len(y)),
