@@ -206,14 +206,15 @@ class Searcher:
         request = self.request
         return {
             "data": fingerprint(table, with_roles=True),
-            "--search": repr(plan.pipeline_grid),
-            "--kernel": repr(plan.model),
             "--method": self.method,
             "--cv": str(choose_folds(self.method, table, request.seed, request.cv)),
             "--scoring": str(request.scoring),
             "--scale": request.scale,
             "--impute": str(request.impute),
+            "--kernel": repr(plan.model),
             "--components": repr(plan.landmarks),
+            # The last one, as it may follow from the others.
+            "--search": repr(plan.pipeline_grid),
         }
 
     def _quicker(self, size: Size, search: StagedSearch, plan: SearchPlan, table: Table) -> Quicker:

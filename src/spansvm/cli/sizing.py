@@ -12,6 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ..errors import UserError
 from ..search.forecast import Forecast
 from ..search.progress import duration
@@ -23,8 +25,8 @@ __all__ = ["ALL", "Size", "choose_size", "parse_sample", "parse_time"]
 ALL = "all"
 
 #: Seconds that a search may take by default, and its last training; what is chosen takes at most
-#: this share of them, as forecasts are rough.
-_SEARCH, _TRAINING, _SHARE = 180.0, 300.0, 0.7
+#: this share of them, as forecasts are rough, and the grid may be widened.
+_SEARCH, _TRAINING, _SHARE = 180.0, 600.0, 0.3
 
 #: A search that is stopped halfway still has a coarse grid behind it.
 _STOPPED = 2.0
@@ -84,7 +86,7 @@ def choose_size(
     taken = f"on all {n_rows} rows the search would take about {duration(whole.seconds)}"
     components, told = None, ""
     # One training of a model with the kernel itself, and its Gram matrix.
-    if float(whole.costs.max()) > _TRAINING:
+    if float(np.median(whole.costs)) > _TRAINING:
         other = forecast(COMPONENTS)
         if other is not None and other.seconds < whole.seconds:
             components, whole = COMPONENTS, other

@@ -36,6 +36,9 @@ INTERRUPTED, BUDGET = "interrupted", "budget"
 #: How many values an axis gets beyond an edge at which the best one lies.
 _BEYOND = 2
 
+#: Seconds that a search may have taken, if it has no budget, for more candidates to be added.
+_SOON = 180.0
+
 #: Values that an axis has in the first stage, at least, if candidates come in stages.
 _COARSEST = 3
 
@@ -129,8 +132,10 @@ class StagedSearch(SpanSearch):
                             stages.stopped = BUDGET
                             return
 
+            started = time.monotonic()
             yield from evaluated(0)
-            if stages.stopped is None and stages.widens:
+            soon = until is not None or time.monotonic() - started < _SOON
+            if stages.stopped is None and stages.widens and soon:
                 more = self._beyond_the_edge(candidates, outcomes)
                 candidates += more
                 outcomes += [{} for _ in more]

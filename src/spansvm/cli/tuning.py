@@ -56,7 +56,8 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
     if plan.why:
         terminal.note(plan.why)
     method = choose_method(request.method, request.cv, table, terminal)
-    choose_folds(method, table, request.seed, request.cv)  # it may refuse
+    if request.sample is None:
+        choose_folds(method, table, request.seed, request.cv)  # it may refuse
     scorers = choose_scorers(request.scoring, method, table, terminal)
     test_table = None
     if request.test is not None:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -76,14 +77,14 @@ class Unfinished:
                 "of the search that was stopped."
             )
         try:
-            with np.load(path, allow_pickle=False) as arrays:
+            with path.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
                 record = json.loads(arrays[_RECORD].tobytes())
                 outcomes = {
                     key: {int(split): _unpacked(one, arrays) for split, one in own.items()}
                     for key, own in record["outcomes"].items()
                 }
             return cls(record["about"], record["sizes"], outcomes)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except (OSError, BadZipFile, ValueError, KeyError, TypeError, AttributeError) as error:
             raise UserError(
                 f"{path} is damaged; leave --resume out, and pass --force to begin anew."
             ) from error

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable
 from types import TracebackType
 
@@ -27,6 +27,10 @@ _BETWEEN_LINES, _FIRST_LINE = 30.0, 10.0
 
 #: A forecast counts as much as this share of the search, done as fast as forecast.
 _TRUST = 0.02
+
+#: The pace of so many of the latest fits limits the time left from below; those to come may be
+#: quicker by this factor.
+_LATEST, _QUICKER = 8, 0.25
 
 #: Units of time, each with the seconds from which it is used.
 _UNITS = (("day", 86400.0, 2.0), ("hour", 3600.0, 1.5), ("minute", 60.0, 1.5), ("second", 1.0, 0.0))
@@ -59,6 +63,7 @@ class SearchProgress:
         self._best, self._shown = -np.inf, shown
         self._total, self._complete, self._fits = n_candidates, 0, 0
         self._started = self._told = self._latest = time.monotonic()
+        self._times: deque[float] = deque(maxlen=_LATEST)
         # What is known about other candidates says nothing about these.
         known = forecast is not None and forecast.costs.size == n_candidates
         self._costs = forecast.costs if forecast is not None and known else np.ones(n_candidates)
@@ -119,6 +124,7 @@ class SearchProgress:
             self._best = max(self._best, sum(scores) / self._n_splits, key=_known)
         self._cost_done += float(self._costs[candidate]) / self._n_splits
         self._latest = time.monotonic()
+        self._times.append(self._latest)
         if self._as_bar:
             self._bar.update(
                 self._task, advance=1, best=self._best_in_words, done=self._done_in_words
@@ -141,7 +147,14 @@ class SearchProgress:
             weight = _TRUST * self._cost
             pace = (spent + _TRUST * self._expected) / (done + weight)
         since = time.monotonic() - self._latest
-        return max((left - done) * pace - since, 0.0)
+        return max((left - done) * pace - since, self._at_the_latest_pace(since), 0.0)
+
+    def _at_the_latest_pace(self, since: float) -> float:
+        """At least this is left, unless the next fits are far quicker than the latest ones."""
+        if len(self._times) < _LATEST:
+            return 0.0
+        pace = max((self._times[-1] - self._times[0]) / (len(self._times) - 1), since)
+        return _QUICKER * pace * (self._total * self._n_splits - self._fits)
 
     @property
     def _best_in_words(self) -> str:
