@@ -107,7 +107,8 @@ def choose_scorers(
     if scoring is None:
         return None
     scorers = {scoring: _choose_scorer(scoring, method, table, terminal)}
-    return {"accuracy": get_scorer("accuracy"), **scorers} if method == "kfold" else scorers
+    # The first one is what the progress shows.
+    return {**scorers, "accuracy": get_scorer("accuracy")} if method == "kfold" else scorers
 
 
 def _choose_scorer(scoring: str, method: str, table: Table, terminal: Terminal) -> Any:
