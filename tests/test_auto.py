@@ -11,7 +11,7 @@ from spansvm import SpanSearch, SpanSVC, exact_loo
 from spansvm.datasets import twonorm
 from spansvm.report import Report, render_html
 from spansvm.search import refinement
-from spansvm.search.evaluation import Outcome
+from spansvm.search.work import Outcome
 
 GRID = {"C": 2.0 ** np.arange(-4, 9, 2), "gamma": 2.0 ** np.arange(-6, 3, 2)}
 

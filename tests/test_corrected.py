@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 
 import joblib
 import numpy as np
 import pytest
 from sklearn import config_context
 from sklearn.datasets import load_iris
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import (
     balanced_accuracy_score,
+    cohen_kappa_score,
     f1_score,
     get_scorer,
     log_loss,
     make_scorer,
+    matthews_corrcoef,
     roc_auc_score,
 )
 from sklearn.model_selection import GroupKFold, RepeatedStratifiedKFold, StratifiedKFold
@@ -24,7 +28,14 @@ from spansvm import ClassWeighting, SpanSearch, SpanSVC
 from spansvm.datasets import twonorm
 from spansvm.search import corrected
 from spansvm.search.count_scores import count_score
-from spansvm.search.draw_scores import AnyScorer, CountedErrors, RankedValues, RowMeans
+from spansvm.search.draw_scores import (
+    AnyScorer,
+    ConfusedLabels,
+    CountedErrors,
+    RankedValues,
+    RowMeans,
+)
+from spansvm.search.label_scores import label_score
 
 FEW = {"C": [0.1, 10.0], "gamma": [0.1, 10.0]}
 GRID = {"C": [0.1, 1.0, 10.0, 100.0], "gamma": [0.01, 0.1, 1.0, 10.0]}
@@ -282,6 +293,51 @@ def test_every_way_to_a_score_agrees_with_the_scorer():
     np.testing.assert_allclose(means, asked("predict_proba", shares, "neg_log_loss"), atol=1e-9)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    "scorer",
+    [
+        *map(get_scorer, ("f1_macro", "f1_micro", "f1_weighted", "precision_macro")),
+        *map(get_scorer, ("recall_weighted", "jaccard_macro", "jaccard_micro")),
+        make_scorer(matthews_corrcoef),
+        make_scorer(cohen_kappa_score),
+        make_scorer(f1_score, average="macro", zero_division=0),
+    ],
+)
+def test_scores_of_confusion_matrices_are_those_of_the_scorer(scorer, weighted):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 4, 40)
+    labels = [np.where(rng.random(40) < 0.4, rng.integers(0, 4, 40), y), np.zeros(40, dtype=int)]
+    counts = rng.integers(0, 2, (8, 40))
+    counts[0, y > 1] = 0  # some classes are not drawn
+    weight = 0.5 + rng.random(40) if weighted else None
+    formula = label_score(scorer)
+    found = ConfusedLabels([{"predict": own} for own in labels], y, 4, weight, formula)(counts)
+    for candidate, own in enumerate(labels):
+        for draw, times in enumerate(counts):
+            rows = np.repeat(np.arange(40), times)
+            given = {} if weight is None else {"sample_weight": weight[rows]}
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UndefinedMetricWarning)
+                expected = scorer._score_func(y[rows], own[rows], **scorer._kwargs, **given)
+            assert found[candidate, draw] == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "scorer",
+    [
+        make_scorer(f1_score, average="macro", labels=[0, 1]),
+        make_scorer(f1_score, average="macro", zero_division=1),
+        make_scorer(cohen_kappa_score, weights="linear"),
+        make_scorer(f1_score, greater_is_better=False, average="macro"),
+        get_scorer("roc_auc"),
+        lambda model, X, y: 0.0,
+    ],
+)
+def test_other_settings_of_a_score_are_left_to_the_scorer(scorer):
+    assert label_score(scorer) is None
+
+
 def test_blocks_of_bounded_memory_change_nothing(monkeypatch):
     X, y = clouds()
     whole = SpanSearch(SpanSVC(), GRID, scoring="balanced_accuracy").fit(X, y).corrected_score_
@@ -321,7 +377,7 @@ def test_an_expensive_scorer_is_called_a_bounded_number_of_times():
 
     grid = {"C": 2.0 ** np.arange(-5, 10), "gamma": 2.0 ** np.arange(-5, 5)}
     search = SpanSearch(SpanSVC(), grid, scoring=make_scorer(counting)).fit(X, y)
-    assert len(calls) == 150
+    assert len(calls) == 6 * 150  # once, and five times for its standard error
     assert search.corrected_score_ <= search.best_score_
     # The first draws for all different candidates, and few candidates on the rows left out.
     assert len(calls) < 3 * 5000

@@ -83,7 +83,7 @@ def test_a_search_survives_a_worker_that_is_killed(client, problem):
                 killed.set()
 
     with pytest.MonkeyPatch.context() as patch, joblib.parallel_config(backend="dask"):
-        patch.setattr("spansvm.search.spansearch.SearchProgress", KillOnce)
+        patch.setattr("spansvm.search.base.SearchProgress", KillOnce)
         assert_same(search.fit(X, y).cv_results_, expected)
     assert killed.is_set()
     client.wait_for_workers(2, timeout=60)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import pickle
+import warnings
 from itertools import combinations
 from pathlib import Path
 
@@ -17,7 +18,12 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_classification
-from sklearn.exceptions import FitFailedWarning, NotFittedError, UnsetMetadataPassedError
+from sklearn.exceptions import (
+    ConvergenceWarning,
+    FitFailedWarning,
+    NotFittedError,
+    UnsetMetadataPassedError,
+)
 from sklearn.feature_selection import SelectKBest
 from sklearn.metrics import get_scorer, make_scorer, recall_score
 from sklearn.model_selection import (
@@ -40,6 +46,7 @@ from sklearn.svm import SVC
 
 from spansvm import ClassWeighting, SigmoidWeighting, SpanSearch, SpanSVC, Weighting, analyze
 from spansvm.criteria import CRITERIA
+from spansvm.dual import advice_on_stops
 from spansvm.methods import SELECTING
 from spansvm.search.training_sets import TrainingSet
 
@@ -214,7 +221,7 @@ def test_a_scorer_may_return_several_scores():
     np.testing.assert_allclose(
         search.cv_results_["mean_test_right"], 1 - search.cv_results_["loo_error"]
     )
-    with pytest.raises(ValueError, match="refit must be the name"):
+    with pytest.raises(ValueError, match="refit must be set to a scorer key"):
         SpanSearch(SVC(), {"C": [1]}, scoring=both).fit(X, y)
 
 
@@ -466,14 +473,14 @@ def test_refit_may_be_off_or_a_function():
     off = SpanSearch(SVC(), grid, refit=False).fit(X, y)
     assert off.best_params_ in off.cv_results_["params"]
     assert not hasattr(off, "predict")
-    with pytest.raises(AttributeError, match="made with refit=False"):
+    with pytest.raises(AttributeError, match="made with `refit=False`"):
         off.score(X, y)
     last = SpanSearch(SVC(), grid, refit=lambda table: len(table["params"]) - 1).fit(X, y)
     assert last.best_params_ == {"C": 100}
     assert last.best_estimator_.C == 100
     several = SpanSearch(SVC(), grid, scoring=["f1", "roc_auc"], refit=False).fit(X, y)
     assert not hasattr(several, "best_index_")
-    with pytest.raises(ValueError, match="With several scores, refit must be"):
+    with pytest.raises(ValueError, match="For multi-metric scoring, the parameter refit must be"):
         SpanSearch(SVC(), grid, scoring=["f1", "roc_auc"]).fit(X, y)
 
 
@@ -483,7 +490,7 @@ def test_one_score_may_have_a_name(scoring):
     search = SpanSearch(SVC(), {"C": [1, 10]}, scoring=scoring, refit="accuracy").fit(X, y)
     assert search.multimetric_
     assert search.best_score_ == search.cv_results_["mean_test_accuracy"].max()
-    with pytest.raises(ValueError, match="refit must be"):
+    with pytest.raises(ValueError, match="parameter refit must be"):
         SpanSearch(SVC(), {"C": [1, 10]}, scoring=scoring).fit(X, y)
 
 
@@ -588,16 +595,14 @@ def test_scores_go_to_the_weighting_with_and_without_a_pipeline():
 def test_sample_weights_in_kfold_are_those_of_grid_search_cv():
     X, y = small(120)
     weight = np.random.default_rng(0).uniform(0.2, 3, len(y))
-    grid = {"C": [0.1, 1, 10]}
-    cv = KFold(3)
-    ours = SpanSearch(SVC(gamma=0.2, tol=1e-6), grid, method="kfold", cv=cv)
-    ours.fit(X, y, sample_weight=weight)
-    for i, C in enumerate(grid["C"]):
-        for k, (train, test) in enumerate(cv.split(X, y)):
-            model = SVC(C=C, gamma=0.2, tol=1e-6).fit(X[train], y[train], weight[train])
-            assert ours.cv_results_[f"split{k}_test_score"][i] == pytest.approx(
-                model.score(X[test], y[test])
-            )
+    model, grid = SVC(gamma=0.2, tol=1e-6), {"C": [0.1, 1, 10]}
+    for scoring in (None, "roc_auc", ["f1", "accuracy"]):
+        options = {"cv": KFold(3), "scoring": scoring, "refit": False, "return_train_score": True}
+        ours = SpanSearch(model, grid, **options).fit(X, y, sample_weight=weight)
+        theirs = GridSearchCV(model, grid, **options).fit(X, y, sample_weight=weight)
+        for name, column in theirs.cv_results_.items():
+            if "_test_" in name or "_train_" in name:  # also whether scores are weighted
+                np.testing.assert_allclose(ours.cv_results_[name], column, atol=1e-12)
 
 
 def test_groups_reach_the_splitter():
@@ -685,13 +690,32 @@ def test_a_candidate_that_fails_is_ranked_last_and_the_search_goes_on():
         SpanSearch(SVC(), {"C": [-1, -2, -3]}).fit(X, y)
 
 
-def test_a_candidate_that_does_not_converge_fails():
+@pytest.mark.parametrize("options", [{}, {"cv": 3}, {"scoring": "roc_auc"}])
+def test_a_candidate_that_does_not_converge_is_scored_and_said(options):
     X, y = small(200, class_sep=0.3)
     model = SpanSVC(gamma=1, max_iter=300)
-    with pytest.warns(FitFailedWarning, match=r"stopped early \(max_iter=300\)"):
-        search = SpanSearch(model, {"C": [1e4, 1e-6]}).fit(X, y)
-    assert search.best_params_ == {"C": 1e-6}
+    with pytest.warns(ConvergenceWarning, match="stopped early, with the KKT conditions") as said:
+        search = SpanSearch(model, {"C": [1e4, 1e-6]}, refit=False, **options).fit(X, y)
+    assert said[0].filename == __file__
     np.testing.assert_array_equal(search.cv_results_["converged"], [False, True])
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+@pytest.mark.parametrize("model", [SpanSVC(max_iter=20), SVC(max_iter=20)])
+def test_a_search_in_which_nothing_converges_selects_all_the_same(model):
+    X, y = small(200, class_sep=0.3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        search = SpanSearch(model, {"C": [10, 1e4]}).fit(X, y)
+    assert not search.cv_results_["converged"].any()
+    assert search.predict(X).shape == y.shape
+
+
+def test_raising_the_tolerance_is_advised_only_where_it_can_help():
+    X, y = small(200, class_sep=0.3)
+    with pytest.warns(ConvergenceWarning, match=r"or raise max_iter\.$"):
+        SpanSearch(SpanSVC(gamma=1, max_iter=3), {"C": [1e4]}, refit=False).fit(X, y)
+    assert advice_on_stops(0.01).endswith("or raise max_iter, or tol.")
 
 
 def test_a_fold_with_one_class_costs_that_fold():
@@ -978,7 +1002,7 @@ def test_empty_sets_are_counted_over_all_pairs_of_classes():
 def test_a_candidate_after_one_that_failed_starts_from_nothing():
     X, y = small(200)
     model = SpanSVC(C=100.0, gamma=0.3)
-    with pytest.warns(FitFailedWarning, match="stopped early"):
+    with pytest.warns(ConvergenceWarning, match="1 of 2 fits stopped early"):
         search = SpanSearch(model, {"max_iter": [3, 10**6]}, refit=False).fit(X, y)
     alone = SpanSearch(model, {"max_iter": [10**6]}, refit=False).fit(X, y)
     assert list(search.cv_results_["converged"]) == [False, True]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .analysis import SpanAnalysis, analyze
     from .display import LooDisplay, SpanSearchDisplay
     from .loo import exact_loo
-    from .search import SpanSearch, span_scorer
+    from .search import SpanRandomizedSearch, SpanSearch, span_scorer
     from .svc import SpanSVC
     from .weighting import ClassWeighting, SigmoidWeighting, Weighting
 
@@ -29,6 +29,7 @@ __all__ = [
     "LooDisplay",
     "SigmoidWeighting",
     "SpanAnalysis",
+    "SpanRandomizedSearch",
     "SpanSVC",
     "SpanSearch",
     "SpanSearchDisplay",
@@ -48,6 +49,7 @@ _HOMES = {
     "LooDisplay": "display",
     "SigmoidWeighting": "weighting",
     "SpanAnalysis": "analysis",
+    "SpanRandomizedSearch": "search",
     "SpanSVC": "svc",
     "SpanSearch": "search",
     "SpanSearchDisplay": "display",

@@ -48,6 +48,7 @@ from .qp import (
 
 __all__ = [
     "DualSolution",
+    "advice_on_stops",
     "box",
     "check_same_rows",
     "find_intercept",
@@ -61,6 +62,9 @@ __all__ = [
 
 #: A model that violates the KKT conditions by more than this was fitted on other data.
 _SUSPICIOUS_GAP = 0.1
+
+#: A tolerance that still makes sense, in units of the margin.
+_TOLERABLE = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -402,6 +406,13 @@ def instance_bounds(C: float, class_weight: Array, classes: np.ndarray, weight: 
     if not (isinstance(C, Real) and np.isfinite(C) and C > 0):
         raise ValueError(f"C must be a positive number; got {C!r}.")
     return weight * (C * class_weight[classes])
+
+
+def advice_on_stops(gap: float) -> str:
+    """What to do about a training that stopped with the KKT conditions violated by `gap`."""
+    advice = "Scale the features, use a smaller C, or raise max_iter"
+    # A larger tolerance would be none.
+    return f"{advice}, or tol." if gap < _TOLERABLE else f"{advice}."
 
 
 def warn_indefinite(stacklevel: int) -> None:

@@ -21,7 +21,7 @@ from ._linalg import one_blas_thread
 from ._typing import Array, Mask, Rows
 from .calibration import PairSigmoids, fit_sigmoid, limit_outliers
 from .machines import TrainedMachines
-from .pairs import PairRows, labels, lost
+from .pairs import PairRows, labels, lost, shaped
 from .values import LeftOutValues, exact_values, left_out_values
 
 __all__ = [
@@ -215,6 +215,12 @@ class LeftOutClasses:
         rows = np.flatnonzero(contested)
         predicted[rows] = self.values.predicted(rows, self.n_classes, break_ties)
         return predicted
+
+    def decision_function(self, shape: str, ranks: bool = False) -> Array:
+        """Decision values in scikit-learn's form; comparable ones of two classes with `ranks`."""
+        if ranks and self.n_classes == 2:
+            return self.values.comparable[:, 0]
+        return shaped(self.values.decision, self.n_classes, shape)
 
     def wrong(self, break_ties: bool = False) -> Mask:
         """Which rows are misclassified."""

@@ -73,6 +73,8 @@ class Points:
 class Grams:
     """The Gram matrix of a training set, and those of the pairs of classes.
 
+    It is computed from the rows unless `whole` is given.
+
     Attributes
     ----------
     whole : Gram
@@ -90,6 +92,7 @@ class Grams:
         budget: float | str | None = None,
         pair_rows: PairRows | None = None,
         points: Points | None = None,
+        whole: Gram | None = None,
     ) -> None:
         self.kernel = kernel
         if points is None:
@@ -97,7 +100,9 @@ class Grams:
             points = Points(X, pair_rows, kernel.precomputed)
         self.points, self.pair_rows = points, points.pair_rows
         self.labels, self.places = points.labels, points.places
-        self.whole = gram_of(kernel, points.X, budget, kinds=lambda: points.kinds)
+        if whole is None:
+            whole = gram_of(kernel, points.X, budget, kinds=lambda: points.kinds)
+        self.whole = whole
         self._of_pairs: dict[int, Gram] = {}
 
     def of_pair(self, pair: int) -> Gram:

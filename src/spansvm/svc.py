@@ -19,7 +19,7 @@ from ._typing import Array, Rows
 from ._validation import Constraint, check_groups, check_parameters, is_bool, is_positive
 from .as_svc import arranged, as_svc
 from .criteria import SolvedModel
-from .dual import warn_indefinite
+from .dual import advice_on_stops, warn_indefinite
 from .group_left_out import groups_left_out, sets_of
 from .kernels import kernel_of
 from .left_out import LeftOutClasses, span_left_out
@@ -236,7 +236,7 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
             worst = machines.found.gap
             warnings.warn(
                 f"The solver stopped early (max_iter={self.max_iter}) with the KKT conditions "
-                f"violated by {worst:.2g}. Scale the features, or raise tol or max_iter.",
+                f"violated by {worst:.2g}. {advice_on_stops(worst)}",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -261,6 +261,14 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
         self.n_iter_ = machines.found.iterations.astype(np.int32)
         self.fit_status_ = int(not machines.found.converged)
         self.shape_fit_ = machines.X.shape
+
+    def hold(self, machines: TrainedMachines, classes: np.ndarray, class_weight: Array) -> SpanSVC:
+        """Take machines that were trained elsewhere as its own, as if by ``fit``."""
+        self.classes_, self.class_weight_ = classes, class_weight
+        self.n_features_in_ = int(machines.X.shape[1])
+        self._store(machines)
+        self.leave_out(None)
+        return self
 
     def leave_out(self, sets: list[Rows] | None) -> None:
         """Let the leave-one-out values leave out sets of rows that make up all; None for single."""

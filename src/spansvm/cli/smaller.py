@@ -11,7 +11,7 @@ from sklearn.kernel_approximation import Nystroem
 
 from .._typing import Rows
 from ..errors import UserError, listed
-from ..search.composite import take_rows
+from ..search.fit_arguments import take_rows
 from ..search.subsets import stratified_rows
 from ..tables import Table
 from .grids import SearchPlan

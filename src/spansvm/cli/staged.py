@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 
 from ..search import SpanSearch
-from ..search.composite import setting_keys
+from ..search.candidates import setting_keys
 from ..search.dispatch import run
-from ..search.evaluation import Outcome, Work
 from ..search.forecast import Forecast
 from ..search.grid import select
 from ..search.progress import SearchProgress
+from ..search.work import Outcome, Work
 from .terminal import Terminal
 
 __all__ = ["BUDGET", "INTERRUPTED", "StagedSearch", "Stages", "Widened", "key_of"]

@@ -12,7 +12,8 @@ from ..errors import UserError, listed, require
 from ..group_left_out import sets_of
 from ..output import OutputFolder
 from ..report import Report
-from ..search.composite import FitParams, candidate_estimator, refit_arguments
+from ..search.candidates import candidate_estimator
+from ..search.fit_arguments import FitParams, refit_arguments
 from ..svc import SpanSVC
 from ..tables import Table, build_pipeline, read_table
 from ..tables.table import CATEGORICAL, NUMERIC

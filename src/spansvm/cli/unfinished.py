@@ -16,8 +16,8 @@ from zipfile import BadZipFile
 import numpy as np
 
 from ..errors import UserError
-from ..search.evaluation import Outcome
 from ..search.kept import Kept
+from ..search.work import Outcome
 
 __all__ = ["FILE", "Unfinished"]
 

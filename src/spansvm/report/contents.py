@@ -213,7 +213,7 @@ def _machine(search: Any) -> SpanSVC:
         raise ValueError(
             "The search has no best_estimator_; a report needs a search with refit=True."
         )
-    machine = unwrap(search.best_estimator_)[2]
+    machine = unwrap(search.best_estimator_).machine
     if not isinstance(machine, SpanSVC):
         raise TypeError(
             "A report needs a search over a SpanSVC, which keeps its leave-one-out values; "

@@ -1,14 +1,19 @@
 """Hyperparameter search by the span.
 
-``composite`` takes the estimator apart, ``grid`` orders the candidates and selects among them,
-``training_sets`` holds the data they share, ``evaluation`` trains and scores them, ``dispatch``
-sends them to workers, ``refinement`` evaluates the best of them exactly, ``results`` builds the
-table, ``refit`` trains the selected model, ``corrected`` corrects its score for having been
-selected (``kept``, ``draws``, ``draw_scores``, ``count_scores``, ``intervals``), ``selected`` is
-the fitted search as a classifier, and ``spansearch`` is the public class.
+``composite`` takes the estimator apart, ``fit_arguments`` sorts the arguments of ``fit``,
+``candidates`` builds the estimators of candidates, ``grid`` orders them and selects among them,
+``leaving`` decides what is left out, ``training_sets`` holds the rows and Gram matrices they are
+trained on, ``shared_data`` shares these, ``evaluation`` trains candidates, ``scored`` scores them
+(``trained``, ``responses``, ``standard_errors``), ``dispatch`` sends them to workers,
+``refinement`` evaluates the best of them exactly, ``results`` builds the table, ``refit`` trains
+the selected model, ``corrected`` corrects its score for having been selected (``kept``, ``draws``,
+``drawn``, ``draw_scores``, ``label_scores``, ``count_scores``, ``intervals``), ``selected`` is the
+fitted search as a classifier, ``base`` the search itself; ``spansearch`` and ``randomized`` are the
+public classes.
 """
 
+from .randomized import SpanRandomizedSearch
 from .scoring import span_scorer
 from .spansearch import SpanSearch
 
-__all__ = ["SpanSearch", "span_scorer"]
+__all__ = ["SpanRandomizedSearch", "SpanSearch", "span_scorer"]

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
+
+from sklearn.base import ClassifierMixin
 
 from .._validation import Constraint, check_parameters, is_bool
 from ..memory import parse_budget
 from ..methods import SELECTING, predicts
-from .composite import unwrap
+from .candidates import candidate_estimator
+from .composite import is_absent, unwrap
 from .grid import TIES
 from .scoring import resolve_scorers
 
-__all__ = ["check_search"]
+__all__ = ["check_search", "several_scores"]
 
 _CONSTRAINTS: dict[str, Constraint] = {
     "method": (
@@ -37,11 +41,12 @@ _CONSTRAINTS: dict[str, Constraint] = {
         "True, False, the name of a score or a function",
     ),
     "corrected": (is_bool, "True or False"),
+    "return_train_score": (is_bool, "True or False"),
 }
 
 
-def check_search(search: Any) -> None:
-    """Raise ValueError for invalid parameters of a SpanSearch."""
+def check_search(search: Any, candidates: Sequence[Mapping[str, Any]]) -> None:
+    """Raise an error for invalid parameters of a search, or an estimator that it cannot train."""
     check_parameters(search, _CONSTRAINTS)
     if not predicts(search.method) and search.scoring is not None:
         raise ValueError(
@@ -60,12 +65,25 @@ def check_search(search: Any) -> None:
         )
     if search.gram_budget is not None:
         parse_budget(search.gram_budget)
-    unwrap(search.estimator)
+    # The grid may provide the machine.
+    machine = unwrap(search.estimator, placeholder=True).machine
+    if is_absent(machine):
+        unwrap(candidate_estimator(search.estimator, candidates[0]))
+    elif search.scoring is None and type(machine).score is not ClassifierMixin.score:
+        raise TypeError(
+            f"{type(machine).__name__} has its own score in place of accuracy. Name it in scoring, "
+            "as a function of the estimator, X and y."
+        )
     scorers = resolve_scorers(search.estimator, search.scoring)
     if list(scorers) != ["score"] and not (
         search.refit is False or callable(search.refit) or search.refit in scorers
     ):
-        raise ValueError(
-            "With several scores, refit must be False, a function, or the name of the one to "
-            f"select by: {', '.join(scorers)}; got {search.refit!r}."
-        )
+        raise ValueError(several_scores(scorers, search.refit))
+
+
+def several_scores(names: Iterable[str], refit: Any) -> str:
+    """The message for a `refit` that does not say which of several scores to select by."""
+    return (
+        "For multi-metric scoring, the parameter refit must be set to a scorer key or a callable "
+        f"to refit, or to False: it must name one of {', '.join(names)}; got {refit!r}."
+    )

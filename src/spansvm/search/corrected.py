@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.metrics import log_loss, roc_auc_score
-from sklearn.metrics._scorer import _BaseScorer
 
-from .._typing import Array, Rows
+from .._typing import Rows
 from ..methods import predicts
-from .composite import has_rows, take_rows
-from .count_scores import accuracy, count_score
-from .draw_scores import AnyScorer, CountedErrors, DrawScores, RankedValues, RowMeans
+from .count_scores import accuracy, count_score, only_errors
+from .draw_scores import CountedErrors, DrawScores
+from .drawn import drawn_scores
 from .draws import repeat_selection
 from .intervals import interval_of_score, interval_of_share
-from .kept import BUDGET, Keeping, Kept, Replayed
+from .kept import BUDGET, Keeping, Kept
 
 if TYPE_CHECKING:
-    from .evaluation import Outcome, Work
+    from .work import Outcome, Work
 
 __all__ = ["CorrectedScore", "Correction", "what_to_keep"]
 
@@ -61,10 +58,8 @@ def what_to_keep(search: Any, work: Work, n_candidates: int, y: np.ndarray) -> K
     scorers = {"score": None} if work.scorers is None else work.scorers
     if name not in scorers:
         return "there are several scores, and refit names none of them to select by"
-    only_errors = set(work.score_params.get(name, {})) <= {"sample_weight"} and (
-        count_score(scorers[name], np.unique(y)) is not None
-    )
-    return Keeping(name, only_errors, BUDGET // (n_candidates * work.leaving.n_splits))
+    errors = only_errors(scorers[name], work.score_params.get(name, {}), np.unique(y))
+    return Keeping(name, errors, BUDGET // (n_candidates * work.leaving.n_splits))
 
 
 class CorrectedScore:
@@ -168,32 +163,14 @@ def _gather(
         if None in parts[search.best_index_]:
             return _MEMORY
         return _LACKING
-    classes, indices = np.unique(y, return_inverse=True)
+    classes = np.unique(y)
     values = selected.responses.get("predict_proba")
     if values is not None and values.shape[1] != classes.size:
         return _LACKING
     params = work.score_params.get(keeping.scorer, {})
     scorer = None if work.scorers is None else work.scorers[keeping.scorer]
-    weight = params.get("sample_weight")
-    weight = None if weight is None else np.asarray(weight, dtype=np.float64)[rows]
+    scores = drawn_scores(scorer, params, kept, rows, y, X, search.refit)
     counted = count_score(scorer, classes) if keeping.only_errors else None
-    plain = set(params) <= {"sample_weight"}
-    responses = [None if own is None else own.responses for own in kept]
-    scores: DrawScores
-    if counted is not None:
-        bits = [None if own is None else own.wrong for own in kept]
-        of_class = np.zeros(rows.size, dtype=np.intp) if counted is accuracy else indices[rows]
-        scores = CountedErrors(bits, of_class, weight, counted)
-    elif plain and classes.size == 2 and _computes(scorer, roc_auc_score):
-        scores = RankedValues(responses, indices[rows] == 1, weight)
-    elif plain and _computes(scorer, log_loss):
-        scores = RowMeans(responses, partial(_log_probability, indices[rows]), weight)
-    else:
-        call = partial(
-            _call, scorer, params, rows, y, None if isinstance(scorer, _BaseScorer) else X,
-            search.refit,
-        )  # fmt: skip
-        scores = AnyScorer(responses, classes, call)
     units = rows if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1][rows]
     return _Predictions(
         scores,
@@ -202,7 +179,7 @@ def _gather(
         np.unique(units, return_inverse=True)[1],
         np.unique(rows).size,
         counted is accuracy,
-        weight is not None,
+        params.get("sample_weight") is not None,
     )
 
 
@@ -241,33 +218,3 @@ def _pooled(parts: Sequence[Kept | None], sizes: Sequence[int]) -> Kept | None:
 def _form(kept: Kept) -> tuple[Any, ...]:
     """What must agree between folds: the methods that were asked, and numbers of columns."""
     return tuple((method, *values.shape[1:]) for method, values in sorted(kept.responses.items()))
-
-
-def _computes(scorer: Any, function: Any) -> bool:
-    """Whether a scorer computes a function without any settings."""
-    return getattr(scorer, "_score_func", None) is function and not scorer._kwargs
-
-
-def _log_probability(indices: np.ndarray, responses: Mapping[str, np.ndarray]) -> Array:
-    """Logarithm of the probability of every row's own class, limited as in scikit-learn."""
-    probabilities = responses["predict_proba"].astype(np.float64)
-    own = probabilities[np.arange(indices.size), indices] / probabilities.sum(axis=1)
-    least = np.finfo(np.float64).eps
-    return np.log(np.clip(own, least, 1.0 - least))
-
-
-def _call(
-    scorer: Any, params: Mapping[str, Any], rows: Rows, y: np.ndarray, X: Any, name: Any,
-    predictions: Replayed, places: Rows,
-) -> float:  # fmt: skip
-    """The score of replayed predictions.
-
-    scikit-learn's scorers do not look at `X`; the row numbers stand for it.
-    """
-    own = rows[places]
-    given = {
-        key: take_rows(value, own) if has_rows(value, y.size) else value
-        for key, value in params.items()
-    }
-    value = scorer(predictions, own[:, None] if X is None else take_rows(X, own), y[own], **given)
-    return float(value[name] if isinstance(value, dict) else value)

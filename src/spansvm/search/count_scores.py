@@ -8,7 +8,7 @@ all candidates on any choice of rows are one product of matrices.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -23,7 +23,7 @@ from sklearn.metrics import (
 
 from .._typing import Array
 
-__all__ = ["CountScore", "accuracy", "count_score"]
+__all__ = ["CountScore", "accuracy", "count_score", "only_errors"]
 
 #: From the weight of the rows of each class, of shape (..., k), and that of the misclassified ones
 #: to a score of shape (...).
@@ -71,6 +71,11 @@ def _ratio(part: Array, whole: Array, empty: float) -> Array:
 
 
 _FORMULAS = {precision_score: _precision, recall_score: _recall, f1_score: _f1}
+
+
+def only_errors(scorer: Any, params: Mapping[str, Any], classes: np.ndarray) -> bool:
+    """Whether which rows are misclassified is all that a score depends on; `params` as given."""
+    return set(params) <= {"sample_weight"} and count_score(scorer, classes) is not None
 
 
 def count_score(scorer: Any, classes: np.ndarray) -> CountScore | None:

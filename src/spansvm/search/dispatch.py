@@ -15,10 +15,11 @@ import joblib
 import numpy as np
 from sklearn import config_context
 
-from .composite import setting_keys
-from .evaluation import Chain, Outcome, Work, evaluate
+from .candidates import setting_keys
+from .evaluation import evaluate
 from .grid import chains
-from .training_sets import Lease
+from .shared_data import Lease
+from .work import Chain, Outcome, Work
 
 __all__ = ["plan", "run"]
 
@@ -35,8 +36,12 @@ def run(
     y: np.ndarray,
     candidates: Sequence[Mapping[str, Any]],
     n_jobs: int | None,
+    pre_dispatch: Any = "2*n_jobs",
 ) -> Iterator[tuple[int, int, Outcome]]:
-    """Yield candidate, split and outcome for all of them, as each becomes known."""
+    """Yield candidate, split and outcome for all of them, as each becomes known.
+
+    `pre_dispatch` is how many chains joblib takes at once.
+    """
     waiting = plan(work, candidates)
     if joblib.effective_n_jobs(n_jobs) == 1:
         for chain in waiting:
@@ -45,7 +50,7 @@ def run(
         return
     for attempt in range(_RETRIES + 1):
         try:
-            for chain, outcomes in _in_parallel(work, X, y, waiting, n_jobs):
+            for chain, outcomes in _in_parallel(work, X, y, waiting, n_jobs, pre_dispatch):
                 for index, outcome in zip(chain.indices, outcomes, strict=True):
                     yield index, chain.split, outcome
                 waiting = [other for other in waiting if other is not chain]
@@ -57,7 +62,7 @@ def run(
                 f"A worker was lost ({type(error).__name__}); resubmitting {len(waiting)} chains "
                 "of candidates.",
                 RuntimeWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
 
@@ -87,9 +92,16 @@ def plan(work: Work, candidates: Sequence[Mapping[str, Any]]) -> list[Chain]:
 
 
 def _in_parallel(
-    work: Work, X: Any, y: np.ndarray, waiting: list[Chain], n_jobs: int | None
+    work: Work,
+    X: Any,
+    y: np.ndarray,
+    waiting: list[Chain],
+    n_jobs: int | None,
+    pre_dispatch: Any,
 ) -> Iterator[tuple[Chain, list[Outcome]]]:
-    options: dict[str, Any] = {"n_jobs": n_jobs, "prefer": "threads", "batch_size": 1}
+    options: dict[str, Any] = {
+        "n_jobs": n_jobs, "prefer": "threads", "batch_size": 1, "pre_dispatch": pre_dispatch,
+    }  # fmt: skip
     try:
         parallel = joblib.Parallel(**options, return_as="generator")
     except ValueError:  # the backend returns all results at once

@@ -1,8 +1,9 @@
 """Scores of all candidates on drawn rows, from the predictions that were kept.
 
-Rows are drawn by counts: how often each prediction is drawn.  There are four ways to a score.
+Rows are drawn by counts: how often each prediction is drawn.  There are five ways to a score.
 :class:`CountedErrors` multiplies the counts by the errors of all candidates, in blocks of bounded
-memory; :class:`RowMeans` by any other values of rows whose mean is the score.
+memory; :class:`RowMeans` by any other values of rows whose mean is the score, and
+:class:`ConfusedLabels` by the cells of the confusion matrix that rows are in.
 :class:`RankedValues` computes areas under ROC curves from ranks.  :class:`AnyScorer` calls the
 scorer itself, once for every draw and different candidate.
 """
@@ -15,12 +16,22 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
+from scipy import sparse
+from scipy.stats import rankdata
 
 from .._typing import Array, Mask, Rows
-from .count_scores import CountScore
+from .count_scores import CountScore, accuracy
 from .kept import Replayed
+from .label_scores import LabelScore
 
-__all__ = ["AnyScorer", "CountedErrors", "DrawScores", "RankedValues", "RowMeans"]
+__all__ = [
+    "AnyScorer",
+    "ConfusedLabels",
+    "CountedErrors",
+    "DrawScores",
+    "RankedValues",
+    "RowMeans",
+]
 
 #: Numbers in a block of a matrix: 8 MiB.
 BLOCK = 2**20
@@ -54,6 +65,10 @@ class DrawScores(Protocol):
 
         `counts`, of shape (n_draws, n), holds how often each prediction is drawn.
         """
+        ...
+
+    def contributions(self) -> Array | None:
+        """How much each row changes the score of the first candidate; None if not known."""
         ...
 
 
@@ -116,6 +131,21 @@ class CountedErrors:
         result[self._known] = self._score(rows, wrong)
         return result
 
+    def contributions(self) -> Array | None:
+        """Of a share of all rows; none of other scores."""
+        if self._score is not accuracy:
+            return None
+        (places,) = self._places
+        wrong = np.unpackbits(self._bits[0][0], count=places.size)
+        return _of_mean(1.0 - wrong.astype(np.float64), self._weight)
+
+
+def _of_mean(values: Array, weight: Array | None) -> Array:
+    """How much each row changes a mean."""
+    weight = np.ones(values.size) if weight is None else weight
+    total = weight.sum()
+    return weight * (values - (weight @ values) / total) / total
+
 
 class _EachCandidate:
     """Scores of one candidate after the other; candidates with equal predictions only once.
@@ -159,6 +189,10 @@ class _EachCandidate:
                 result[np.ix_(np.array(candidates), draws)] = self._scores(own, counts[draws])
         return result
 
+    def contributions(self) -> Array | None:
+        """How much each row changes the score of the first candidate; None if not known."""
+        return None
+
     def _scores(self, own: Mapping[str, np.ndarray], counts: np.ndarray) -> Array:
         raise NotImplementedError
 
@@ -177,6 +211,19 @@ class RankedValues(_EachCandidate):
     ) -> None:
         super().__init__(responses)
         self._positive, self._weight = positive, weight
+
+    def contributions(self) -> Array | None:
+        """The share of the other class that each row is on the right side of, above the mean."""
+        own = self._responses[0]
+        if own is None or self._weight is not None:
+            return None
+        (values,) = own.values()
+        ranks, result = rankdata(values), np.empty(values.size)
+        for members, sign in ((self._positive, 1.0), (~self._positive, -1.0)):
+            others = values.size - members.sum()
+            beyond = (ranks[members] - rankdata(values[members])) / max(others, 1)
+            result[members] = sign * (beyond - beyond.mean()) / members.sum()
+        return result
 
     def _scores(self, own: Mapping[str, np.ndarray], counts: np.ndarray) -> Array:
         (values,) = own.values()
@@ -219,11 +266,54 @@ class RowMeans(_EachCandidate):
         super().__init__(responses)
         self._value, self._weight = value, weight
 
+    def contributions(self) -> Array | None:
+        """Those to the mean."""
+        own = self._responses[0]
+        return None if own is None else _of_mean(self._value(own), self._weight)
+
     def _scores(self, own: Mapping[str, np.ndarray], counts: np.ndarray) -> Array:
         weight = np.ones(counts.shape[1]) if self._weight is None else self._weight
         rows = counts @ weight
         total = counts @ (weight * self._value(own))
         return np.where(rows > 0, total / np.where(rows > 0, rows, 1.0), np.nan)
+
+
+class ConfusedLabels(_EachCandidate):
+    """Scores that follow from the confusion matrix.
+
+    Parameters
+    ----------
+    responses : sequence of (dict of str to ndarray, or None)
+    indices : ndarray of shape (n,)
+        The true class of every row.
+    n_classes : int
+    weight : ndarray of shape (n,), optional
+        Of every row in the score.
+    score : LabelScore
+    """
+
+    limits = (-1.0, 1.0)
+
+    def __init__(
+        self,
+        responses: Sequence[Mapping[str, np.ndarray] | None],
+        indices: np.ndarray,
+        n_classes: int,
+        weight: Array | None,
+        score: LabelScore,
+    ) -> None:
+        super().__init__(responses)
+        self._indices, self._n_classes, self._score = indices, n_classes, score
+        self._weight = np.ones(indices.size) if weight is None else weight
+
+    def _scores(self, own: Mapping[str, np.ndarray], counts: np.ndarray) -> Array:
+        n, k = self._indices.size, self._n_classes
+        cells = self._indices * k + own["predict"]
+        places = sparse.csr_matrix((self._weight, cells, np.arange(n + 1)), shape=(n, k * k))
+        # A product with a sparse matrix on the left is a dense one.
+        matrices = (places.T @ counts.T.astype(np.float64)).T.reshape(-1, k, k)
+        scores = self._score(matrices)
+        return np.where(counts.any(axis=1), scores, np.nan)
 
 
 class AnyScorer(_EachCandidate):
@@ -236,6 +326,8 @@ class AnyScorer(_EachCandidate):
         Labels of all classes.
     score : callable
         From predictions and the places that they are for to a score.
+    fitted : callable, optional
+        Gives the estimator of a single candidate.
     """
 
     _most_scores, limits = 5_000, (-np.inf, np.inf)
@@ -245,9 +337,10 @@ class AnyScorer(_EachCandidate):
         responses: Sequence[Mapping[str, np.ndarray] | None],
         classes: np.ndarray,
         score: Callable[[Any, Rows], float],
+        fitted: Callable[[], Any] | None = None,
     ) -> None:
         super().__init__(responses)
-        self._classes, self._score = classes, score
+        self._classes, self._score, self._fitted = classes, score, fitted
 
     def _scores(self, own: Mapping[str, np.ndarray], counts: np.ndarray) -> Array:
         result = np.full(counts.shape[0], np.nan)
@@ -257,7 +350,8 @@ class AnyScorer(_EachCandidate):
                 # Some draws lack a class, of which scorers warn.
                 warnings.simplefilter("ignore")
                 try:
-                    result[draw] = self._score(Replayed(own, self._classes, places), places)
+                    replayed = Replayed(own, self._classes, places, self._fitted)
+                    result[draw] = self._score(replayed, places)
                 except Exception:  # no score, as where a scorer fails in the search
                     continue
         return result

@@ -22,7 +22,7 @@ from .._typing import Array, Rows
 from .draw_scores import BLOCK, DrawScores
 from .grid import EQUAL_SCORES
 
-__all__ = ["N_DRAWS", "Repeated", "repeat_selection"]
+__all__ = ["N_DRAWS", "Repeated", "draws", "repeat_selection"]
 
 #: How often the selection is repeated.
 N_DRAWS = 500
@@ -77,7 +77,7 @@ def repeat_selection(
     """
     found: list[Array] = []
     size = max(1, BLOCK // max(scores.per_draw, units.size))
-    for counts in _draws(units, min(n_draws, scores.most_draws), size):
+    for counts in draws(units, min(n_draws, scores.most_draws), size):
         inside = scores(counts)
         known = np.where(np.isnan(inside), -np.inf, inside)
         chosen = np.isfinite(known) & (known >= known.max(axis=0) - EQUAL_SCORES)
@@ -92,7 +92,7 @@ def repeat_selection(
     return Repeated(*every[:, np.isfinite(every).all(axis=0)])
 
 
-def _draws(units: Rows, n_draws: int, size: int) -> Iterator[np.ndarray]:
+def draws(units: Rows, n_draws: int, size: int) -> Iterator[np.ndarray]:
     """How often every prediction is drawn, for `size` draws at a time."""
     n_units = int(units.max()) + 1
     for start in range(0, n_draws, size):

@@ -20,11 +20,14 @@ import numpy as np
 from .._typing import Array, Rows
 from ..lazy import LazyGram
 from ..memory import NONE, PARTS, gram_form
-from .composite import Candidates, has_rows, take_rows
+from .candidates import Candidates
 from .dispatch import plan
-from .evaluation import Chain, Work, evaluate
+from .evaluation import evaluate
+from .fit_arguments import has_rows, take_rows
+from .shared_data import cache_of, forget
 from .subsets import stratified_rows
-from .training_sets import TrainingSet, cache_of, forget
+from .training_sets import TrainingSet
+from .work import Chain, Work
 
 __all__ = ["Forecast", "predict_cost"]
 
@@ -363,10 +366,10 @@ def _training_set(work: Work, X: Any, y: np.ndarray, chain: Chain) -> tuple[floa
         machine.gram_budget = work.gram_budget
     split = work.splits[chain.split]
     params = work.params if split is None else work.params.take(split[0], y.size)
-    training_set = cache_of(work.token).training_set(
+    problems = cache_of(work.token).problems(
         (chain.transformers, chain.kernel, chain.split), estimator, machine, X, y, params, split
     )
-    return time.perf_counter() - started, training_set
+    return time.perf_counter() - started, problems.sets[0]
 
 
 def _times(

@@ -7,16 +7,15 @@ asked of the classifier: labels, or values in single precision.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 
 from .._typing import Mask, Rows
 from .._validation import n_rows
-from .responses import LeftOutClassifier
+from .responses import LeftOutClassifier, TrainedAttributes
 
 __all__ = ["BUDGET", "Keeping", "Kept", "Recorder", "Replayed", "keep_errors", "keep_responses"]
 
@@ -93,16 +92,27 @@ def keep_responses(
 
 
 class Recorder(LeftOutClassifier):
-    """Left-out predictions that note what a scorer asks of them, in `asked`."""
+    """Left-out predictions that note what a scorer asks of them, in `asked`.
+
+    A step of a pipeline notes it in the same place.
+    """
 
     @classmethod
     def of(cls, classifier: LeftOutClassifier) -> Recorder:
         """The same predictions."""
-        recorder = cls(**classifier.get_params(deep=False))
+        recorder = cls(
+            classifier.left_out, classifier.classes_, classifier.settings, classifier._fitted,
+            classifier.ranks,
+        )  # fmt: skip
         recorder.asked = {}
         return recorder
 
     asked: dict[str, np.ndarray]
+
+    def _copy(self, fitted: Callable[[], Any] | None, ranks: bool) -> Recorder:
+        copied = type(self)(self.left_out, self.classes_, self.settings, fitted, ranks)
+        copied.asked = self.asked
+        return copied
 
     def _note(self, method: str, values: np.ndarray) -> np.ndarray:
         self.asked[method] = values
@@ -125,14 +135,24 @@ class Recorder(LeftOutClassifier):
         return self._note("predict_log_proba", super().predict_log_proba(X))
 
 
-class Replayed(ClassifierMixin, BaseEstimator):
+class Replayed(TrainedAttributes):
     """Kept predictions of some rows behind the interface of a classifier."""
 
     def __init__(
-        self, responses: Mapping[str, np.ndarray], classes: np.ndarray, rows: Rows
+        self,
+        responses: Mapping[str, np.ndarray],
+        classes: np.ndarray,
+        rows: Rows,
+        fitted: Callable[[], Any] | None = None,
     ) -> None:
+        super().__init__(fitted)
         self.responses, self.rows = responses, rows
-        self.classes = self.classes_ = classes
+        self.classes_ = classes
+
+    def _of_last_step(self) -> Replayed:
+        return Replayed(
+            self.responses, self.classes_, self.rows, lambda: self._model().steps[-1][1]
+        )
 
     def _of(self, method: str, X: Any) -> np.ndarray:
         if method not in self.responses or n_rows(X) != self.rows.size:
@@ -141,7 +161,7 @@ class Replayed(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """Labels of the rows."""
-        return self.classes[self._of("predict", X)]
+        return self.classes_[self._of("predict", X)]
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Decision values of the rows."""

@@ -47,6 +47,11 @@ class Leaving:
         return None if self.sets is None or not self.pooled else len(self.sets)
 
     @property
+    def one_sample(self) -> bool:
+        """Whether all left-out rows are scored together, not fold by fold."""
+        return self.splits[0] is None and self.pooled
+
+    @property
     def n_splits(self) -> int:
         """The number of scores of each candidate."""
         return len(self.splits) if self.sets is None or self.pooled else len(self.sets)
@@ -98,7 +103,13 @@ def plan_leaving(
 def _folds(
     splitter: Any, X: Any, y: np.ndarray, params: Mapping[str, Any]
 ) -> list[tuple[Rows, Rows]]:
-    return [(as_rows(train), as_rows(test)) for train, test in splitter.split(X, y, **params)]
+    folds = [(as_rows(train), as_rows(test)) for train, test in splitter.split(X, y, **params)]
+    if not folds:
+        raise ValueError(
+            "cv has no folds. A generator, such as KFold().split(X), can be used only once: pass "
+            "list(...) of it, or the splitter itself."
+        )
+    return folds
 
 
 def _check_complement(method: str, number: int, train: Rows, test: Rows, n: int) -> None:

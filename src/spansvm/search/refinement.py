@@ -15,8 +15,8 @@ import numpy as np
 
 from .._typing import Array, Mask
 from .dispatch import run
-from .evaluation import Outcome, Work
 from .grid import EQUAL_SCORES, neighbourhood_scores
+from .work import Outcome, Work
 
 __all__ = ["Refinement"]
 

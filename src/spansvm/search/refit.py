@@ -14,6 +14,7 @@ from functools import wraps
 from typing import Any
 
 import numpy as np
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.svm import SVC
 
 from .._typing import Array, Rows
@@ -24,7 +25,8 @@ from ..machines import TrainedMachines
 from ..pairs import class_pairs
 from ..svc import SpanSVC
 from ..weighting import weigh
-from .composite import FitParams, as_span_svc, take_rows, unwrap
+from .composite import as_span_svc, unwrap
+from .fit_arguments import FitParams, take_rows
 from .training_sets import TrainingSet, TransformedRows
 
 __all__ = ["leave_out", "refit_as_judged"]
@@ -55,33 +57,44 @@ def refit_as_judged(
     budget : float, str or None
         Memory for a Gram matrix.
     """
-    _, _, machine = unwrap(estimator)
-    if not isinstance(machine, SVC):
+    parts = unwrap(estimator)
+    if not isinstance(parts.machine, SVC) or isinstance(parts.wrapper, CalibratedClassifierCV):
         return estimator.fit(X, y, **arguments)
+    # One-vs-rest trains copies of the machine.
+    trained = parts.machine if parts.wrapper is None else parts.wrapper
     given: dict[str, Any] = {}
-    own_fit = machine.fit
+    own_fit = trained.fit
 
     @wraps(own_fit)
-    def fit(X: Any, y: Any, *weight: Any, **options: Any) -> SVC:
+    def fit(X: Any, y: Any, *weight: Any, **options: Any) -> Any:
         # fit_transform need not give the same rows as transform does later.
         given.update(X=X, y=np.asarray(y))
         given["weight"] = weight[0] if weight else options.get("sample_weight")
         return own_fit(X, y, *weight, **options)
 
-    machine.fit = fit
+    trained.fit = fit
     try:
         estimator.fit(X, y, **arguments)
     finally:
-        del machine.fit
-    _check(machine, budget=budget, **given)
+        del trained.fit
+    if parts.wrapper is None:
+        _check(parts.machine, budget=budget, **given)
+    elif not parts.inner:
+        X, y, weight = given["X"], given["y"], given["weight"]
+        labels = parts.wrapper.classes_
+        for label, svc in zip(
+            labels[-len(trained.estimators_) :], trained.estimators_, strict=True
+        ):
+            if isinstance(svc, SVC):  # a class that every row has needs no machine
+                _check(svc, X, (y == label).astype(np.intp), weight, budget)
     return estimator
 
 
 def leave_out(estimator: Any, sets: list[Rows]) -> None:
     """Let the leave-one-out values of a fitted SpanSVC leave out the sets of the search."""
-    _, _, machine = unwrap(estimator)
-    if isinstance(machine, SpanSVC):
-        machine.leave_out(sets)
+    parts = unwrap(estimator)
+    if isinstance(parts.machine, SpanSVC) and parts.wrapper is None:
+        parts.machine.leave_out(sets)
 
 
 def _check(svc: SVC, X: Any, y: np.ndarray, weight: Any, budget: Any) -> None:
@@ -132,7 +145,7 @@ def _check(svc: SVC, X: Any, y: np.ndarray, weight: Any, budget: Any) -> None:
         f"for the training rows differ by up to {difference:.2g} from those of the model that was "
         f"evaluated. {outcome} {remedy}",
         UserWarning,
-        stacklevel=4,
+        stacklevel=5,
     )
 
 

@@ -1,40 +1,106 @@
-"""Left-out predictions behind the interface of a classifier, as scorers expect it."""
+"""Left-out predictions behind the interface of the candidate's estimator, as scorers expect it."""
 
 from __future__ import annotations
 
+from abc import ABCMeta, abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.pipeline import Pipeline
+from sklearn.utils import Bunch
 
 from .._typing import Array
 from .._validation import n_rows
 from ..left_out import LeftOutClasses
-from ..pairs import shaped
 from ..svc import SpanSVC
 
-__all__ = ["LeftOutClassifier"]
+__all__ = ["LeftOutClassifier", "TrainedAttributes"]
 
 
-class LeftOutClassifier(ClassifierMixin, BaseEstimator):
+class TrainedAttributes(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
+    """Predictions with the parameters and fitted attributes of a trained candidate.
+
+    Scorers may look at the model (``support_``, ``C``, ``estimator[-1]``): whatever is not a
+    prediction comes from the fitted estimator, which is put together only if it is asked for.
+    """
+
+    def __init__(self, fitted: Callable[[], Any] | None) -> None:
+        self._fitted = fitted
+
+    @abstractmethod
+    def _of_last_step(self) -> TrainedAttributes:
+        """The same predictions with the attributes of the last step of a pipeline."""
+
+    def _model(self) -> Any:
+        if self._fitted is None:
+            raise AttributeError("These predictions were kept without their model.")
+        return self._fitted()
+
+    def __getattr__(self, name: str) -> Any:
+        # Python asks for special methods on its own, before there is anything.
+        if name.startswith("__") or name == "_fitted":
+            raise AttributeError(name)
+        return getattr(self._model(), name)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters of the candidate."""
+        return self._model().get_params(deep)
+
+    @property
+    def steps(self) -> list[tuple[str, Any]]:
+        """The fitted steps of a pipeline; the last one gives left-out predictions."""
+        steps = self._model().steps
+        return [*steps[:-1], (steps[-1][0], self._of_last_step())]
+
+    @property
+    def named_steps(self) -> Bunch:
+        """The fitted steps of a pipeline by name."""
+        return Bunch(**dict(self.steps))
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __bool__(self) -> bool:
+        return True  # whether or not it has steps
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return Pipeline(self.steps[place])
+        return dict(self.steps)[place] if isinstance(place, str) else self.steps[place][1]
+
+
+class LeftOutClassifier(TrainedAttributes):
     """Predictions for rows that the machines did not see, with the interface of a classifier.
 
     This is the estimator that scorers receive.  It predicts the rows that count and no others.
-    `ranks` is for scorers that rank decision values.
+    `ranks` is for scorers that rank decision values; `fitted` gives the trained estimator.
     """
 
     def __init__(
-        self, left_out: LeftOutClasses, classes: np.ndarray, settings: SpanSVC, ranks: bool = False
+        self,
+        left_out: LeftOutClasses,
+        classes: np.ndarray,
+        settings: SpanSVC,
+        fitted: Callable[[], Any] | None = None,
+        ranks: bool = False,
     ) -> None:
+        super().__init__(fitted)
         self.left_out, self.settings, self.ranks = left_out, settings, ranks
-        self.classes = self.classes_ = classes
+        self.classes_ = classes
 
     def given_to(self, scorer: Any) -> LeftOutClassifier:
         """These predictions as the scorer needs them."""
         methods = getattr(scorer, "_response_method", None)
         methods = [methods] if isinstance(methods, str) else list(methods or ())
-        ranks = "decision_function" in methods
-        return LeftOutClassifier(self.left_out, self.classes, self.settings, ranks)
+        return self._copy(self._fitted, "decision_function" in methods)
+
+    def _copy(self, fitted: Callable[[], Any] | None, ranks: bool) -> LeftOutClassifier:
+        return type(self)(self.left_out, self.classes_, self.settings, fitted, ranks)
+
+    def _of_last_step(self) -> LeftOutClassifier:
+        return self._copy(lambda: self._model().steps[-1][1], self.ranks)
 
     def _of(self, X: Any, values: np.ndarray) -> np.ndarray:
         """Values of the rows that count; ValueError if `X` has another number of rows."""
@@ -48,15 +114,12 @@ class LeftOutClassifier(ClassifierMixin, BaseEstimator):
 
     def decision_function(self, X: Any) -> Array:
         """Decision values of the rows."""
-        values, n_classes = self.left_out.values, self.classes.size
-        if self.ranks and n_classes == 2:
-            return self._of(X, values.comparable)[:, 0]
         shape = self.settings.decision_function_shape
-        return shaped(self._of(X, values.decision), n_classes, shape)
+        return self._of(X, self.left_out.decision_function(shape, self.ranks))
 
     def predict(self, X: Any) -> np.ndarray:
         """Labels of the rows."""
-        return self._of(X, self.left_out.labels(self.classes, self.settings.break_ties))
+        return self._of(X, self.left_out.labels(self.classes_, self.settings.break_ties))
 
     def predict_proba(self, X: Any) -> Array:
         """Class probabilities, from sigmoids fitted on leave-one-out values."""

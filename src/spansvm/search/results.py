@@ -9,20 +9,24 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
-from sklearn.exceptions import FitFailedWarning
+from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
 
 from .._typing import Array
-from .evaluation import Outcome
+from ..dual import advice_on_stops
+from .leaving import Leaving
+from .work import Outcome
 
-__all__ = ["report_failures", "results_table"]
+__all__ = ["report_early_stops", "report_failures", "results_table"]
 
 
 def results_table(
     candidates: Sequence[Mapping[str, Any]],
     outcomes: Sequence[Mapping[int, Outcome]],
     names: Sequence[str],
-    n_splits: int,
+    leaving: Leaving,
     error_score: float,
+    *,
+    train: bool = False,
 ) -> dict[str, Any]:
     """``cv_results_`` of a search, one row per candidate.
 
@@ -33,11 +37,15 @@ def results_table(
         are missing, and means are over the others.
     names : sequence of str
         Names of the scores; ``["score"]`` if there is only one.
-    n_splits : int
+    leaving : Leaving
+        What was left out.
     error_score : float
         Score of failed fits.
+    train : bool, default=False
+        Whether there are scores of training rows.
     """
     table: dict[str, Any] = {}
+    n_splits = leaving.n_splits
 
     def numbers(name: str) -> Array:
         """One number per outcome; for missing ones the mean of the others."""
@@ -56,21 +64,15 @@ def results_table(
         table[f"param_{name}"] = _parameter_column(name, candidates)
     table["params"] = [dict(params) for params in candidates]
     for name in names:
-        splits = np.full((len(candidates), n_splits), np.nan)
-        there = np.zeros(splits.shape, dtype=np.bool_)
-        for row, own in enumerate(outcomes):
-            for k, outcome in own.items():
-                splits[row, k] = outcome.scores.get(name, error_score)
-                there[row, k] = True
-        for k in range(n_splits):
-            table[f"split{k}_test_{name}"] = splits[:, k]
-        mean, spread = splits.mean(axis=1), splits.std(axis=1)
-        for row, known in enumerate(there):
-            if not known.all():
-                mean[row], spread[row] = splits[row, known].mean(), splits[row, known].std()
-        table[f"mean_test_{name}"], table[f"std_test_{name}"] = mean, spread
+        mean = _put_scores(table, "test", name, outcomes, n_splits, error_score)
+        if leaving.one_sample:  # there is no spread between folds
+            table[f"std_test_{name}"] = np.array(
+                [own[0].errors.get(name, np.nan) for own in outcomes]
+            )
         # With folds as in GridSearchCV, to the last digit; otherwise rounding must not decide.
         table[f"rank_test_{name}"] = _ranks(mean if n_splits > 1 else np.round(mean, 10))
+        if train:
+            _put_scores(table, "train", name, outcomes, n_splits, error_score)
     table["loo_error"] = numbers("loo_error").mean(axis=1)
     table["loo_hinge"] = _known_mean(numbers("hinge"))
     for name in ("n_in_bound", "n_bounded", "n_empty"):
@@ -78,6 +80,31 @@ def results_table(
         table[name] = mean if n_splits > 1 else mean.astype(np.intp)
     table["converged"] = numbers("converged").all(axis=1)
     return table
+
+
+def _put_scores(
+    table: dict[str, Any],
+    kind: str,
+    name: str,
+    outcomes: Sequence[Mapping[int, Outcome]],
+    n_splits: int,
+    error_score: float,
+) -> Array:
+    """Put a score of every split into the table, with means and deviations; return the means."""
+    splits = np.full((len(outcomes), n_splits), np.nan)
+    for row, own in enumerate(outcomes):
+        for k, outcome in own.items():
+            scores = outcome.scores if kind == "test" else outcome.train_scores
+            splits[row, k] = scores.get(name, error_score)
+    for k in range(n_splits):
+        table[f"split{k}_{kind}_{name}"] = splits[:, k]
+    mean, spread = splits.mean(axis=1), splits.std(axis=1)
+    for row, own in enumerate(outcomes):
+        if len(own) < n_splits:  # the search did not get to the others
+            known = splits[row, sorted(own)]
+            mean[row], spread[row] = known.mean(), known.std()
+    table[f"mean_{kind}_{name}"], table[f"std_{kind}_{name}"] = mean, spread
+    return mean
 
 
 def _known_mean(rows: Array) -> Array:
@@ -126,4 +153,18 @@ def report_failures(outcomes: Sequence[Outcome], error_score: Any, *, any_score:
     text += most[0].error
     if not any_score:
         raise ValueError(text)
-    warnings.warn(f"{text}\nTheir score is {error_score}.", FitFailedWarning, stacklevel=4)
+    warnings.warn(f"{text}\nTheir score is {error_score}.", FitFailedWarning, stacklevel=5)
+
+
+def report_early_stops(outcomes: Sequence[Outcome]) -> None:
+    """Warn about candidates whose training stopped before the tolerance was met."""
+    stopped = [outcome for outcome in outcomes if outcome.gap > 0]
+    if stopped:
+        worst = max(outcome.gap for outcome in stopped)
+        warnings.warn(
+            f"{len(stopped)} of {len(outcomes)} fits stopped early, with the KKT conditions "
+            f"violated by up to {worst:.2g}; their scores are those of unfinished models "
+            f"('converged' is False in cv_results_). {advice_on_stops(worst)}",
+            ConvergenceWarning,
+            stacklevel=5,
+        )

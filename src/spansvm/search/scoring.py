@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from inspect import signature
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.metrics import check_scoring, get_scorer
+from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
+from sklearn.svm import SVC
 from sklearn.utils.metadata_routing import UNUSED
 
 from .._validation import check_rows
 from ..criteria import SolvedModel, span_rule
 from ..dual import check_same_rows, read_svc
 from ..svc import SpanSVC
-from .composite import as_span_svc, unwrap
+from .composite import as_span_svc, is_absent, unwrap
 
-__all__ = ["SpanScorer", "resolve_scorers", "span_scorer"]
+__all__ = ["SpanScorer", "resolve_scorers", "span_scorer", "weighted_scorers"]
 
 #: Decision values that differ by more than this, or KKT conditions violated by more, belong to
 #: another model.
@@ -28,6 +31,8 @@ _DIFFERENT = 0.1
 
 def resolve_scorers(estimator: Any, scoring: Any) -> dict[str, Callable[..., Any]]:
     """Scorers by name; the name is "score" if there is only one."""
+    if scoring is None and is_absent(unwrap(estimator, placeholder=True).machine):
+        estimator = SVC()  # the grid provides the machine
     if scoring is None or isinstance(scoring, str) or callable(scoring):
         return {"score": check_scoring(estimator, scoring)}
     if isinstance(scoring, Mapping):
@@ -39,6 +44,34 @@ def resolve_scorers(estimator: Any, scoring: Any) -> dict[str, Callable[..., Any
             f"got {scoring!r}."
         )
     return {name: get_scorer(name) for name in names}
+
+
+def weighted_scorers(
+    scorers: Mapping[str, Callable[..., Any]], sample_weight: Any
+) -> dict[str, Mapping[str, Any]]:
+    """Arguments of the scorers where GridSearchCV passes sample weights on to them.
+
+    It does so from scikit-learn 1.9 on, to scorers that take them; scores of the others do not
+    count rows as the training does, which deserves a warning.
+    """
+    if not hasattr(BaseSearchCV, "_check_scorers_accept_sample_weight"):
+        return {}
+    taking = {name: _takes_weights(scorer) for name, scorer in scorers.items()}
+    for name in (name for name, takes in taking.items() if not takes):
+        label = repr(scorers[name]) if len(scorers) == 1 else f"{name}={scorers[name]!r}"
+        warnings.warn(
+            f"The scoring {label} does not support sample_weight: its scores count all rows "
+            "equally, although the training does not.",
+            UserWarning,
+            stacklevel=4,
+        )
+    return {name: {"sample_weight": sample_weight} for name, takes in taking.items() if takes}
+
+
+def _takes_weights(scorer: Any) -> bool:
+    if hasattr(scorer, "_accept_sample_weight"):
+        return bool(scorer._accept_sample_weight())
+    return "sample_weight" in signature(scorer).parameters
 
 
 class SpanScorer(BaseEstimator):
@@ -97,7 +130,7 @@ class SpanScorer(BaseEstimator):
         scores: npt.ArrayLike | None = None,
     ) -> float:
         """The same as a call; metadata is requested for this method."""
-        _, _, machine = unwrap(estimator)
+        machine = unwrap(estimator).machine
         if machine.shape_fit_[0] != len(np.asarray(y)):
             raise ValueError(
                 "span_scorer scores a model on the rows it was fitted on: "

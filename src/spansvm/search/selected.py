@@ -12,7 +12,12 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    _raise_for_params,
+    process_routing,
+)
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -26,8 +31,9 @@ def _has(method: str) -> Callable[[Any], bool]:
     """Whether the search has a method of its estimator, for ``available_if``."""
 
     def check(search: Any) -> bool:
-        model = getattr(search, "best_estimator_", search.estimator)
-        return search.refit is not False and hasattr(model, method)
+        search._check_refit(method)
+        getattr(getattr(search, "best_estimator_", search.estimator), method)
+        return True
 
     return check
 
@@ -35,12 +41,15 @@ def _has(method: str) -> Callable[[Any], bool]:
 class SelectedModel(MetaEstimatorMixin, BaseEstimator):
     """Predicts with ``best_estimator_``; the search that finds it derives from this class."""
 
-    def _best(self, method: str) -> Any:
+    def _check_refit(self, method: str) -> None:
         if self.refit is False:
             raise AttributeError(
-                f"This SpanSearch was made with refit={self.refit!r}: {method} is available only "
-                "after refitting the best parameters."
+                f"This {type(self).__name__} was made with `refit=False`. {method} is available "
+                "only after refitting on the best parameters."
             )
+
+    def _best(self, method: str) -> Any:
+        self._check_refit(method)
         check_is_fitted(self)
         return self.best_estimator_
 
@@ -67,6 +76,7 @@ class SelectedModel(MetaEstimatorMixin, BaseEstimator):
     def score(self, X: Any, y: npt.ArrayLike, **params: Any) -> float:
         """Score of the selected model on other rows, computed by the scorer of the search."""
         best = self._best("score")
+        _raise_for_params(params, self, "score")
         scorer, name = self.scorer_, "score"
         if isinstance(scorer, Mapping):
             name = self.refit

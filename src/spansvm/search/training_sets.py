@@ -1,158 +1,45 @@
-"""Data that candidates share: transformed rows and Gram matrices, computed once per process."""
+"""The data that candidates are trained on: transformed rows with their kernel and Gram matrix."""
 
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
-from weakref import WeakValueDictionary
 
 import numpy as np
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.utils import get_tags
 
-from .._typing import Array
+from .._typing import Array, Rows
 from .._validation import check_rows
+from ..gram import Gram
 from ..kernels import Kernel, dense, kernel_of
 from ..lazy import LazyGram
+from ..left_out import LeftOutClasses, tested
 from ..machines import PairPaths, TrainedMachines
+from ..one_vs_rest import ProbableClasses, RestClasses
 from ..pair_grams import Grams, Points
 from ..pairs import PairRows
 from ..path import Models
 from ..svc import SpanSVC
 from ..weighting import weigh
-from .composite import Candidates, FitParams, fit_transformers, take_rows, transform, unwrap
+from .composite import Parts, fit_transformers, resamples, transform, unwrap
+from .fit_arguments import FitParams, take_rows
 
-__all__ = [
-    "Lease",
-    "Split",
-    "TrainingSet",
-    "TransformedRows",
-    "cache_of",
-    "forget",
-]
+__all__ = ["Problems", "Split", "TrainingSet", "TransformedRows", "transformed_rows"]
 
 #: Training rows and test rows of a fold; None for all rows.
 Split = tuple[np.ndarray, np.ndarray] | None
-
-#: Seconds after which an idle worker releases the data of a search.
-_IDLE = 60.0
-
-#: How many simultaneous searches in one process keep their shared data.
-_SEARCHES = 4
-
-
-class _Memo:
-    """Values by key: each is kept while it is in use, and the latest one after that."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._busy: dict[Any, threading.Lock] = {}
-        self._values: WeakValueDictionary[Any, Any] = WeakValueDictionary()
-        self._latest: Any = None
-
-    def get(self, key: Any, make: Callable[[], Any]) -> Any:
-        with self._lock:
-            busy = self._busy.setdefault(key, threading.Lock())
-        with busy:
-            value = self._values.get(key)
-            if value is None:
-                value = make()
-                with self._lock:
-                    self._values[key] = value
-            self._latest = value
-            return value
-
-
-class Cache:
-    """Data that the chains of one search share in a process."""
-
-    def __init__(self) -> None:
-        self._rows, self._sets = _Memo(), _Memo()
-        self.builders: deque[Candidates] = deque()  # those that no chain uses at the moment
-
-    def training_set(
-        self,
-        keys: tuple[str, str, int],
-        estimator: Any,
-        machine: SpanSVC,
-        X: Any,
-        y: np.ndarray,
-        params: FitParams,
-        split: Split,
-    ) -> TrainingSet:
-        """The transformed training rows of a split, with their kernel.
-
-        `keys` identify the transformers, the kernel and the split.
-        """
-        transformers, kernel, number = keys
-        labels = y if split is None else y[split[0]]
-
-        def make_rows() -> TransformedRows:
-            return transformed_rows(estimator, X, labels, params, split)
-
-        def make_set() -> TrainingSet:
-            rows = self._rows.get((transformers, number), make_rows)
-            return TrainingSet(rows, machine)
-
-        return self._sets.get((transformers, kernel, number), make_set)
-
-
-_CACHES: OrderedDict[str, Cache] = OrderedDict()
-_OVER: deque[str] = deque(maxlen=1000)
-_LOCK = threading.Lock()
-
-
-def cache_of(token: str) -> Cache:
-    """The data that the chains of a search share; an empty cache if the search is over."""
-    with _LOCK:
-        if token in _OVER:
-            return Cache()
-        cache = _CACHES.setdefault(token, Cache())
-        _CACHES.move_to_end(token)
-        while len(_CACHES) > _SEARCHES:
-            _CACHES.popitem(last=False)
-        return cache
-
-
-def forget(token: str) -> None:
-    """Release the data that the chains of a search shared in this process."""
-    with _LOCK:
-        _OVER.append(token)
-        _CACHES.pop(token, None)
-
-
-class Lease:
-    """Context of a worker's work on a chain: shared data are released when no more work comes."""
-
-    _timers: dict[str, threading.Timer] = {}  # noqa: RUF012
-
-    def __init__(self, token: str) -> None:
-        self.token = token
-
-    def __enter__(self) -> None:
-        timer = self._timers.pop(self.token, None)
-        if timer is not None:
-            timer.cancel()
-
-    def __exit__(self, *exception: object) -> None:
-        timer = threading.Timer(_IDLE, self._expire)
-        timer.daemon = True
-        self._timers[self.token] = timer
-        timer.start()
-
-    def _expire(self) -> None:
-        self._timers.pop(self.token, None)
-        with _LOCK:
-            _CACHES.pop(self.token, None)
 
 
 def transformed_rows(
     estimator: Any, X: Any, y: np.ndarray, params: FitParams, split: Split
 ) -> TransformedRows:
     """The rows that the machine of an estimator is trained on and, for a fold, tested on."""
-    steps, _, _ = unwrap(estimator)
+    parts = unwrap(estimator)
+    _check_resampling(parts, params, split)
     train_rows, test_rows = X, None
     if split is not None:
         train, test = split
@@ -161,20 +48,48 @@ def transformed_rows(
             train_rows, test_rows = X[np.ix_(train, train)], X[np.ix_(test, train)]
         else:
             train_rows, test_rows = take_rows(X, train), take_rows(X, test)
-    elif steps:
+    elif parts.steps:
         # A copy: transformers may work in place.
         train_rows = take_rows(X, np.arange(y.size))
-    fitted, train_rows = fit_transformers(steps, train_rows, y, params)
-    return TransformedRows(
-        train_rows, y, None if test_rows is None else transform(fitted, test_rows)
-    )
+    return TransformedRows.of(parts.steps, train_rows, y, test_rows, params.steps)
+
+
+def _check_resampling(parts: Parts, params: FitParams, split: Split) -> None:
+    """ValueError if rows are resampled where they must not be."""
+    names = [type(step).__name__ for _, step in (*parts.steps, *parts.inner) if resamples(step)]
+    if not names:
+        return
+    if split is None:
+        raise ValueError(
+            f"{names[0]} makes training rows from others: it would use the row that is left out "
+            "for rows that stay. Use folds, cv=5, where it resamples the training rows only."
+        )
+    if params.sample_weight is not None or params.scores is not None:
+        raise ValueError(
+            f"{names[0]} changes the training rows, so that sample_weight and scores do not fit "
+            "them any more. Leave them out."
+        )
 
 
 class TransformedRows:
-    """Transformed training rows and, for a fold, test rows; and what all kernels share of them."""
+    """Transformed training rows and, for a fold, test rows; and what all kernels share of them.
 
-    def __init__(self, train: Any, y: np.ndarray, test: Any = None) -> None:
-        self.train, self.y, self.test = train, y, test
+    Attributes
+    ----------
+    train, y, test
+        Rows and labels to train on, and rows to test on.
+    fitted : dict of str to transformer
+        By path.
+    seen : (rows, labels), or None
+        If the training rows were resampled, those that were given, transformed.
+    """
+
+    def __init__(
+        self, train: Any, y: np.ndarray, test: Any = None,
+        fitted: Mapping[str, Any] | None = None, seen: tuple[Any, np.ndarray] | None = None,
+    ) -> None:  # fmt: skip
+        self.train, self.y, self.test, self.seen = train, y, test, seen
+        self.fitted = fitted or {}
         self.classes, self.indices = np.unique(y, return_inverse=True)
         if self.classes.size < 2:
             raise ValueError(
@@ -182,6 +97,34 @@ class TransformedRows:
             )
         self._checked: dict[bool, tuple[Any, Any]] = {}
         self._lock = threading.Lock()
+
+    @classmethod
+    def of(
+        cls, steps: Sequence[tuple[str, Any]], train: Any, y: np.ndarray, test: Any,
+        arguments: Mapping[str, Mapping[str, Any]], seen: tuple[Any, np.ndarray] | None = None,
+    ) -> TransformedRows:  # fmt: skip
+        """Fit the transformers on the training rows, and transform all rows."""
+        fitted, rows, labels = fit_transformers(steps, train, y, arguments)
+        if seen is None and any(resamples(step) for _, step in steps):
+            seen = train, y
+        if seen is not None:
+            seen = transform(fitted, seen[0]), seen[1]
+        return cls(rows, labels, None if test is None else transform(fitted, test), fitted, seen)
+
+    def against_rest(self, label: Any, steps: Sequence[tuple[str, Any]]) -> TransformedRows:
+        """The same rows with the labels 1 for one class and 0 for the rest.
+
+        `steps` are transformers that are fitted for each class.
+        """
+        y = (self.y == label).astype(np.intp)
+        seen = (
+            None if self.seen is None else (self.seen[0], (self.seen[1] == label).astype(np.intp))
+        )
+        if not steps:
+            return TransformedRows(self.train, y, self.test, seen=seen)
+        # A copy: transformers may work in place.
+        train = take_rows(self.train, np.arange(y.size))
+        return TransformedRows.of(steps, train, y, self.test, {}, seen)
 
     def checked(self, kernel: Any) -> tuple[Any, Any]:
         """Training and test rows as numbers, unless the kernel is a function that takes any."""
@@ -209,15 +152,20 @@ class TransformedRows:
 
 
 class TrainingSet:
-    """Rows with their kernel and Gram matrices, shared by all candidates with that kernel."""
+    """Rows with their kernel and Gram matrices, shared by all candidates with that kernel.
 
-    def __init__(self, rows: TransformedRows, machine: SpanSVC) -> None:
+    `whole` is the Gram matrix of the rows, if it is known.
+    """
+
+    def __init__(self, rows: TransformedRows, machine: SpanSVC, whole: Gram | None = None) -> None:
         self.rows, self.y = rows, rows.y
         self.X, self._test = rows.checked(machine.kernel)
         self.classes, self.indices = rows.classes, rows.indices
         self.kernel = kernel_of(machine, self.X)
         points = rows.points(self.kernel)
-        self.grams = Grams(self.kernel, self.X, self.indices, machine.gram_budget, points=points)
+        self.grams = Grams(
+            self.kernel, self.X, self.indices, machine.gram_budget, points=points, whole=whole
+        )
         self._test_rows: PairRows | None = None
 
     def test_decisions(self, machines: TrainedMachines) -> Array:
@@ -229,9 +177,7 @@ class TrainingSet:
     def test_rows(self, y: np.ndarray) -> PairRows:
         """The test rows, whose labels are `y`, by pairs of the training rows' classes."""
         if self._test_rows is None:
-            indices = np.searchsorted(self.classes, y)
-            indices[~np.isin(y, self.classes)] = -1
-            self._test_rows = PairRows(indices, self.classes.size)
+            self._test_rows = PairRows(_known(y, self.classes), self.classes.size)
         return self._test_rows
 
     @cached_property
@@ -257,3 +203,86 @@ class TrainingSet:
         """The machines of a candidate, from what its training found."""
         rows = self.grams.pair_rows
         return TrainedMachines(self.X, rows, self.kernel, bounds, found, grams=self.grams)
+
+    def on_training_rows(self, machines: TrainedMachines) -> LeftOutClasses:
+        """The training rows as the machines predict them, which have seen them."""
+        if self.rows.seen is None:
+            own = np.concatenate([solution.decision for solution in machines.solutions])
+            return tested(machines, machines.of_all_rows(own), machines.pair_rows)
+        X, y = self.rows.seen
+        values = machines.decide(check_rows(X, self.kernel.name))
+        return tested(machines, values, PairRows(_known(y, self.classes), self.classes.size))
+
+    def on_test_rows(self, machines: TrainedMachines, y: np.ndarray) -> LeftOutClasses:
+        """The test rows, whose labels are `y`."""
+        return tested(machines, self.test_decisions(machines), self.test_rows(y))
+
+
+def _known(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """The indices of labels among the classes; -1 for others."""
+    indices = np.searchsorted(classes, y)
+    indices[~np.isin(y, classes)] = -1
+    return indices
+
+
+class Problems:
+    """What the machines of a candidate are trained on, and how their predictions are put together.
+
+    Attributes
+    ----------
+    sets : list of TrainingSet
+        One, for the machines of all pairs of classes; with one-vs-rest, one for every class, or
+        one for two classes.
+    rows : TransformedRows
+    classes : ndarray
+    """
+
+    def __init__(self, rows: TransformedRows, machine: SpanSVC, parts: Parts) -> None:
+        self.rows, self.classes = rows, rows.classes
+        self._rest = isinstance(parts.wrapper, OneVsRestClassifier)
+        self._calibrated = isinstance(parts.wrapper, CalibratedClassifierCV)
+        if not self._rest:
+            self.sets = [TrainingSet(rows, machine)]
+            return
+        self.sets = []
+        for label in self.classes if self.classes.size > 2 else self.classes[1:]:
+            own = rows.against_rest(label, parts.inner)
+            known = self.sets[0].grams.whole if self.sets and not parts.inner else None
+            self.sets.append(TrainingSet(own, machine, known))
+
+    def weigh(self, machine: SpanSVC, params: FitParams) -> list[Array]:
+        """``C_i`` of every row for a candidate, in each set."""
+        return [own.weigh(machine, params) for own in self.sets]
+
+    def machines(self, bounds: Sequence[Array], found: Sequence[Models]) -> list[TrainedMachines]:
+        """The machines of a candidate in each set, from what its training found."""
+        every = zip(self.sets, bounds, found, strict=True)
+        return [own.machines(weights, models) for own, weights, models in every]
+
+    def left_out(self, parts: Sequence[LeftOutClasses], rows: Rows | None = None) -> LeftOutClasses:
+        """Predictions for left-out training rows, from those of each set; for some rows or all."""
+        return self._together(parts, self.rows.y if rows is None else self.rows.y[rows])
+
+    def on_test_rows(self, machines: Sequence[TrainedMachines], y: np.ndarray) -> LeftOutClasses:
+        """Predictions for the test rows, whose labels are `y`."""
+        parts = [
+            own.on_test_rows(part, self._labels(k, y))
+            for k, (own, part) in enumerate(zip(self.sets, machines, strict=True))
+        ]
+        return self._together(parts, y)
+
+    def on_training_rows(self, machines: Sequence[TrainedMachines]) -> LeftOutClasses:
+        """Predictions for the training rows, which the machines have seen."""
+        parts = [own.on_training_rows(part) for own, part in zip(self.sets, machines, strict=True)]
+        return self._together(parts, self.rows.y if self.rows.seen is None else self.rows.seen[1])
+
+    def _labels(self, place: int, y: np.ndarray) -> np.ndarray:
+        if not self._rest:
+            return y
+        label = self.classes[place if self.classes.size > 2 else 1]
+        return (y == label).astype(np.intp)
+
+    def _together(self, parts: Sequence[LeftOutClasses], y: np.ndarray) -> LeftOutClasses:
+        if self._rest:
+            return RestClasses(parts, _known(y, self.classes))
+        return ProbableClasses(parts[0]) if self._calibrated else parts[0]

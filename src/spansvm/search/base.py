@@ -1,0 +1,338 @@
+"""A hyperparameter search: its data, its candidates, its results."""
+
+from __future__ import annotations
+
+import time
+import uuid
+import warnings
+from abc import ABCMeta, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn import get_config
+from sklearn.base import clone
+from sklearn.utils import assert_all_finite, indexable
+from sklearn.utils.metadata_routing import process_routing
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from .._listing import ListsProperties
+from .._validation import check_weights
+from ..dual import warn_indefinite
+from ..methods import predicts
+from ..weighting import check_scores
+from .callbacks import CallbackSupportMixin, Tasks
+from .candidates import candidate_estimator
+from .checks import check_search, several_scores
+from .corrected import CorrectedScore, what_to_keep
+from .dispatch import run
+from .fit_arguments import FitParams, fit_params, refit_arguments, routed_fit_params
+from .forecast import Forecast, predict_cost
+from .grid import select
+from .leaving import method_used, plan_leaving
+from .progress import SearchProgress
+from .refinement import Refinement
+from .refit import leave_out, refit_as_judged
+from .results import report_early_stops, report_failures, results_table
+from .scoring import resolve_scorers, weighted_scorers
+from .selected import SelectedModel
+from .shared_data import forget
+from .work import Outcome, Work
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ["BaseSearch"]
+
+#: For every candidate, the outcomes by split.
+_Outcomes = list[dict[int, Outcome]]
+
+
+class BaseSearch(
+    ListsProperties, CallbackSupportMixin, CorrectedScore, SelectedModel, metaclass=ABCMeta
+):
+    """A search over candidates; the public classes say where these come from."""
+
+    @abstractmethod
+    def _list_candidates(self) -> list[dict[str, Any]]:
+        """The parameters of all candidates."""
+
+    def fit(
+        self,
+        X: Any,
+        y: npt.ArrayLike,
+        sample_weight: npt.ArrayLike | None = None,
+        scores: npt.ArrayLike | None = None,
+        groups: npt.ArrayLike | None = None,
+        **params: Any,
+    ) -> Self:
+        """Train and evaluate all candidates, then train the selected one on all rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (l, d)
+            Whatever the first step of the estimator accepts.
+        y : array-like of shape (l,)
+        sample_weight : array-like of shape (l,), optional
+            Factors that multiply ``C``.
+        scores : array-like of shape (l,), optional
+            Importance scores in [0, 1], for a :class:`~spansvm.SpanSVC` with a weighting.
+        groups : array-like of shape (l,), optional
+            The group of every row.  Without `cv`, whole groups are left out one at a time, and
+            their predictions are scored together; otherwise for the splitter in `cv`.
+        **params : dict
+            Other arguments for pipeline steps, as ``step__name``; with metadata routing, whatever
+            is requested.
+        """
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)  # an interrupted search must not show the results of the last one
+        self._correction, self._refinement = "the search has not ended", None
+        candidates = self._list_candidates()
+        X, labels = self._check_data(X, y, candidates)
+        work, refit_params = self._sort_out(X, labels, sample_weight, scores, groups, params)
+        work = replace(work, keeping=what_to_keep(self, work, len(candidates), labels))
+        with Tasks(self, X, labels, work, len(candidates)) as tasks:
+            self._evaluate(X, labels, candidates, work, groups, tasks)
+            if self.refit is not False:
+                self._refit(X, labels, work, refit_params, tasks)
+        return self
+
+    def _evaluate(
+        self, X: Any, y: np.ndarray, candidates: list[dict[str, Any]], work: Work, groups: Any,
+        tasks: Tasks,
+    ) -> None:  # fmt: skip
+        """Train and evaluate all candidates, and select one."""
+        outcomes: _Outcomes = [{} for _ in candidates]
+        progress = SearchProgress(
+            len(candidates), len(work.splits), shown=self.verbose > 0, forecast=self._forecast
+        )
+        try:
+            with tasks.searching(), progress:
+                for index, split, outcome in self._run(work, X, y, candidates, outcomes, progress):
+                    outcomes[index].update(outcome.by_split(split, work.leaving))
+                    if self.error_score == "raise" and outcome.exception is not None:
+                        raise outcome.exception
+                    progress.advance(index, outcome.headline)
+                    tasks.evaluated(index, split)
+                candidates = [one for one, own in zip(candidates, outcomes, strict=True) if own]
+                outcomes = [own for own in outcomes if own]
+                if self.method == "auto":
+                    self._refinement = Refinement(outcomes, candidates, self.refit, self.ties)
+                    self._refinement.run(work, X, y, self.n_jobs)
+        except KeyboardInterrupt:
+            self._keep(candidates, outcomes, work)
+            self._correct(outcomes, work, X, y, groups)
+            raise
+        finally:
+            forget(work.token)
+        self._store(candidates, outcomes, work)
+        self._correct(outcomes, work, X, y, groups)
+
+    def _run(
+        self, work: Work, X: Any, y: np.ndarray, candidates: list[dict[str, Any]],
+        outcomes: _Outcomes, progress: SearchProgress,
+    ) -> Iterator[tuple[int, int, Outcome]]:  # fmt: skip
+        """Outcomes as they become known.
+
+        A subclass may leave candidates without any, or append candidates to both lists.
+        """
+        return run(work, X, y, candidates, self.n_jobs, self.pre_dispatch)
+
+    def _refit(
+        self, X: Any, y: np.ndarray, work: Work, arguments: dict[str, Any], tasks: Tasks
+    ) -> None:
+        """Train the selected model on all rows."""
+        started = time.perf_counter()
+        best = candidate_estimator(self.estimator, self.best_params_)
+        with tasks.refitting(best):
+            self.best_estimator_ = refit_as_judged(best, X, y, arguments, self.gram_budget)
+        if work.leaving.pooled and work.leaving.sets is not None:
+            leave_out(self.best_estimator_, work.leaving.sets)
+        self.refit_time_ = time.perf_counter() - started
+        if hasattr(best, "feature_names_in_"):
+            self.feature_names_in_ = best.feature_names_in_
+
+    #: What the next search is expected to take; which candidates "auto" evaluated exactly.
+    _forecast: Forecast | None = None
+    _refinement: Refinement | None = None
+
+    def forecast(
+        self,
+        X: Any,
+        y: npt.ArrayLike,
+        sample_weight: npt.ArrayLike | None = None,
+        scores: npt.ArrayLike | None = None,
+        groups: npt.ArrayLike | None = None,
+        **params: Any,
+    ) -> Forecast | None:
+        """What ``fit`` with the same arguments will take, from a trial of about two seconds.
+
+        Right within a factor of about three.  ``fit`` then shows a better time left from its first
+        candidate on.
+
+        Returns
+        -------
+        spansvm.search.forecast.Forecast or None
+            With ``seconds``, ``gram`` and ``gram_bytes``; None for a search that takes no longer
+            than a trial.
+        """
+        candidates = self._list_candidates()
+        X, labels = self._check_data(X, y, candidates)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # fit will give them
+            work, _ = self._sort_out(X, labels, sample_weight, scores, groups, params)
+            self._forecast = predict_cost(work, X, labels, candidates, self.n_jobs)
+        return self._forecast
+
+    def _check_data(
+        self, X: Any, y: npt.ArrayLike, candidates: list[dict[str, Any]]
+    ) -> tuple[Any, np.ndarray]:
+        check_search(self, candidates)
+        X, y = indexable(X, y)
+        labels = column_or_1d(y, warn=True)
+        assert_all_finite(labels, input_name="y")
+        check_classification_targets(labels)
+        if not predicts(self.method) and np.unique(labels).size > 2:
+            raise ValueError(
+                f"method={self.method!r} is defined for two classes; y has "
+                f"{np.unique(labels).size}. Use 'span_rule', 'loo' or 'kfold'."
+            )
+        return X, labels
+
+    def _sort_out(
+        self, X: Any, y: np.ndarray, sample_weight: Any, scores: Any, groups: Any, others: Any
+    ) -> tuple[Work, dict[str, Any]]:
+        """Distribute the arguments to the machine, transformers, scorers and splitter."""
+        scorers = resolve_scorers(self.estimator, self.scoring)
+        score_params: dict[str, Mapping[str, Any]] = {}
+        routing = get_config()["enable_metadata_routing"]
+        method = method_used(self.method, self.cv)
+        if routing:
+            given = {"sample_weight": sample_weight, "scores": scores, **others}
+            if self.cv is not None:
+                given["groups"] = groups
+            routed = process_routing(
+                self, "fit", **{name: value for name, value in given.items() if value is not None}
+            )
+            refit_params = dict(routed.estimator.fit)
+            params = routed_fit_params(self.estimator, refit_params)
+            split_params = dict(routed.splitter.split) if hasattr(self.cv, "split") else {}
+            if predicts(self.method):
+                score_params = {name: routed[f"scorer_{name}"].score for name in scorers}
+        else:
+            params = fit_params(self.estimator, sample_weight, scores, others)
+            refit_params = {}
+            split_params = {} if groups is None else {"groups": groups}
+            if sample_weight is not None and method == "kfold":
+                score_params = weighted_scorers(scorers, sample_weight)
+        checked = FitParams(
+            None
+            if params.sample_weight is None
+            else check_weights(params.sample_weight, y.size, name="sample_weight"),
+            None if params.scores is None else check_scores(params.scores, y.size),
+            params.steps,
+        )
+        if not routing:
+            refit_params = refit_arguments(self.estimator, checked)
+        leaving = plan_leaving(method, self.cv, X, y, groups, split_params)
+        work = Work(
+            token=uuid.uuid4().hex,
+            estimator=clone(self.estimator),
+            method=method,
+            scorers=None if self.scoring is None else scorers,
+            params=checked,
+            score_params=score_params,
+            leaving=leaving,
+            gram_budget=self.gram_budget,
+            config=get_config(),
+            compares=self.method == "auto",
+            train_scores=bool(self.return_train_score),
+        )
+        return work, refit_params
+
+    def _store(self, candidates: list[dict[str, Any]], outcomes: _Outcomes, work: Work) -> None:
+        """Set the fitted attributes, except the best estimator."""
+        every = [outcome for own in outcomes for outcome in own.values()]
+        names = list(dict.fromkeys(name for outcome in every for name in outcome.scores))
+        report_failures(every, self.error_score, any_score=bool(names))
+        report_early_stops(every)
+        if any(outcome.indefinite for outcome in every):
+            warn_indefinite(stacklevel=4)
+        scorers = resolve_scorers(self.estimator, self.scoring)
+        self.scorer_ = scorers["score"] if list(scorers) == ["score"] else scorers
+        self._lay_out(candidates, outcomes, names, work)
+        if self.multimetric_ and not (
+            self.refit is False or callable(self.refit) or self.refit in names
+        ):
+            raise ValueError(several_scores(names, self.refit))
+        for name in names:
+            unknown = int(np.isnan(self.cv_results_[f"mean_test_{name}"]).sum())
+            if unknown and all(outcome.exception is None for outcome in every):
+                warnings.warn(
+                    f"The score {name!r} is NaN for {unknown} of {len(candidates)} candidates.",
+                    UserWarning,
+                    stacklevel=4,
+                )
+        if callable(self.refit):
+            self.best_index_ = self._chosen(len(candidates))
+            self.best_params_ = candidates[self.best_index_]
+            if not self.multimetric_:
+                means = self.cv_results_["mean_test_score"]
+                self.best_score_ = float(means[self.best_index_])
+        elif not (self.multimetric_ and self.refit is False):
+            self._select(candidates, self.refit if self.multimetric_ else "score")
+
+    def _chosen(self, n_candidates: int) -> int:
+        """The index that a function in `refit` returns."""
+        index = self.refit(self.cv_results_)
+        if not isinstance(index, Integral):
+            raise TypeError(f"best_index_ returned is not an integer: refit gave {index!r}.")
+        if not 0 <= int(index) < n_candidates:
+            raise IndexError(
+                f"best_index_ index out of range: refit gave {index}, and there are "
+                f"{n_candidates} candidates."
+            )
+        return int(index)
+
+    def _lay_out(
+        self,
+        candidates: list[dict[str, Any]],
+        outcomes: _Outcomes,
+        names: list[str],
+        work: Work,
+    ) -> None:
+        self.multimetric_, self.method_ = names != ["score"], work.method
+        self.n_splits_, self.n_groups_ = work.leaving.n_splits, work.leaving.n_groups
+        error_score = np.nan if self.error_score == "raise" else float(self.error_score)
+        self.cv_results_ = results_table(
+            candidates, outcomes, names, work.leaving, error_score, train=work.train_scores
+        )
+        if self._refinement is not None:
+            self.cv_results_["exact"] = self._refinement.known
+            self.cv_results_["n_differ"] = self._refinement.n_differ
+
+    def _select(self, candidates: list[dict[str, Any]], name: str) -> None:
+        means = self.cv_results_[f"mean_test_{name}"]
+        if self._refinement is not None:
+            means = self._refinement.selecting()
+        if np.isnan(means).all():
+            raise ValueError(f"The score {name!r} is NaN for all candidates.")
+        self.best_index_ = select(means, self.cv_results_["loo_hinge"], candidates, self.ties)
+        self.best_params_ = candidates[self.best_index_]
+        self.best_score_ = float(means[self.best_index_])
+
+    def _keep(self, candidates: list[dict[str, Any]], outcomes: _Outcomes, work: Work) -> None:
+        """Keep the results of an interrupted search; raises nothing of its own."""
+        done = [i for i, own in enumerate(outcomes) if own]
+        if not done:
+            return
+        kept, known = [candidates[i] for i in done], [outcomes[i] for i in done]
+        names = list(dict.fromkeys(n for own in known for o in own.values() for n in o.scores))
+        self._lay_out(kept, known, names, work)
+        name = self.refit if self.multimetric_ and isinstance(self.refit, str) else "score"
+        if not np.isnan(self.cv_results_.get(f"mean_test_{name}", np.nan)).all():
+            self._select(kept, name)

@@ -1,0 +1,109 @@
+"""The quickest way to the scores of predictions on drawn rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import log_loss, roc_auc_score
+from sklearn.metrics._scorer import _BaseScorer
+
+from .._typing import Array, Rows
+from .count_scores import accuracy, count_score
+from .draw_scores import (
+    AnyScorer,
+    ConfusedLabels,
+    CountedErrors,
+    DrawScores,
+    RankedValues,
+    RowMeans,
+)
+from .fit_arguments import has_rows, take_rows
+from .kept import Kept, Replayed
+from .label_scores import label_score
+
+__all__ = ["drawn_scores"]
+
+
+def drawn_scores(
+    scorer: Any,
+    params: Mapping[str, Any],
+    kept: Sequence[Kept | None],
+    rows: Rows,
+    y: np.ndarray,
+    X: Any,
+    name: Any,
+    fitted: Callable[[], Any] | None = None,
+) -> DrawScores:
+    """Scores of candidates on drawn rows, from the predictions that were kept.
+
+    Parameters
+    ----------
+    scorer : callable or None
+        None for accuracy.
+    params : dict
+        Its keyword arguments; arrays are for all rows.
+    kept : sequence of Kept or None
+        Predictions of each candidate; None for one that failed.
+    rows : ndarray of int
+        The rows that are predicted.
+    y, X
+        All labels and rows.
+    name : str
+        Which score it is, if the scorer returns several.
+    fitted : callable, optional
+        Gives the estimator of a single candidate, for scorers that look at it.
+    """
+    classes, indices = np.unique(y, return_inverse=True)
+    weight = params.get("sample_weight")
+    weight = None if weight is None else np.asarray(weight, dtype=np.float64)[rows]
+    responses = [None if own is None else own.responses for own in kept]
+    if any(own is not None and own.wrong is not None for own in kept):
+        counted = count_score(scorer, classes)
+        assert counted is not None
+        bits = [None if own is None else own.wrong for own in kept]
+        of_class = np.zeros(rows.size, dtype=np.intp) if counted is accuracy else indices[rows]
+        return CountedErrors(bits, of_class, weight, counted)
+    plain = set(params) <= {"sample_weight"}
+    if plain and classes.size == 2 and _computes(scorer, roc_auc_score):
+        return RankedValues(responses, indices[rows] == 1, weight)
+    if plain and _computes(scorer, log_loss):
+        return RowMeans(responses, partial(_log_probability, indices[rows]), weight)
+    of_labels = label_score(scorer)
+    if plain and of_labels is not None:
+        return ConfusedLabels(responses, indices[rows], classes.size, weight, of_labels)
+    known = None if isinstance(scorer, _BaseScorer) else X
+    call = partial(_call, scorer, params, rows, y, known, name)
+    return AnyScorer(responses, classes, call, fitted)
+
+
+def _computes(scorer: Any, function: Any) -> bool:
+    """Whether a scorer computes a function without any settings."""
+    return getattr(scorer, "_score_func", None) is function and not scorer._kwargs
+
+
+def _log_probability(indices: np.ndarray, responses: Mapping[str, np.ndarray]) -> Array:
+    """Logarithm of the probability of every row's own class, limited as in scikit-learn."""
+    probabilities = responses["predict_proba"].astype(np.float64)
+    own = probabilities[np.arange(indices.size), indices] / probabilities.sum(axis=1)
+    least = np.finfo(np.float64).eps
+    return np.log(np.clip(own, least, 1.0 - least))
+
+
+def _call(
+    scorer: Any, params: Mapping[str, Any], rows: Rows, y: np.ndarray, X: Any, name: Any,
+    predictions: Replayed, places: Rows,
+) -> float:  # fmt: skip
+    """The score of replayed predictions.
+
+    scikit-learn's scorers do not look at `X`; the row numbers stand for it.
+    """
+    own = rows[places]
+    given = {
+        key: take_rows(value, own) if has_rows(value, y.size) else value
+        for key, value in params.items()
+    }
+    value = scorer(predictions, own[:, None] if X is None else take_rows(X, own), y[own], **given)
+    return float(value[name] if isinstance(value, dict) else value)

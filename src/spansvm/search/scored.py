@@ -1,0 +1,178 @@
+"""Scores of a candidate's predictions, by the scorers of the search."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+import traceback
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .._typing import Array, Mask, Rows
+from ..left_out import LeftOutClasses
+from .count_scores import only_errors
+from .drawn import drawn_scores
+from .fit_arguments import has_rows, take_rows
+from .kept import Keeping, Kept, Recorder, keep_errors, keep_responses
+from .responses import LeftOutClassifier
+from .standard_errors import StandardErrors
+from .trained import Trained
+from .work import Work
+
+__all__ = ["Scoring", "failure"]
+
+
+def failure(exception: Exception) -> dict[str, Any]:
+    """An exception, or a substitute that can be sent between processes, and its description.
+
+    The traceback is dropped: it would keep Gram matrices alive.
+    """
+    error = f"{type(exception).__name__}: {exception}\n{traceback.format_exc()}"
+    exception = exception.with_traceback(None)
+    exception.__cause__ = exception.__context__ = None
+    try:
+        pickle.loads(pickle.dumps(exception))
+    except Exception:
+        exception = RuntimeError(f"{type(exception).__name__}: {exception}")
+    return {"exception": exception, "error": error}
+
+
+class Scoring:
+    """Scores predictions of candidates for some of the rows.
+
+    Parameters
+    ----------
+    work : Work
+    X, y
+        All rows and labels.
+    counted : ndarray of bool
+        Which rows count if all are left out.
+    """
+
+    def __init__(self, work: Work, X: Any, y: np.ndarray, counted: Mask) -> None:
+        self._work, self._X, self._y, self._counted = work, X, y, counted
+
+    @cached_property
+    def rows(self) -> Rows:
+        """The rows that count if all are left out."""
+        return np.flatnonzero(self._counted)
+
+    @cached_property
+    def _classes(self) -> np.ndarray:
+        return np.unique(self._y)
+
+    @cached_property
+    def _standard_errors(self) -> StandardErrors:
+        """Of scores of these rows, of which rows or groups are left out."""
+        units, sets = np.arange(self._y.size), self._work.leaving.sets
+        if sets is not None:
+            for number, own in enumerate(sets):
+                units[own] = number
+        return StandardErrors(np.unique(units[self.rows], return_inverse=True)[1])
+
+    def left_out(self, left_out: LeftOutClasses, wrong: Mask, trained: Trained) -> dict[str, Any]:
+        """Scores of all rows that count, with their standard errors.
+
+        `wrong` tells which of them are misclassified.
+        """
+        if self._work.scorers is not None:
+            return self._scores(left_out, trained, self.rows, self._standard_errors)
+        return {
+            "scores": {"score": 1.0 - self._share(wrong, self.rows)},
+            "errors": {"score": self._standard_errors.of_share(wrong, self._weight(self.rows))},
+            "kept": self._keep_errors(wrong),
+        }
+
+    def of_fold(self, left_out: LeftOutClasses, trained: Trained, test: Rows) -> dict[str, Any]:
+        """Scores of the test rows of a fold, and their hinge loss."""
+        if self._work.scorers is not None:
+            return {"hinge": left_out.hinge, **self._scores(left_out, trained, test)}
+        right = ~left_out.wrong(trained.machine.break_ties)
+        score, kept = self._share(right, test), self._keep_errors(~right)
+        return {"hinge": left_out.hinge, "scores": {"score": score}, "kept": kept}
+
+    def of_training_rows(
+        self, predicted: LeftOutClasses, trained: Trained, rows: Rows
+    ) -> dict[str, float]:
+        """Scores of rows that the model was trained on; scorers that fail have none."""
+        if self._work.scorers is not None:
+            found = self._scores(predicted, trained, rows, keeping=False)
+            return found["scores"]
+        right = ~predicted.wrong(trained.machine.break_ties)[predicted.used]
+        return {"score": self._share(right, rows)}
+
+    def _weight(self, rows: Rows) -> Array | None:
+        """Weights of some rows in the default score, if there are any."""
+        weight = self._work.score_params.get("score", {}).get("sample_weight")
+        return None if weight is None else np.asarray(weight)[rows]
+
+    def _share(self, some: Mask, rows: Rows) -> float:
+        weight = self._weight(rows)
+        return float(some.mean() if weight is None else np.average(some, weights=weight))
+
+    def _keep_errors(self, wrong: Mask) -> Kept | None:
+        keeping = self._work.keeping
+        return keep_errors(wrong, keeping) if isinstance(keeping, Keeping) else None
+
+    def _scores(
+        self,
+        left_out: LeftOutClasses,
+        trained: Trained,
+        rows: Rows,
+        standard_errors: StandardErrors | None = None,
+        keeping: bool = True,
+    ) -> dict[str, Any]:
+        """Scores of predictions for some rows; a scorer that fails does not affect the others."""
+        classes, fitted = trained.problems.classes, trained.fitted
+        responses = LeftOutClassifier(left_out, classes, trained.machine, fitted)
+        every = rows.size == self._y.size and bool((rows == np.arange(rows.size)).all())
+        X, y = (self._X, self._y) if every else (take_rows(self._X, rows), self._y[rows])
+        result: dict[str, Any] = {"scores": {}, "errors": {}}
+        assert self._work.scorers is not None
+        for name, scorer in self._work.scorers.items():
+            given = self._work.score_params.get(name, {})
+            params = {
+                key: take_rows(value, rows) if has_rows(value, self._y.size) else value
+                for key, value in given.items()
+            }
+            try:
+                recorder = Recorder.of(responses.given_to(scorer))
+                value = scorer(recorder, X, y, **params)
+                scores = value if isinstance(value, dict) else {name: float(value)}
+                result["scores"] |= scores
+                if keeping:
+                    self._keep(result, name, recorder, y)
+                if standard_errors is not None:
+                    result["errors"] |= {
+                        one: self._error(scorer, given, recorder, rows, one, standard_errors)
+                        for one in scores
+                    }
+            except Exception as exception:
+                result |= failure(exception)
+        return result
+
+    def _keep(self, result: dict[str, Any], name: str, recorder: Recorder, y: np.ndarray) -> None:
+        """Keep the predictions that a scorer asked for, if candidates are selected by it."""
+        keeping = self._work.keeping
+        if isinstance(keeping, Keeping) and name == keeping.scorer:
+            result["kept"] = keep_responses(recorder.asked, y, self._y, keeping)
+
+    def _error(
+        self,
+        scorer: Any,
+        params: Mapping[str, Any],
+        recorder: Recorder,
+        rows: Rows,
+        name: str,
+        standard_errors: StandardErrors,
+    ) -> float:
+        """The standard error of the score that a scorer computed from what it asked for."""
+        keeping = Keeping(name, only_errors(scorer, params, self._classes), sys.maxsize)
+        kept = keep_responses(recorder.asked, self._y[rows], self._y, keeping)
+        scores = drawn_scores(
+            scorer, params, [kept], rows, self._y, self._X, name, recorder._fitted
+        )
+        return standard_errors.of(scores)

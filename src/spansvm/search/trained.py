@@ -1,0 +1,75 @@
+"""A trained candidate, and its estimator as if it had been fitted by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from sklearn.base import clone
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.preprocessing import LabelBinarizer
+from sklearn.svm import SVC
+
+from ..machines import TrainedMachines
+from ..svc import SpanSVC
+from ..weighting import weigh
+from .candidates import candidate_estimator
+from .composite import rebuilt, unwrap
+from .fit_arguments import FitParams
+from .training_sets import Problems, TrainingSet
+
+__all__ = ["Trained"]
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A trained candidate.
+
+    Attributes
+    ----------
+    given : estimator
+        That of the search.
+    candidate : dict
+        The parameters of the candidate.
+    machine : SpanSVC
+        With these parameters, not fitted.
+    problems : Problems
+    params : FitParams
+        Of the training rows.
+    machines : list of TrainedMachines
+        Of each problem.
+    """
+
+    given: Any
+    candidate: Mapping[str, Any]
+    machine: SpanSVC
+    problems: Problems
+    params: FitParams
+    machines: list[TrainedMachines]
+
+    def fitted(self) -> Any:
+        """The candidate's estimator with what was found in training."""
+        return self._fitted
+
+    @cached_property
+    def _fitted(self) -> Any:
+        estimator = candidate_estimator(self.given, self.candidate)
+        parts, rows = unwrap(estimator), self.problems.rows
+        models = [
+            self._model(own, part, isinstance(parts.machine, SVC))
+            for own, part in zip(self.problems.sets, self.machines, strict=True)
+        ]
+        model = models[0]
+        if isinstance(parts.wrapper, OneVsRestClassifier):
+            model = clone(parts.wrapper)
+            model.label_binarizer_ = LabelBinarizer(sparse_output=True).fit(rows.y)
+            model.classes_ = self.problems.classes
+            model.estimators_, model.n_features_in_ = models, models[0].n_features_in_
+        return rebuilt(estimator, rows.fitted, model)
+
+    def _model(self, own: TrainingSet, machines: TrainedMachines, as_svc: bool) -> Any:
+        weights, _ = weigh(self.machine, own.y, self.params.sample_weight, self.params.scores)
+        model = clone(self.machine).hold(machines, own.classes, weights)
+        return model.to_svc() if as_svc else model
