@@ -269,4 +269,4 @@ def test_the_best_score_over_folds_is_that_of_a_candidate_not_of_a_fold(capsys):
     with SearchProgress(2, 2, shown=True) as progress:
         for candidate, score in ((0, 0.9), (1, 0.8), (0, 0.5), (1, 0.7)):
             progress.advance(candidate, score)
-    assert capsys.readouterr().err.splitlines() == ["4/4 fits, best 0.7500"]
+    assert capsys.readouterr().err.splitlines() == ["2/2 candidates (4/4 fits), best 0.7500"]
