@@ -78,7 +78,7 @@ def test_the_page_says_whether_the_test_rows_agree_with_the_promise(run):
     low, high = content["search"]["corrected"]["interval"]
     error = content["test"]["error"]
     where = "within" if low <= error <= high else "above" if error > high else "below"
-    assert f"lies {where} the 95% CI that was promised" in content["tested"]["findings"][0]
+    assert f"is {where} what the search promised" in content["tested"]["findings"][0]
     page = Path("credit-tuned/report.html").read_text(encoding="utf-8")
     section = page.split('<section id="test">')[1].split("</section>")[0]
     assert "Confusion matrix of the test rows" in section

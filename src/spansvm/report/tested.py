@@ -8,7 +8,7 @@ from typing import Any
 
 from .headline import expected_error
 from .loo_figures import LeaveOneOutFigures, wilson
-from .plain import number, percent, words
+from .plain import percent, words
 from .searched import SearchedCandidates
 
 __all__ = ["TestedRows", "describe_test"]
@@ -21,7 +21,7 @@ _PLACED = (
 _NAMES = {"roc_auc": "area under the ROC curve", "log_loss": "log loss of the probabilities"}
 
 #: How agreement with what was promised is said.
-_AGREES = "lies within the 95% CI"
+_AGREES = "within what"
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def describe_test(
             shown[_NAMES.get(name, name)] = words(value)
     findings = [
         *_against_promise(test, search, figures, interval),
-        *_against_majority(error, test.get("majority_error")),
+        *_against_majority(error, test.get("majority_error"), search),
     ]
     return TestedRows(
         figures=shown,
@@ -116,48 +116,45 @@ def _against_promise(
     figures: LeaveOneOutFigures,
     interval: list[float] | None,
 ) -> list[str]:
-    """Whether the error, and the selecting score, lie in the intervals that were promised."""
-    findings = []
+    """Whether the selecting score, or the error, lies in the interval that was promised."""
+    if not search.selects_by_error and search.promise is not None:
+        score = _score(test, search)
+        if score is None:
+            return []
+        what = f"The {search.scoring} of the test rows, {words(score)}"
+        return [_compared(what, score, search.promise.interval, words)]
     error, (_, promised) = test.get("error"), expected_error(search, figures)
-    if error is not None and promised is not None:
-        findings.append(_compared("error", error, promised, percent))
-        if error > promised[1]:
-            findings.append(_why_above(promised, interval, test.get("n_rows")))
-    score = None if search.selects_by_error else _score(test, search)
-    if score is not None and search.promise is not None:
-        findings.append(_compared(search.scoring, score, search.promise.interval, number))
-    return findings
-
-
-def _compared(name: str, value: float, promised: list[float], show: Any) -> str:
-    if promised[0] <= value <= promised[1]:
-        return (
-            f"The {name} of the test rows, {show(value)}, {_AGREES} that was promised, "
-            f"{_range(promised, show)}."
-        )
-    side = "above" if value > promised[1] else "below"
-    return (
-        f"The {name} of the test rows, {show(value)}, lies {side} the 95% CI that was promised, "
-        f"{_range(promised, show)}."
-    )
-
-
-def _why_above(promised: list[float], interval: list[float] | None, n_rows: Any) -> str:
-    if interval is not None and interval[0] <= promised[1]:
-        return f"With {n_rows} test rows this can be chance: their own 95% CI reaches into it."
-    return (
-        "Chance does not explain it: the test rows are of another kind than those searched, or "
-        "rows that belong together (people, copies) made the promise too good."
-    )
-
-
-def _against_majority(error: float | None, majority: float | None) -> list[str]:
-    if error is None or majority is None or error < majority:
+    if error is None or promised is None:
         return []
-    how = "as many" if error == majority else "more"
+    sentence = _compared(f"The test error, {percent(error)}", error, promised, percent)
+    if not promised[0] <= error <= promised[1] and interval is not None:
+        # A share of few rows is uncertain itself.
+        if interval[0] > promised[1] or interval[1] < promised[0]:
+            sentence += " This is more than chance: the test rows differ from those of the search."
+        else:
+            sentence += (
+                f" With {test.get('n_rows')} test rows that may be chance: the 95% CI of the test "
+                f"error is {_range(interval, percent)}."
+            )
+    return [sentence]
+
+
+def _compared(what: str, value: float, promised: list[float], show: Any) -> str:
+    side = _AGREES
+    if not promised[0] <= value <= promised[1]:
+        side = "above what" if value > promised[1] else "below what"
+    return f"{what}, is {side} the search promised, {_range(promised, show)}."
+
+
+def _against_majority(
+    error: float | None, majority: float | None, search: SearchedCandidates
+) -> list[str]:
+    """That the largest class does as well; another score may be worth that."""
+    if error is None or majority is None or error < majority or not search.selects_by_error:
+        return []
     return [
-        f"On the test rows the model makes {how} errors {'as' if error == majority else 'than'} "
-        f"always saying their largest class, {percent(majority)}."
+        "On the test rows the model is no better than always predicting their largest class, "
+        f"which errs in {percent(majority)} of them."
     ]
 
 
