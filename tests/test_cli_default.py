@@ -97,7 +97,7 @@ def test_c_and_gamma_are_searched_for_any_number_of_classes(run):
     data["kind"] = np.arange(240) % 3
     data.to_csv("three.csv", index=False)
     assert plan("three.csv").name == "C-gamma"
-    assert plan("three.csv").n_candidates == 48
+    assert plan("three.csv").n_candidates == 40
 
 
 def test_class_weights_are_searched_where_classes_are_unequal_or_the_score_asks(run):
@@ -208,7 +208,7 @@ def test_an_optimum_at_the_edge_widens_the_grid_once_and_that_is_told(run, monke
 
 def test_an_optimum_inside_leaves_the_grid_as_it_is(run):
     content = json.loads(run("tune data.csv --json --quiet")[1])
-    assert (content["facts"]["widened"], content["n_candidates"]) == ([], 48)
+    assert (content["facts"]["widened"], content["n_candidates"]) == ([], 40)
 
 
 def test_candidates_that_are_counted_are_not_widened(run, monkeypatch):

@@ -298,7 +298,7 @@ def test_a_coarser_grid_keeps_its_ends(run):
 def test_the_number_of_candidates_is_told(run):
     code, out, err = run("tune data.csv --drop batch --candidates 20 --json")
     assert code == 0
-    assert "The grid has 20 candidates instead of 48 (--candidates 20)." in err
+    assert "The grid has 20 candidates instead of 40 (--candidates 20)." in err
     assert json.loads(out)["n_candidates"] == 20
 
 

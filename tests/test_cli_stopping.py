@@ -83,19 +83,19 @@ def test_a_search_stops_when_its_time_is_up(run):
     assert code == 0
     content = json.loads(out)
     stopped = content["facts"]["stopped"]
-    assert (stopped["reason"], stopped["n_planned"]) == ("budget", 48)
+    assert (stopped["reason"], stopped["n_planned"]) == ("budget", 40)
     n_done = stopped["n_done"]
     assert n_done == content["n_candidates"] == len(results())
     assert 15 <= n_done <= 21
     told = (
-        f"The search was stopped when its 20 seconds were over, after {n_done} of 48 candidates; "
+        f"The search was stopped when its 20 seconds were over, after {n_done} of 40 candidates; "
         "the best of these was selected. The same command with --resume goes on."
     )
     assert f"Partial: {told}" in err
     report = json.loads(Path("data-tuned/report.json").read_text())
     assert report["facts"]["stopped"]["in_words"] == told
     assert f"Partial: {told}" in report["notes"]
-    assert f"after {n_done} of 48 candidates" in Path("data-tuned/report.html").read_text(
+    assert f"after {n_done} of 40 candidates" in Path("data-tuned/report.html").read_text(
         encoding="utf-8"
     )
     best = max(float(row["mean_test_score"]) for row in results())
@@ -191,7 +191,7 @@ def test_ctrl_c_keeps_what_is_done(run):
     assert "Stopping after the candidate under way; what is finished will be written." in (
         result.stderr
     )
-    assert "Partial: The search was stopped by Ctrl-C, after 10 of 48 candidates" in result.stderr
+    assert "Partial: The search was stopped by Ctrl-C, after 10 of 40 candidates" in result.stderr
     assert "Interrupted;" not in result.stderr
     assert "best setting" in result.stdout
     assert len(results()) == 10

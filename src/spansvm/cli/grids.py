@@ -54,7 +54,7 @@ _OF_KERNEL = ("kernel", "gamma", "degree", "coef0")
 
 #: Exponents of 2 for C, and for gamma relative to the scale of the data: on 14 real data sets the
 #: best ones lie between these ends, and half the steps do not select better models.
-_C, _GAMMA = range(-4, 11, 2), range(-6, 5, 2)
+_C, _GAMMA = range(-4, 11, 2), range(-6, 3, 2)
 
 #: The same for a linear kernel, whose C is relative to the scale of the data, and for a polynomial.
 _LINEAR_C, _POLY_C, _POLY_GAMMA = range(-4, 11), range(-4, 9, 2), range(-4, 3, 2)
