@@ -39,6 +39,14 @@ def browser():
     driver.quit()
 
 
+def many_classes():
+    """24 classes with names, and some errors."""
+    rng = np.random.default_rng(0)
+    y = np.arange(360) % 24
+    X = 2.0 * rng.normal(size=(24, 6))[y] + rng.normal(size=(360, 6))
+    return X, np.array([f"a species with number {label:02d}" for label in y])
+
+
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
     """For each kind of page its file."""
@@ -57,6 +65,7 @@ def pages(tmp_path_factory):
     C = [0.1, 1, 10, 100]
     hostile = cancer.data.iloc[:, :4].copy()
     hostile.columns = [SCRIPT, IMAGE, "javascript:alert(1)", "{{ 7 * 7 }}"]
+    weights = [{f"a species with number {label:02d}": 2.5 for label in range(9)}, None]
     ids = [f"{SCRIPT}{IMAGE}{row}" for row in range(len(hostile))]
     return {
         "plane": written("plane", cancer.data, cancer.target, {"C": C, "gamma": [0.01, 0.1, 1]}),
@@ -70,6 +79,9 @@ def pages(tmp_path_factory):
         ),
         "curve": written("curve", cancer.data, cancer.target, {"C": C}),
         "bars": written("bars", wine.data, wine.target, {"kernel": ["rbf", "linear"]}),
+        "many": written(
+            "many", *many_classes(), {"C": [1.0, 10.0], "gamma": [0.1, 1], "class_weight": weights}
+        ),
         "hostile": written(
             "hostile", hostile, np.where(cancer.target == 1, SCRIPT, IMAGE), {"C": C},
             row_ids=ids, title=SCRIPT, command=IMAGE, notes=[SCRIPT, IMAGE], test={IMAGE: SCRIPT},
@@ -103,7 +115,7 @@ def at_width(browser, width):
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
 
 
-@pytest.mark.parametrize("name", ["plane", "selector", "curve", "bars", "hostile"])
+@pytest.mark.parametrize("name", ["plane", "selector", "curve", "bars", "many", "hostile"])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_a_page_loads_without_errors_and_is_not_wider_than_the_screen(browser, pages, name, width):
     at_width(browser, width)
@@ -113,6 +125,73 @@ def test_a_page_loads_without_errors_and_is_not_wider_than_the_screen(browser, p
         assert browser.execute_script("return document.documentElement.scrollWidth") <= width
     finally:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+#: Whatever is drawn beyond the edge of the screen, and is not in a table that can be scrolled.
+OUTSIDE = """
+const width = document.documentElement.clientWidth, found = [];
+for (const element of document.querySelectorAll("main *")) {
+  const box = element.getBoundingClientRect();
+  if (element.closest(".scroll") || !box.width) continue;
+  if (box.left < -1 || box.right > width + 1) found.push(element.outerHTML.slice(0, 90));
+}
+return found"""
+
+
+#: How many rows of the table of suspicious rows are displayed.
+SHOWN_ROWS = """
+const rows = [...document.querySelectorAll(".sortable tbody tr")];
+return rows.filter((row) => row.offsetHeight).length"""
+
+
+@pytest.mark.parametrize("name", ["plane", "scored", "selector", "many"])
+def test_nothing_is_clipped_on_a_phone(browser, pages, name):
+    at_width(browser, 390)
+    try:
+        opened(browser, pages, name)
+        for fold in browser.find_elements(By.CSS_SELECTOR, "details"):
+            browser.execute_script("arguments[0].open = true", fold)
+        assert browser.execute_script(OUTSIDE) == []
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_page_of_24_classes_is_not_much_higher_than_one_of_two(browser, pages, width):
+    heights = []
+    at_width(browser, width)
+    try:
+        for name in ("plane", "many"):
+            report = opened(browser, pages, name)
+            heights.append(browser.execute_script("return document.documentElement.scrollHeight"))
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert len(report.trust.pairs) == 276
+    assert heights[1] < 1.5 * heights[0]
+
+
+def test_a_long_table_shows_its_first_rows_until_all_are_asked_for(browser, pages):
+    report = opened(browser, pages, "many")
+    rows = [str(one.row_id) for one in report.suspicious.rows]
+    assert len(rows) > 10
+    assert browser.execute_script(SHOWN_ROWS) == 10
+    browser.find_element(By.CSS_SELECTOR, ".sortable th button").click()
+    assert browser.execute_script(SHOWN_ROWS) == 10
+    by_row = sorted(rows, key=int)
+    assert suspicious_column(browser, 1)[:10] == by_row[:10]
+    browser.find_element(By.CSS_SELECTOR, ".more-rows").click()
+    assert suspicious_column(browser, 1) == by_row
+    assert browser.find_elements(By.CSS_SELECTOR, ".more-rows") == []
+
+
+def test_on_paper_a_long_table_is_whole(browser, pages):
+    report = opened(browser, pages, "many")
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        shown = browser.execute_script(SHOWN_ROWS)
+        assert shown == len(report.suspicious.rows)
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 
 @pytest.mark.parametrize("width", [1100, 390])
