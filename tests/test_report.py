@@ -20,7 +20,7 @@ from sklearn.svm import SVC
 
 from spansvm import SpanSearch, SpanSVC, analyze
 from spansvm.report import Report, render_html, write_json, write_report
-from spansvm.report.association import explained_share
+from spansvm.studies.association import explained_share
 
 pytest.importorskip("jinja2", reason="jinja2 is not installed")
 

@@ -14,8 +14,8 @@ from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, OneHotEncod
 
 from spansvm import ClassWeighting, SpanSearch, SpanSVC, exact_loo
 from spansvm.report import Report, render_html
-from spansvm.report.association import explained_share
 from spansvm.report.headline import frequencies
+from spansvm.studies.association import explained_share
 
 pytest.importorskip("jinja2", reason="jinja2 is not installed")
 

@@ -24,9 +24,9 @@ from ..studies import (
     measure_influence,
     rate_decisions,
 )
-from ..studies.alone import strongest
+from ..studies.association import strongest
+from ..studies.columns import column_of
 from ..studies.influence import MOST_FEATURES
-from ..studies.subject import column_of
 from .plain import cut, number, percent
 from .searched import SearchedCandidates
 

@@ -10,8 +10,9 @@ import numpy as np
 from scipy import sparse
 
 from .._typing import Array
+from ..studies.association import MEASURE, explained_share
+from ..studies.columns import column_of
 from ..svc import SpanSVC
-from .association import MEASURE, column_of, explained_share
 from .plain import cut, percent, plain
 
 __all__ = ["SuspiciousRow", "SuspiciousTable", "list_suspicious"]

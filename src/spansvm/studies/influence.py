@@ -36,7 +36,8 @@ from ..pairs import errors
 from ..search.fit_arguments import take_rows
 from ..search.responses import LeftOutClassifier
 from ..search.subsets import stratified_rows
-from .subject import Subject, column_of, with_column
+from .columns import column_of, with_column
+from .subject import Subject
 
 __all__ = ["MOST_FEATURES", "FeatureInfluence", "Influence", "measure_influence"]
 

@@ -25,10 +25,11 @@ from scipy.stats import binom
 from .._linalg import one_blas_thread
 from .._typing import Mask
 from ..kernels import Kernel, resolve_kernel
-from .alone import as_numbers, codes_of, wrong_alone
+from .alone import wrong_alone
+from .columns import as_numbers, codes_of, column_of
 from .folds import folds_of
 from .paired import paired_difference
-from .subject import Subject, column_of
+from .subject import Subject
 
 __all__ = ["Leak", "Leaks", "find_leaks"]
 

@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from .._linalg import one_blas_thread
 from .._typing import Array, Mask, Rows
@@ -28,8 +27,9 @@ from ..search.composite import fit_transformers, transform, unwrap
 from ..search.fit_arguments import take_rows
 from ..search.subsets import stratified_rows
 from ..svc import SpanSVC
+from .columns import column_of, is_missing, with_column
 
-__all__ = ["MOST_ROWS", "Subject", "column_of", "is_missing", "part_of_sets", "with_column"]
+__all__ = ["MOST_ROWS", "Subject", "part_of_sets"]
 
 #: More rows than this are sampled; but no fewer than the second number, whatever the memory.
 MOST_ROWS, _FEWEST_ROWS = 4000, 1000
@@ -250,42 +250,6 @@ def _sample(y: np.ndarray, sets: list[Rows] | None, n_rows: int) -> Rows:
     return np.unique(np.concatenate([chosen, *few]))
 
 
-def column_of(X: Any, column: int) -> np.ndarray:
-    """One column of an array, a sparse matrix or a data frame."""
-    if hasattr(X, "iloc"):
-        values = X.iloc[:, column]
-        plain = isinstance(values.dtype, np.dtype) and values.dtype.kind in "fiub"
-        return np.asarray(values, dtype=values.dtype if plain else object)
-    if sparse.issparse(X):
-        return np.asarray(X[:, [column]].toarray()[:, 0])
-    return np.asarray(X)[:, column]
-
-
-def with_column(X: Any, column: int, values: np.ndarray) -> Any:
-    """A copy with other values in one column."""
-    if hasattr(X, "iloc"):
-        frame, series = X.copy(deep=False), X.iloc[:, column].copy()
-        series.iloc[:] = values  # of the same type as before: a category, say
-        frame.isetitem(column, series.array)
-        return frame
-    if sparse.issparse(X):
-        parts = [X[:, :column], sparse.csr_matrix(values[:, None]), X[:, column + 1 :]]
-        return sparse.hstack(parts, format="csr")
-    result = np.array(X)
-    result[:, column] = values
-    return result
-
-
 def _known(values: np.ndarray) -> Any:
     """Any value that is not missing."""
     return next((value for value in values if not is_missing(value)), values[0])
-
-
-def is_missing(value: Any) -> bool:
-    """Whether a value is None, NaN or pandas.NA."""
-    if value is None:
-        return True
-    try:
-        return bool(value != value)
-    except TypeError:  # pandas.NA is neither equal to itself nor different
-        return True

@@ -13,29 +13,19 @@ column that is different in every row explains nothing.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
-from scipy import sparse
 
-from .._typing import Array
+from .columns import as_numbers, codes_of
 
-__all__ = ["MEASURE", "column_of", "explained_share"]
+__all__ = ["MEASURE", "explained_share", "strongest"]
 
 #: What the measure is called on the page.
 MEASURE = "share of the labels' variance that a feature alone explains (adjusted tau)"
 
 #: Numbers with more distinct values are cut into this many groups.
 _GROUPS = 10
-
-
-def column_of(X: Any, index: int) -> np.ndarray:
-    """One column of rows of any kind; a sparse matrix should be in CSC format."""
-    if hasattr(X, "iloc"):
-        return np.asarray(X.iloc[:, index], dtype=object)
-    if sparse.issparse(X):
-        return np.asarray(X[:, [index]].toarray()[:, 0])
-    return np.asarray(X)[:, index]
 
 
 def explained_share(column: np.ndarray, own: np.ndarray) -> float:
@@ -51,7 +41,7 @@ def explained_share(column: np.ndarray, own: np.ndarray) -> float:
     Examples
     --------
     >>> import numpy as np
-    >>> from spansvm.report.association import explained_share
+    >>> from spansvm.studies.association import explained_share
     >>> own = np.arange(100) % 2
     >>> explained_share(np.where(own, "yes", "no"), own)
     1.0
@@ -71,13 +61,17 @@ def explained_share(column: np.ndarray, own: np.ndarray) -> float:
     return 1.0 - (within / impurity) * (n - 1) / (n - n_groups)
 
 
+def strongest(columns: Sequence[np.ndarray], own: np.ndarray, number: int) -> list[int]:
+    """The columns that tell most about the classes, by :func:`explained_share`."""
+    each = np.array([explained_share(values, own) for values in columns])
+    return sorted(np.argsort(-each, kind="stable")[:number].tolist())
+
+
 def _groups_of(column: np.ndarray) -> np.ndarray:
     """The number of every row's group."""
-    try:
-        values: Array = np.asarray(column, dtype=float)
-    except (TypeError, ValueError):
-        texts = np.array([str(value) for value in column])
-        return np.unique(texts, return_inverse=True)[1]
+    values = as_numbers(column)
+    if values is None:
+        return codes_of(column)
     known = np.isfinite(values)
     distinct, codes = np.unique(values[known], return_inverse=True)
     if distinct.size > _GROUPS:
