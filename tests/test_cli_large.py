@@ -90,7 +90,7 @@ def long_search(monkeypatch, seconds=7200.0, with_components=60.0):
 
 def test_a_long_search_is_told_before_it_begins(run, monkeypatch):
     long_search(monkeypatch)
-    code, _, err = run("tune data.csv --drop batch")
+    code, _, err = run("tune data.csv --drop batch --sample all")
     assert code == 130
     lines = err.splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith("This will take"))
@@ -116,9 +116,13 @@ def test_only_what_is_quicker_and_not_yet_used_is_proposed(run, monkeypatch):
     assert "a coarser grid" not in err
 
 
-def test_a_short_search_is_not_announced(run, monkeypatch):
+def test_a_search_of_minutes_is_announced_and_a_shorter_one_is_not(run, monkeypatch):
     long_search(monkeypatch, seconds=500.0)
-    assert "This will take" not in run("tune data.csv --drop batch")[2]
+    _, _, err = run("tune data.csv --drop batch --sample all")
+    assert "This will take about 8 minutes on 40000 rows; its Gram matrix takes 6.0 GiB" in err
+    assert "quicker" not in err
+    long_search(monkeypatch, seconds=50.0)
+    assert "This will take" not in run("tune data.csv --drop batch --force")[2]
 
 
 def test_quiet_makes_no_trial(run, monkeypatch):
@@ -178,8 +182,9 @@ def test_the_report_says_whose_figures_it_shows(run):
 
 def test_without_a_sample_nothing_is_said_about_one(run):
     _, out, err = run(f"tune data.csv {SEARCH} --json")
-    assert "sample" not in out + err
-    assert json.loads(out)["trained"] is None
+    assert "sample" not in err
+    content = json.loads(out)
+    assert content["trained"] is content["facts"]["sample"] is None
     assert "those of a model trained" not in Path("data-tuned/report.html").read_text()
 
 
@@ -293,7 +298,7 @@ def test_a_coarser_grid_keeps_its_ends(run):
 def test_the_number_of_candidates_is_told(run):
     code, out, err = run("tune data.csv --drop batch --candidates 20 --json")
     assert code == 0
-    assert "The grid has 20 candidates instead of 1089 (--candidates 20)." in err
+    assert "The grid has 20 candidates instead of 40 (--candidates 20)." in err
     assert json.loads(out)["n_candidates"] == 20
 
 

@@ -150,7 +150,7 @@ def test_a_class_that_is_never_predicted_is_reported_and_its_rows_are_not_suspec
     assert "majority-class error .. 5.0%; the model does no better" in out
     assert "hardly better" not in err
     assert "most suspicious" not in out
-    assert "No rows are listed: the model predicts '0' for every row." in out
+    assert "No rows are listed: '0' is predicted for every row when left out." in out
     page = Path("rare-tuned/report.html").read_text(encoding="utf-8")
     assert "The model never predicts &#39;1&#39;" in page
     assert "--scoring" not in page.split("<section")[0]
@@ -269,4 +269,4 @@ def test_the_best_score_over_folds_is_that_of_a_candidate_not_of_a_fold(capsys):
     with SearchProgress(2, 2, shown=True) as progress:
         for candidate, score in ((0, 0.9), (1, 0.8), (0, 0.5), (1, 0.7)):
             progress.advance(candidate, score)
-    assert capsys.readouterr().err.splitlines() == ["4/4 fits, best 0.7500"]
+    assert capsys.readouterr().err.splitlines() == ["2/2 candidates (4/4 fits), best 0.7500"]
