@@ -207,7 +207,7 @@ def test_a_search_without_results_for_long_still_tells_that_it_runs(monkeypatch,
     with SearchProgress(10, shown=True, forecast=expected(np.ones(10), 100.0)):
         time.sleep(0.3)
     first, *_ = capsys.readouterr().err.splitlines()
-    assert first == "0/10 candidates, best -, about 100 seconds left"
+    assert first == "0/10 candidates, best -, about 2 minutes left"
 
 
 def test_more_candidates_take_more_time(clock):
