@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import agreement, agreement_worker, corrected, problems, selection
+from benchmarks import agreeing, agreement, agreement_worker, corrected, problems, selection
 from reproduction.csv_files import read_rows, to_csv
 from spansvm.datasets import ringnorm
 
@@ -26,6 +26,22 @@ def test_the_committed_summary_is_what_the_committed_runs_say(tmp_path, monkeypa
     selection.summarise()
     assert selection.SUMMARY.read_bytes() == (RESULTS / "selection.csv").read_bytes()
     assert "geometric mean" in capsys.readouterr().out
+
+
+def test_the_guide_shows_what_agreeing_probabilities_cost():
+    rows, notes = read_rows(RESULTS / "agreeing.csv")
+    assert "dirty" not in notes[1]
+    guide = (RESULTS.parents[1] / "docs" / "guide" / "probabilities.md").read_text()
+    for kind in agreeing.WEIGHTS:
+        own = [row for row in rows if row["weights"] == kind and row["classes"] == 2]
+        assert f"test rows of {len(own)} data sets" in guide
+        cells = [f"{100 * np.mean([row['disagree'] for row in own]):.1f} %"]
+        for measured in agreeing.MEASURES:
+            ratios = np.array([row[f"{measured}_ratio"] for row in own])
+            mean = np.exp(np.mean(np.log(ratios)))
+            mean, low, high = (100 * (ratio - 1) for ratio in (mean, ratios.min(), ratios.max()))
+            cells.append(f"{mean:+.1f} % ({low:+.1f} to {high:+.1f})")
+        assert f"| {' | '.join(cells)} |" in guide
 
 
 def test_what_is_known_is_not_missing():

@@ -23,20 +23,11 @@ EXPECTED_FAILURES_OF_A_SEARCH = {
         "the most probable of three classes is not always the one with most votes, as in SVC"
     ),
 }
-#: It passes for SpanSVC() itself.
-EXPECTED_FAILURES_OF_A_LINEAR_KERNEL = {
-    **EXPECTED_FAILURES,
-    "check_classifiers_train": (
-        "even odds need not be at a decision value of 0: one row of 200 lies between, as in SVC"
-    ),
-}
 
 
 def expected_failures(estimator):
     if isinstance(estimator, SpanSearch) and isinstance(estimator.estimator, SpanSVC):
         return EXPECTED_FAILURES_OF_A_SEARCH
-    if isinstance(estimator, SpanSVC) and estimator.kernel == "linear":
-        return EXPECTED_FAILURES_OF_A_LINEAR_KERNEL
     return EXPECTED_FAILURES
 
 

@@ -14,6 +14,7 @@ from scipy import sparse
 from sklearn.svm import SVC
 
 from ._typing import Array
+from ._validation import is_bool
 from .calibration import PairSigmoids
 from .machines import Machines, TrainedMachines
 from .pairs import class_pairs
@@ -21,10 +22,10 @@ from .pairs import class_pairs
 if TYPE_CHECKING:
     from .svc import SpanSVC
 
-__all__ = ["arranged", "as_svc", "keeps_vectors", "put_solution"]
+__all__ = ["arranged", "as_svc", "keeps_vectors", "linear_weights", "put_solution"]
 
 
-def arranged(machines: Machines) -> tuple[np.ndarray, Array, Array]:
+def arranged(machines: Machines) -> tuple[np.ndarray, Any, Array]:
     """``n_support_``, ``dual_coef_`` and ``intercept_``, in LibSVM's layout with SVC's signs."""
     n_classes = machines.n_classes
     own = machines.indices[machines.support]
@@ -35,7 +36,26 @@ def arranged(machines: Machines) -> tuple[np.ndarray, Array, Array]:
         coefficients[second - 1, own == first] = values[own == first]
         coefficients[first, own == second] = values[own == second]
     n_support = np.bincount(own, minlength=n_classes).astype(np.int32)
+    if sparse.issparse(machines.vectors) and keeps_vectors(machines.kernel.name):
+        # Zeros are stored explicitly, as in SVC: LibSVM reads only the data array.
+        height, width = coefficients.shape
+        columns, starts = np.tile(np.arange(width), height), width * np.arange(height + 1)
+        form, parts = type(machines.vectors), (coefficients.ravel(), columns, starts)
+        return n_support, form(parts, shape=(height, width)), sign * machines.intercepts
     return n_support, coefficients, sign * machines.intercepts
+
+
+def linear_weights(machines: Machines) -> Any:
+    """``coef_`` of machines with a linear kernel; read-only, as it is not what predicts."""
+    sign = 1.0 if machines.n_classes == 2 else -1.0
+    vectors, coefficients = machines.vectors, sign * machines.coefficients.T
+    if sparse.issparse(vectors):
+        weights = type(vectors)(type(vectors)(coefficients) @ vectors)
+        weights.data.flags.writeable = False
+        return weights
+    weights = np.asarray(coefficients @ vectors)
+    weights.flags.writeable = False
+    return weights
 
 
 def as_svc(model: SpanSVC) -> SVC:
@@ -57,6 +77,8 @@ def as_svc(model: SpanSVC) -> SVC:
     svc = SVC(kernel="precomputed" if callable(kernel.name) else kernel.name)
     svc.fit(rows, model.classes_)
     own = model.get_params(deep=False)
+    if not _wants_probabilities(model):
+        del own["probability"]  # its default is not the same in all versions of scikit-learn
     svc.set_params(**{name: own[name] for name in own.keys() & svc.get_params().keys()})
     svc.class_weight_, svc.shape_fit_ = model.class_weight_, model.shape_fit_
     svc.n_features_in_ = model.n_features_in_
@@ -65,7 +87,7 @@ def as_svc(model: SpanSVC) -> SVC:
     svc._gamma = kernel.gamma if keeps_vectors(kernel.name) else 0.0
     if callable(kernel.name):
         svc._BaseLibSVM__Xfit = machines.X  # type: ignore[attr-defined]
-    put_solution(svc, machines)
+    put_solution(svc, machines, lambda: model.left_out_.calibration)
     svc.n_iter_ = svc._num_iter = model.n_iter_.copy()
     svc.fit_status_ = model.fit_status_
     return svc
@@ -88,21 +110,19 @@ def put_solution(
         svc.support_vectors_ = type(svc.support_vectors_)(vectors) if svc._sparse else vectors
     svc.support_ = support.astype(np.int32)
     svc._n_support, coefficients, svc.intercept_ = arranged(machines)
-    if svc._sparse:
-        # Zeros are stored explicitly: LibSVM reads only the data array.
-        height, width = coefficients.shape
-        columns, starts = np.tile(np.arange(width), height), width * np.arange(height + 1)
-        form, parts = type(svc.dual_coef_), (coefficients.ravel(), columns, starts)
-        svc.dual_coef_ = form(parts, shape=(height, width))
-    else:
-        svc.dual_coef_ = coefficients
+    svc.dual_coef_ = type(svc.dual_coef_)(coefficients) if svc._sparse else coefficients
     sign = -1.0 if machines.n_classes == 2 else 1.0
     svc._dual_coef_, svc._intercept_ = sign * svc.dual_coef_, sign * svc.intercept_
-    if svc._probA.size and calibration is not None:
+    if _wants_probabilities(svc) and calibration is not None:
         # P(first class) = 1 / (1 + exp(A f + B)), where f is positive for the first.
         sigmoids = calibration().sigmoids
         svc._probA = np.array([-sigmoid.slope for sigmoid in sigmoids])
         svc._probB = np.array([sigmoid.offset for sigmoid in sigmoids])
+        svc._effective_probability = True  # read by scikit-learn 1.9 and 1.10
+
+
+def _wants_probabilities(model: SVC | SpanSVC) -> bool:
+    return is_bool(model.probability) and bool(model.probability)
 
 
 def keeps_vectors(kernel: Any) -> bool:

@@ -12,9 +12,13 @@ import numpy as np
 from scipy.special import expit
 
 from ._typing import Array
-from .pairs import probabilities
+from .pairs import labels, probabilities
 
-__all__ = ["PairSigmoids", "Sigmoid", "fit_sigmoid", "limit_outliers"]
+__all__ = ["PairSigmoids", "Sigmoid", "agreeing", "fit_sigmoid", "limit_outliers"]
+
+#: Probabilities that are moved to the side of the decision end between one and two times this
+#: distance from 1/2, in their order.  Single precision still tells them from 1/2.
+_BEYOND_HALF = 1e-4
 
 #: Decision values vary if their standard deviation is at least this fraction of the margin.
 _VARIES = 0.1
@@ -46,12 +50,49 @@ class PairSigmoids:
     sigmoids: list[Sigmoid]
     n_classes: int
 
-    def __call__(self, values: Array) -> Array:
-        """Class probabilities from the decision values of all pairs."""
+    def __call__(self, values: Array, predicted: np.ndarray | None = None) -> Array:
+        """Class probabilities from the decision values of all pairs.
+
+        With two classes they agree with the `predicted` classes (0 or 1), by default those of the
+        values; see :func:`agreeing`.
+        """
+        calibrated = self.calibrated(values)
+        if self.n_classes > 2:
+            return calibrated
+        return agreeing(calibrated, labels(values, _TWO, False) if predicted is None else predicted)
+
+    def calibrated(self, values: Array) -> Array:
+        """The same as the sigmoids give them, also where they contradict the decision."""
         pairwise = [
             sigmoid(column) for sigmoid, column in zip(self.sigmoids, values.T, strict=True)
         ]
         return probabilities(np.column_stack(pairwise), self.n_classes)
+
+
+#: Indices of two classes.
+_TWO = np.arange(2)
+
+
+def agreeing(probability: Array, predicted: np.ndarray) -> Array:
+    """Probabilities of two classes, moved so that the predicted class is the most probable.
+
+    Even odds need not be at a decision value of 0, above all if the classes weigh differently.  A
+    predicted class with less than even odds gets hardly more than even odds; all other
+    probabilities stay.  The order of the rows of each predicted class is kept.
+
+    Parameters
+    ----------
+    probability : ndarray of shape (n, 2)
+    predicted : ndarray of shape (n,)
+        The index of the predicted class.
+    """
+    own = probability[np.arange(predicted.size), predicted]
+    beyond = 0.5 + _BEYOND_HALF * (1.0 + own)
+    rows = np.flatnonzero(own < beyond)
+    result = probability.copy()
+    result[rows, predicted[rows]] = beyond[rows]
+    result[rows, 1 - predicted[rows]] = 1.0 - beyond[rows]
+    return result
 
 
 def fit_sigmoid(values: Array, positive: np.ndarray, prior: float = 1.0) -> Sigmoid:

@@ -403,6 +403,10 @@ def instance_bounds(C: float, class_weight: Array, classes: np.ndarray, weight: 
 
     `classes` holds the class of every instance, as an index into `class_weight`.
     """
+    if isinstance(C, Real) and np.isposinf(C):
+        raise ValueError(
+            "C=inf (a hard margin) is supported by SpanSVC.fit alone; use a large number here."
+        )
     if not (isinstance(C, Real) and np.isfinite(C) and C > 0):
         raise ValueError(f"C must be a positive number; got {C!r}.")
     return weight * (C * class_weight[classes])

@@ -264,8 +264,18 @@ class LeftOutClasses:
 
     @property
     def probabilities(self) -> Array:
-        """Calibrated class probabilities."""
-        return self.calibration(self.values.comparable)
+        """Class probabilities of the comparable values.
+
+        With two classes they agree with the predicted class.  That is counted from another form of
+        the value, whose sign may differ: then the odds are even, or nearly so.
+        """
+        values = self.values.comparable
+        return self.calibration(values, self._predicted(False) if self.n_classes == 2 else None)
+
+    @property
+    def calibrated_probabilities(self) -> Array:
+        """The same as the sigmoids give them, whatever is predicted."""
+        return self.calibration.calibrated(self.values.comparable)
 
     def stored(self) -> LeftOutClasses:
         """The same with everything computed."""

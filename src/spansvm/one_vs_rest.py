@@ -72,6 +72,11 @@ class ProbableClasses(LeftOutClasses):
         vars(self).update(vars(left_out))
         self.zero_is_lost = False
 
+    @property
+    def probabilities(self) -> Array:
+        """Class probabilities as they are calibrated: here they decide."""
+        return self.calibrated_probabilities
+
     def _predicted(self, break_ties: bool) -> np.ndarray:
         return np.argmax(self.probabilities, axis=1)
 

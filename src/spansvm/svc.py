@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from copy import copy
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -16,48 +15,25 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._typing import Array, Rows
-from ._validation import Constraint, check_groups, check_parameters, is_bool, is_positive
-from .as_svc import arranged, as_svc
-from .criteria import SolvedModel
+from ._validation import check_groups, check_parameters
+from .as_svc import arranged, as_svc, keeps_vectors, linear_weights
 from .dual import advice_on_stops, warn_indefinite
 from .group_left_out import groups_left_out, sets_of
+from .hard_margin import train_without_bounds
 from .kernels import kernel_of
 from .left_out import LeftOutClasses, span_left_out
 from .machines import Machines, PairPaths, TrainedMachines
 from .memory import parse_budget
 from .pair_grams import Grams
 from .pairs import labels, shaped
+from .svc_parameters import CONSTRAINTS
+from .training_rows import TrainingRows, check_ties
 from .weighting import Weighting, weigh
 
 __all__ = ["SpanSVC"]
 
 
-def _is_iteration_limit(value: Any) -> bool:
-    return isinstance(value, Integral) and not is_bool(value) and (value == -1 or int(value) >= 1)
-
-
-#: Kernel parameters and weights are checked where they are used.
-_CONSTRAINTS: dict[str, Constraint] = {
-    "C": (is_positive, "a positive number"),
-    "tol": (is_positive, "a positive number"),
-    "max_iter": (_is_iteration_limit, "-1 or at least 1"),
-    "decision_function_shape": (
-        lambda value: isinstance(value, str) and value in ("ovr", "ovo"),
-        "'ovr' or 'ovo'",
-    ),
-    "break_ties": (is_bool, "True or False"),
-    "class_weight": (
-        lambda value: (
-            value is None
-            or isinstance(value, dict)
-            or (isinstance(value, str) and value == "balanced")
-        ),
-        "a dict, 'balanced' or None",
-    ),
-}
-
-
-class SpanSVC(ClassifierMixin, BaseEstimator):
+class SpanSVC(ClassifierMixin, TrainingRows, BaseEstimator):
     """Weighted support vector classifier with leave-one-out predictions.
 
     Solves the same problem as :class:`sklearn.svm.SVC`, with the same parameters and fitted
@@ -68,7 +44,8 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
     ----------
     C : float, default=1.0
         Weight of the errors against the margin.  Multiplied by the class weight, the
-        weighting and the sample weight of an instance, it gives the bound ``C_i``.
+        weighting and the sample weight of an instance, it gives the bound ``C_i``.  With
+        ``C=inf`` the classes must be separable, and weights other than 0 have no effect.
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
     degree : int, default=3
     gamma : {"scale", "auto"} or float, default="scale"
@@ -89,6 +66,11 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
         precision; if that does not fit either, it is computed in parts as needed.  Parts of up to
         8 MB are allowed whatever the budget.  Linear kernels with many more rows than features
         need no matrix.
+    shrinking, probability, cache_size, verbose, random_state
+        Accepted so that programs for SVC run unchanged, with SVC's values and defaults, and without
+        effect on the model.  The solver has no shrinking and is deterministic; there always are
+        probabilities; `gram_budget` limits the memory; training prints nothing.  Only
+        ``to_svc`` reads `probability`.
 
     Attributes
     ----------
@@ -97,17 +79,18 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
         Rows of the support vectors, class by class.
     support_vectors_ : ndarray or sparse matrix of shape (n_SV, n_features)
     n_support_ : ndarray of shape (n_classes,)
-    dual_coef_ : ndarray of shape (n_classes - 1, n_SV)
-        Signed multipliers, in LibSVM's layout.
+    dual_coef_ : ndarray or sparse matrix of shape (n_classes - 1, n_SV)
+        Signed multipliers, in LibSVM's layout; sparse if the training rows are.
     intercept_ : ndarray of shape (n_classes * (n_classes - 1) / 2,)
-    coef_ : ndarray of shape (n_pairs, n_features)
-        Weights of the features; only for the linear kernel.
+    coef_ : ndarray or sparse matrix of shape (n_pairs, n_features)
+        Weights of the features; only for the linear kernel, and sparse if the training rows are.
+        Read-only.
     class_weight_ : ndarray of shape (n_classes,)
     n_iter_ : ndarray of shape (n_pairs,)
     fit_status_ : int
         0 if all pairs converged, else 1.
     shape_fit_ : tuple of int
-    loo_error_, loo_decision_function_, loo_predict_, loo_margin_, loo_ranking_
+    loo_error_, loo_decision_function_, loo_predict_, loo_predict_proba_, loo_margin_, loo_ranking_
         Predicted by the span; computed on first access.  If the model was fitted with `groups`,
         each row is left out together with its group.
     left_out_ : LeftOutClasses
@@ -130,9 +113,15 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
     probabilities are computed on first use.
 
     The solution is that of SVC if the kernel is positive semidefinite; for other kernels (sigmoid)
-    both find a stationary point, not always the same one.  Unlike in SVC, ``support_`` indexes all
-    rows even if some have zero weight, ``dual_coef_`` and ``coef_`` are dense, and
-    ``support_vectors_`` is also filled for callable kernels, whose rows must be numeric.
+    both find a stationary point, not always the same one.  With ``C=inf`` SVC may not end on
+    classes that cannot be separated; here a ConvergenceWarning says so.  The other differences:
+
+    - ``support_`` indexes all rows, even if some have zero weight, and negative weights are an
+      error; SVC takes them for 0.
+    - ``support_vectors_`` is also filled for callable kernels, whose rows must be numeric.
+    - A model trained on dense rows predicts sparse ones, and a Gram matrix may be sparse.
+    - ``predict_proba`` is always available, and with two classes agrees with ``predict``.
+    - ``max_iter`` and ``n_iter_`` count the steps of another solver.
 
     The leave-one-out values are predictions of the span.  With an RBF kernel they are close to the
     exact ones; with a linear kernel in few dimensions, a large `C`, or labels that are mostly
@@ -164,6 +153,11 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
         decision_function_shape: str = "ovr",
         break_ties: bool = False,
         gram_budget: float | str | None = None,
+        shrinking: bool = True,
+        probability: bool | str = False,
+        cache_size: float = 200,
+        verbose: bool | int = False,
+        random_state: Any = None,
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -177,6 +171,11 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
         self.decision_function_shape = decision_function_shape
         self.break_ties = break_ties
         self.gram_budget = gram_budget
+        self.shrinking = shrinking
+        self.probability = probability
+        self.cache_size = cache_size
+        self.verbose = verbose
+        self.random_state = random_state
 
     # Training -------------------------------------------------------------------------
 
@@ -207,7 +206,7 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
         SpanSVC
             The fitted model.
         """
-        self.check_parameters()
+        self._check_values()
         sets = None
         # A copy: the leave-one-out values are computed later, and the caller may change X.
         X, labels = validate_data(
@@ -222,10 +221,20 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
                 f"With kernel='precomputed', X must be a square matrix; its shape is {X.shape}."
             )
         classes, indices = np.unique(labels, return_inverse=True)
-        class_weight, bounds = weigh(self, labels, sample_weight, scores)
+        weighed, hard = self, np.isinf(self.C)
+        if hard:
+            weighed = copy(self)
+            weighed.C = 1.0
+        class_weight, bounds = weigh(weighed, labels, sample_weight, scores)
         kernel = kernel_of(self, X)
         grams = Grams(kernel, X, indices, self.gram_budget)
-        found = PairPaths(grams).train(bounds, tol=self.tol, max_iter=self.max_iter)
+        paths = PairPaths(grams)
+        if hard:
+            bounds, found = train_without_bounds(
+                paths, (bounds > 0).astype(float), tol=self.tol, max_iter=self.max_iter
+            )
+        else:
+            found = paths.train(bounds, tol=self.tol, max_iter=self.max_iter)
         machines = TrainedMachines(X, grams.pair_rows, kernel, bounds, found, self.gram_budget)
         if found.indefinite:
             warn_indefinite(stacklevel=2)
@@ -243,15 +252,14 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
         return self
 
     def check_parameters(self) -> None:
-        """Raise ValueError if a parameter is invalid for any training data."""
-        check_parameters(self, _CONSTRAINTS)
+        """Raise ValueError if a parameter is invalid for any training data, or for predicting."""
+        self._check_values()
+        check_ties(self.break_ties, self.decision_function_shape)
+
+    def _check_values(self) -> None:
+        check_parameters(self, CONSTRAINTS)
         if self.gram_budget is not None:
             parse_budget(self.gram_budget)
-        self._check_ties()
-
-    def _check_ties(self) -> None:
-        if self.break_ties and self.decision_function_shape == "ovo":
-            raise ValueError("break_ties must be False when decision_function_shape is 'ovo'.")
 
     def _store(self, machines: TrainedMachines) -> None:
         """Set the fitted attributes, in LibSVM's layout."""
@@ -299,14 +307,13 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
             For two classes of shape (n,), positive for ``classes_[1]``; otherwise of shape
             (n, n_classes), or (n, n_pairs) if ``decision_function_shape="ovo"``.
         """
-        return self._shaped(self._pair_values(X))
-
-    def _shaped(self, values: Array) -> Array:
+        values = self._pair_values(X)
         return shaped(values, len(self.classes_), self.decision_function_shape)
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the class that wins the most pairs."""
-        self._check_ties()
+        check_is_fitted(self)
+        check_ties(self.break_ties, self.decision_function_shape)
         return labels(self._pair_values(X), self.classes_, self.break_ties)
 
     def predict_proba(self, X: Any) -> Array:
@@ -316,6 +323,10 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
         for the left-out training instances: no folds and no further training.  With more than
         two classes, the pairwise probabilities are coupled.
 
+        With two classes the most probable class always is the predicted one: where the sigmoid
+        contradicts the decision, the probability is moved to just beyond 1/2.  With unequal
+        weights that can be many rows; see ``predict_calibrated_proba``.
+
         Returns
         -------
         ndarray of shape (n, n_classes)
@@ -324,84 +335,26 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
         values = self._pair_values(X)
         return self.left_out_.calibration(values)
 
+    def predict_calibrated_proba(self, X: Any) -> Array:
+        """Class probabilities as the sigmoids give them, whatever ``predict`` says.
+
+        For two classes of unequal weight these are the honest ones: such a model predicts the
+        heavier class also where the other is more probable.  For more than two classes they are
+        those of ``predict_proba``.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            Columns in the order of ``classes_``.
+        """
+        values = self._pair_values(X)
+        return self.left_out_.calibration.calibrated(values)
+
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithm of :meth:`predict_proba`."""
         return np.log(self.predict_proba(X))
 
-    # Leave-one-out --------------------------------------------------------------------
-
-    @property
-    def loo_decision_function_(self) -> Array:
-        """What ``decision_function`` would return for each row, had it been left out.
-
-        Predicted by the span; where the prediction is doubtful, the removal is followed exactly,
-        unless that changes the sign: signs are those of the span-rule.
-        """
-        check_is_fitted(self)
-        return self._shaped(self.left_out_.values.decision)
-
-    @property
-    def loo_ranking_(self) -> Array:
-        """Leave-one-out values that are comparable between rows; two classes only.
-
-        Ranking scores are computed from these.  Each value comes from a different model; the
-        shift that leaving out the row causes in all other values is subtracted.
-        """
-        check_is_fitted(self)
-        if len(self.classes_) != 2:
-            raise AttributeError("loo_ranking_ is defined for two classes only.")
-        return self.left_out_.values.comparable[:, 0]
-
-    @property
-    def loo_predict_(self) -> np.ndarray:
-        """What ``predict`` would return for each row, had it been left out; by the span."""
-        check_is_fitted(self)
-        return self.left_out_.labels(self.classes_, self.break_ties)
-
-    @property
-    def training_labels_(self) -> np.ndarray:
-        """The labels of the training rows."""
-        check_is_fitted(self)
-        return self.classes_[self.machines_.indices]
-
-    @property
-    def loo_margin_(self) -> Array:
-        """How far each row, had it been left out, would lie on the side of its own label.
-
-        With two classes ``y_p f^p(x_p)``; with more, the smallest such value over the pairs that
-        contain its class.  Where it is negative, the other rows contradict the label: ``argsort``
-        lists the most suspicious labels first.  NaN for rows of zero weight.
-        """
-        check_is_fitted(self)
-        return self.left_out_.margin
-
-    @property
-    def loo_error_(self) -> float:
-        """The leave-one-out error; for two classes, the span-rule.
-
-        Instances of zero weight are not counted.
-        """
-        check_is_fitted(self)
-        return self.left_out_.error(self.break_ties)
-
-    def solved_model(self) -> SolvedModel:
-        """The dual solution with its Gram matrix, from which estimates follow; two classes only."""
-        check_is_fitted(self)
-        if len(self.classes_) != 2:
-            raise ValueError(
-                f"The model has {len(self.classes_)} classes; the span is defined for two."
-            )
-        return self.solved_models()[0]
-
-    def solved_models(self) -> list[SolvedModel]:
-        """The dual solution of every pair of classes, with its Gram matrix."""
-        check_is_fitted(self)
-        if not isinstance(self.machines_, TrainedMachines):
-            raise ValueError(
-                "A saved model keeps no training rows, so its Gram matrix cannot be computed: "
-                "fit it again."
-            )
-        return self.machines_.models()
+    # Other forms of the model ---------------------------------------------------------
 
     def to_svc(self) -> SVC:
         """The same model as a fitted :class:`sklearn.svm.SVC`, for tools that require one.
@@ -414,7 +367,9 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
         -------
         SVC
             With the parameters that the two estimators share.  `weighting` is not one of them: the
-            solution includes it, but another ``fit`` would not.  There are no probabilities.
+            solution includes it, but another ``fit`` would not.  It has probabilities if
+            ``probability=True``: LibSVM computes them from the sigmoids fitted here, so that they
+            are those of ``predict_calibrated_proba``.
         """
         check_is_fitted(self)
         return as_svc(self)
@@ -435,13 +390,24 @@ class SpanSVC(ClassifierMixin, BaseEstimator):
     # scikit-learn ---------------------------------------------------------------------
 
     @property
-    def coef_(self) -> Array:
-        """Weights of the features, for the linear kernel."""
+    def coef_(self) -> Any:
+        """Weights of the features, for the linear kernel; read-only."""
         check_is_fitted(self)
         if not self.machines_.kernel.linear:
             raise AttributeError("coef_ is only available for kernel='linear'.")
-        sign = 1.0 if len(self.classes_) == 2 else -1.0
-        return np.asarray(sign * (self.machines_.coefficients.T @ self.support_vectors_))
+        return linear_weights(self.machines_)
+
+    @property
+    def _gamma(self) -> float:
+        """What `gamma` stood for, under the name that programs read it from in SVC."""
+        check_is_fitted(self)
+        kernel = self.machines_.kernel
+        return kernel.gamma if keeps_vectors(kernel.name) else 0.0
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # A model saved before a parameter existed has its default.
+        defaults = SpanSVC().get_params(deep=False)
+        super().__setstate__({**defaults, **state})
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "machines_")

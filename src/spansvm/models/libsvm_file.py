@@ -79,8 +79,7 @@ def save_libsvm(path: str | Path, model: Any) -> None:
     check_is_fitted(svm)
     # For two classes scikit-learn flips the sign; LIBSVM's values are positive for the first class.
     sign = -1.0 if len(svm.classes_) == 2 else 1.0
-    gamma = svm._gamma if isinstance(svm, SVC) else svm.machines_.kernel.gamma
-    kernel = Kernel(svm.kernel, gamma, svm.degree, svm.coef0)
+    kernel = Kernel(svm.kernel, svm._gamma, svm.degree, svm.coef0)
     lines = [
         "svm_type c_svc",
         f"kernel_type {kernel.libsvm_name}",
