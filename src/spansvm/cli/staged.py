@@ -161,8 +161,9 @@ class StagedSearch(SpanSearch):
                 raise KeyboardInterrupt
             if all(outcomes):
                 stages.stopped = None
+            # Copies, as exact outcomes may replace these later.
             stages.finished = {
-                key_of(one): own for one, own in zip(candidates, outcomes, strict=True) if own
+                key_of(one): dict(own) for one, own in zip(candidates, outcomes, strict=True) if own
             }
 
     def _recall(
