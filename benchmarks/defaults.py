@@ -3,9 +3,9 @@
 On nine real data sets with two classes, in random splits: test error and time of what the command
 searches by default (C and gamma around the scale of the data, class weights if classes are very
 unequal, the grid widened once at an edge) and of ``--search class-weights`` (C+ and C-, 33 x 33,
-gamma = 1/d), which was the default before; and, to see whether more candidates would help, of a finer
-and wider grid of C and gamma (19 x 14), and of ``--search C-gamma-weights`` whatever the classes.  All
-select by the span-rule, on one thread, one after the other.
+gamma = 1/d), which was the default before; and, to see whether more candidates would help, of a
+finer and wider grid of C and gamma (19 x 14), and of ``--search C-gamma-weights`` whatever the
+classes.  All select by the span-rule, on one thread, one after the other.
 
 One row per split is written as soon as it is computed; existing rows are not computed again, unless
 ``--again`` asks for it, as for times on a quiet machine.
@@ -58,7 +58,8 @@ def split(name: str, number: int) -> datasets.Split:
     if name not in KEEL:
         return list(datasets.splits(name, number + 1))[number]
     source, size = KEEL[name]
-    X, y = keel.load(source)
+    X, labels = keel.load(source)
+    y = np.unique(labels, return_inverse=True)[1]
     order = np.random.default_rng((0, number)).permutation(y.size)
     train, test = order[:size], order[size : size + datasets.MOST_TEST_ROWS]
     return X[train], y[train], X[test], y[test]
