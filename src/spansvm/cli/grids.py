@@ -205,8 +205,8 @@ def plan_search(
         if search == C_GAMMA_WEIGHTS:
             if not _can_be_weighted(table):
                 raise UserError(
-                    f"--search {search} needs classes whose names are not numbers written as text, "
-                    f"such as '{table.schema.classes[0]}', as scikit-learn takes these for numbers; "
+                    f"--search {search} needs classes whose names are not numbers written as text "
+                    f"(here '{table.schema.classes[0]}'), as scikit-learn takes these for numbers; "
                     "rename them."
                 )
             grid["class_weight"] = _balances(table)
