@@ -13,11 +13,12 @@ endif
 # Matrices are small: BLAS threads only get in each other's way.
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: help demo test oldest coverage lint docs theory mutations bench quality reproduce clean
+.PHONY: help demo test peers oldest coverage lint docs theory mutations bench quality reproduce clean
 
 help:
 	@echo "make demo       install, show every estimate for a weighted SVM, tune one, write a report"
 	@echo "make test       install the test dependencies and run the tests"
+	@echo "make peers      run scikit-learn's own tests of SVC and its searches against our classes"
 	@echo "make oldest     run the tests with the oldest versions that pyproject.toml allows"
 	@echo "make coverage   run the tests and list the lines of the package they do not reach"
 	@echo "make portable   run the tests with the kernels of other processors (an hour)"
@@ -57,6 +58,9 @@ demo: $(VENV)/.installed-cli
 
 test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 2
+
+peers: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.peers -n 2
 
 oldest: $(OLDEST)/.installed
 	NUMBA_CACHE_DIR=$(abspath $(OLDEST))/numba $(OLDEST)/bin/python -m pytest -n 2

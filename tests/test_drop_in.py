@@ -147,6 +147,18 @@ def test_listing_names_computes_nothing(flowers, monkeypatch):
     monkeypatch.setattr(type(search), "_corrected", lambda *_: pytest.fail("computed"))
     assert {"corrected_score_", "best_params_", "predict"} <= set(dir(search))
     assert "predict_proba" not in dir(search)
+    model = SpanSVC().fit(*flowers)
+    assert "loo_error_" in dir(model)
+    assert "_own" not in vars(model.left_out_.values)
+
+
+def test_probabilities_are_scored_as_the_selected_model_gives_them(tumours):
+    X, y = tumours
+    grid, weight = {"C": [1.0]}, {0: 1, 1: 12}
+    for model, name in ((SpanSVC, "probabilities"), (SVC, "calibrated_probabilities")):
+        search = SpanSearch(model(class_weight=weight), grid, scoring="neg_log_loss").fit(X, y)
+        left_out = SpanSVC(class_weight=weight).fit(X, y).left_out_
+        assert search.best_score_ == pytest.approx(-log_loss(y, getattr(left_out, name)))
 
 
 # Standard errors ----------------------------------------------------------------------

@@ -59,9 +59,17 @@ class RestClasses(LeftOutClasses):
     @property
     def probabilities(self) -> Array:
         """Class probabilities: those of the machines, divided by their sum."""
+        return self._normalised([own.probabilities for own in self.machines])
+
+    @property
+    def calibrated_probabilities(self) -> Array:
+        """The same from probabilities that need not agree with what a machine predicts."""
+        return self._normalised([own.calibrated_probabilities for own in self.machines])
+
+    def _normalised(self, parts: Sequence[Array]) -> Array:
         if self.n_classes == 2:
-            return self.machines[0].probabilities
-        every = np.column_stack([own.probabilities[:, 1] for own in self.machines])
+            return parts[0]
+        every = np.column_stack([own[:, 1] for own in parts])
         return every / every.sum(axis=1, keepdims=True)
 
 

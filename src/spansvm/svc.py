@@ -14,6 +14,7 @@ from sklearn.svm import SVC
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ._listing import ListsProperties
 from ._typing import Array, Rows
 from ._validation import check_groups, check_parameters
 from .as_svc import arranged, as_svc, keeps_vectors, linear_weights
@@ -33,7 +34,7 @@ from .weighting import Weighting, weigh
 __all__ = ["SpanSVC"]
 
 
-class SpanSVC(ClassifierMixin, TrainingRows, BaseEstimator):
+class SpanSVC(ListsProperties, ClassifierMixin, TrainingRows, BaseEstimator):
     """Weighted support vector classifier with leave-one-out predictions.
 
     Solves the same problem as :class:`sklearn.svm.SVC`, with the same parameters and fitted

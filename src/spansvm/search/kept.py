@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._typing import Mask, Rows
 from .._validation import n_rows
 from .responses import LeftOutClassifier, TrainedAttributes
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["BUDGET", "Keeping", "Kept", "Recorder", "Replayed", "keep_errors", "keep_responses"]
 
@@ -102,15 +105,15 @@ class Recorder(LeftOutClassifier):
         """The same predictions."""
         recorder = cls(
             classifier.left_out, classifier.classes_, classifier.settings, classifier._fitted,
-            classifier.ranks,
+            classifier.ranks, classifier.agrees,
         )  # fmt: skip
         recorder.asked = {}
         return recorder
 
     asked: dict[str, np.ndarray]
 
-    def _copy(self, fitted: Callable[[], Any] | None, ranks: bool) -> Recorder:
-        copied = type(self)(self.left_out, self.classes_, self.settings, fitted, ranks)
+    def _copy(self, fitted: Callable[[], Any] | None, ranks: bool) -> Self:
+        copied = super()._copy(fitted, ranks)
         copied.asked = self.asked
         return copied
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -15,6 +15,9 @@ from .._typing import Array
 from .._validation import n_rows
 from ..left_out import LeftOutClasses
 from ..svc import SpanSVC
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["LeftOutClassifier", "TrainedAttributes"]
 
@@ -75,7 +78,9 @@ class LeftOutClassifier(TrainedAttributes):
     """Predictions for rows that the machines did not see, with the interface of a classifier.
 
     This is the estimator that scorers receive.  It predicts the rows that count and no others.
-    `ranks` is for scorers that rank decision values; `fitted` gives the trained estimator.
+    `ranks` is for scorers that rank decision values; `fitted` gives the trained estimator.  Where
+    the probabilities of the trained estimator are those of LibSVM, they need not agree with its
+    labels: then these do not either (`agrees` is False).
     """
 
     def __init__(
@@ -85,9 +90,11 @@ class LeftOutClassifier(TrainedAttributes):
         settings: SpanSVC,
         fitted: Callable[[], Any] | None = None,
         ranks: bool = False,
+        agrees: bool = True,
     ) -> None:
         super().__init__(fitted)
         self.left_out, self.settings, self.ranks = left_out, settings, ranks
+        self.agrees = agrees
         self.classes_ = classes
 
     def given_to(self, scorer: Any) -> LeftOutClassifier:
@@ -96,8 +103,8 @@ class LeftOutClassifier(TrainedAttributes):
         methods = [methods] if isinstance(methods, str) else list(methods or ())
         return self._copy(self._fitted, "decision_function" in methods)
 
-    def _copy(self, fitted: Callable[[], Any] | None, ranks: bool) -> LeftOutClassifier:
-        return type(self)(self.left_out, self.classes_, self.settings, fitted, ranks)
+    def _copy(self, fitted: Callable[[], Any] | None, ranks: bool) -> Self:
+        return type(self)(self.left_out, self.classes_, self.settings, fitted, ranks, self.agrees)
 
     def _of_last_step(self) -> LeftOutClassifier:
         return self._copy(lambda: self._model().steps[-1][1], self.ranks)
@@ -123,7 +130,9 @@ class LeftOutClassifier(TrainedAttributes):
 
     def predict_proba(self, X: Any) -> Array:
         """Class probabilities, from sigmoids fitted on leave-one-out values."""
-        return self._of(X, self.left_out.probabilities)
+        left_out = self.left_out
+        agreeing = left_out.probabilities if self.agrees else left_out.calibrated_probabilities
+        return self._of(X, agreeing)
 
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithm of :meth:`predict_proba`."""

@@ -13,6 +13,8 @@ import numpy as np
 
 from .._typing import Array, Mask, Rows
 from ..left_out import LeftOutClasses
+from ..svc import SpanSVC
+from .composite import unwrap
 from .count_scores import only_errors
 from .drawn import drawn_scores
 from .fit_arguments import has_rows, take_rows
@@ -54,6 +56,7 @@ class Scoring:
 
     def __init__(self, work: Work, X: Any, y: np.ndarray, counted: Mask) -> None:
         self._work, self._X, self._y, self._counted = work, X, y, counted
+        self._agrees = isinstance(unwrap(work.estimator, placeholder=True).machine, SpanSVC)
 
     @cached_property
     def rows(self) -> Rows:
@@ -127,7 +130,9 @@ class Scoring:
     ) -> dict[str, Any]:
         """Scores of predictions for some rows; a scorer that fails does not affect the others."""
         classes, fitted = trained.problems.classes, trained.fitted
-        responses = LeftOutClassifier(left_out, classes, trained.machine, fitted)
+        responses = LeftOutClassifier(
+            left_out, classes, trained.machine, fitted, agrees=self._agrees
+        )
         every = rows.size == self._y.size and bool((rows == np.arange(rows.size)).all())
         X, y = (self._X, self._y) if every else (take_rows(self._X, rows), self._y[rows])
         result: dict[str, Any] = {"scores": {}, "errors": {}}
