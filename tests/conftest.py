@@ -28,6 +28,7 @@ PLUMBING = {
     "test_report_browser",
     "test_reproduction_command",
     "test_tables",
+    "test_tables_everyday",
     "test_tables_traps",
     "test_workflows",
 }

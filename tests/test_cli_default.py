@@ -117,6 +117,16 @@ def test_class_weights_are_searched_where_classes_are_unequal_or_the_score_asks(
     assert plan("data.csv", scoring="balanced_accuracy").name == "C-gamma"
 
 
+def test_numbers_written_as_text_get_no_weights(run):
+    data = ring(rare=0.12)
+    data["kind"] = data.kind.map({"in": "01", "out": "1"})
+    data.to_csv("zeros.csv", index=False)
+    assert read_table("zeros.csv").schema.classes == ("01", "1")
+    assert plan("zeros.csv").name == "C-gamma"
+    with pytest.raises(UserError, match="needs classes whose names are not numbers written as"):
+        plan_search("C-gamma-weights", read_table("zeros.csv"))
+
+
 def test_the_weight_of_a_class_is_told_in_words(run):
     code, out, err = run("tune rare.csv --scoring balanced_accuracy --candidates 12")
     assert code == 0

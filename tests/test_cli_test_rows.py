@@ -172,3 +172,16 @@ def test_labels_and_probabilities_agree(run):
     for _, label, decision, _, yes in lines[1:]:
         assert (label == "yes") == (float(decision) > 0)
         assert label == ("yes" if float(yes) > 0.5 else "no")
+
+
+def test_only_labels_that_are_contradicted_are_suspicious(run):
+    out, _ = run(TUNE)
+    rows = re.findall(r"^\d+ +(yes|no) +(yes|no) +(-?[\d.]+)$", out, re.MULTILINE)
+    assert rows
+    assert all(label != said and float(margin) <= 0 for label, said, margin in rows)
+    data = frame()
+    data["kind"] = np.where(data.a + data.b > 0.3, "yes", "no")
+    data[(data.a + data.b - 0.3).abs() > 0.3].to_csv("data.csv", index=False)
+    out, _ = run(f"{TUNE} --force")
+    assert "No label is contradicted by the other rows." in out
+    assert "suspicious" not in out

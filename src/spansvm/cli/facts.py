@@ -105,7 +105,8 @@ def _stopped(stages: Stages, n_done: int, budget: float | None) -> str:
     when = "by Ctrl-C"
     if stages.stopped == BUDGET and budget is not None:
         when = f"when its {duration(budget)} were over"
+    selected = "; the best of these was selected" if n_done > 1 else ", which was selected"
     return (
-        f"The search was stopped {when}, after {n_done} of {stages.n_planned} candidates; the best "
-        "of these was selected. The same command with --resume goes on."
+        f"The search was stopped {when}, after {n_done} of {stages.n_planned} candidates"
+        f"{selected}. The same command with --resume goes on."
     )

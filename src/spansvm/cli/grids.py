@@ -203,6 +203,12 @@ def plan_search(
         grid = _scaled_grid(kernel or "rbf", spread)
         widens = tuple(name for name in ("C", "gamma") if name in grid)
         if search == C_GAMMA_WEIGHTS:
+            if not _can_be_weighted(table):
+                raise UserError(
+                    f"--search {search} needs classes whose names are not numbers written as text "
+                    f"(here '{table.schema.classes[0]}'), as scikit-learn takes these for numbers; "
+                    "rename them."
+                )
             grid["class_weight"] = _balances(table)
         return SearchPlan(search, _model(kernel), grid, widens=widens, why=why)
     return _plan_from_file(search, table, kernel)
@@ -222,10 +228,23 @@ def _default(table: Table, scoring: str | None) -> tuple[str, str]:
             return C_GAMMA, ""
     elif ratio < _UNEQUAL_FOR_SCORES:
         return C_GAMMA, ""
+    if not _can_be_weighted(table):
+        return C_GAMMA, ""
     return C_GAMMA_WEIGHTS, (
         f"The weights of the classes are searched, too: the largest class is {ratio:.1f} times as "
         "large as the smallest"
         + ("." if scoring in (None, "accuracy") else f", and {scoring} takes that into account.")
+    )
+
+
+def _can_be_weighted(table: Table) -> bool:
+    """Whether weights can be given to the classes by their names.
+
+    scikit-learn looks up whole numbers for texts such as 01.
+    """
+    return not any(
+        isinstance(label, str) and label.strip().lstrip("+-").isdecimal()
+        for label in table.schema.classes
     )
 
 

@@ -147,7 +147,8 @@ class Searcher:
                 raise UserError(without_traceback(str(error))) from error
         seconds = time.perf_counter() - started - search.refit_time_
         n_done = len(search.cv_results_["params"]) - search.stages.n_known
-        self.terminal.progress(f"Searched {n_done} candidates in {seconds:.1f} s.")
+        what = "candidate" if n_done == 1 else "candidates"
+        self.terminal.progress(f"Searched {n_done} {what} in {seconds:.1f} s.")
         return Searched(search, sample, size, seconds, about)
 
     def pipeline(self, size: Size, n_rows: int) -> Pipeline:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from itertools import product
 from numbers import Real
 from typing import Any
 
+import joblib
 import numpy as np
 
 from ..search import SpanSearch
@@ -38,6 +40,9 @@ _BEYOND = 2
 
 #: Seconds that a search may have taken, if it has no budget, for more candidates to be added.
 _SOON = 180.0
+
+#: Seconds between results of a worker that come at once.
+_AT_ONCE = 0.05
 
 #: Values that an axis has in the first stage, at least, if candidates come in stages.
 _COARSEST = 3
@@ -113,6 +118,7 @@ class StagedSearch(SpanSearch):
         outcomes: list[dict[int, Outcome]], progress: SearchProgress,
     ) -> Iterator[tuple[int, int, Outcome]]:  # fmt: skip
         stages, n_outcomes = self.stages, work.leaving.n_splits
+        alone = joblib.effective_n_jobs(self.n_jobs) == 1
         until = None if stages.seconds is None else time.monotonic() + stages.seconds
         with _noticing_interrupts(self.terminal) as interrupt:
 
@@ -122,14 +128,20 @@ class StagedSearch(SpanSearch):
                 waiting = [i for i in range(first, len(candidates)) if not outcomes[i]]
                 for part in self._parts(work, candidates, waiting):
                     own = [candidates[index] for index in part]
-                    for place, split, outcome in run(work, X, y, own, self.n_jobs):
+                    results = run(work, X, y, own, self.n_jobs)
+                    before = time.monotonic()
+                    for place, split, outcome in results:
+                        now = time.monotonic()
+                        waited, before = now - before, now
                         yield part[place], split, outcome
                         if interrupt.is_set():
                             stages.stopped = INTERRUPTED
-                            return
-                        late = until is not None and time.monotonic() > until
-                        if late and any(len(own) == n_outcomes for own in outcomes):
-                            stages.stopped = BUDGET
+                        elif until is not None and now > until:
+                            done = any(len(own) == n_outcomes for own in outcomes)
+                            stages.stopped = BUDGET if done else None
+                        # Workers send several results at once: the others are finished, too.
+                        if stages.stopped is not None and (alone or waited > _AT_ONCE):
+                            _end(results)
                             return
 
             started = time.monotonic()
@@ -149,8 +161,9 @@ class StagedSearch(SpanSearch):
                 raise KeyboardInterrupt
             if all(outcomes):
                 stages.stopped = None
+            # Copies, as exact outcomes may replace these later.
             stages.finished = {
-                key_of(one): own for one, own in zip(candidates, outcomes, strict=True) if own
+                key_of(one): dict(own) for one, own in zip(candidates, outcomes, strict=True) if own
             }
 
     def _recall(
@@ -220,6 +233,13 @@ class StagedSearch(SpanSearch):
         if np.isnan(scores).all():
             return {}
         return candidates[select(scores, losses, candidates, self.ties)]
+
+
+def _end(results: Iterator[Any]) -> None:
+    """End work under way, without joblib's warning that it has been cancelled."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        results.close()  # type: ignore[attr-defined]
 
 
 def key_of(params: Mapping[str, Any]) -> str:

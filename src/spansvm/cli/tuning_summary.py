@@ -144,16 +144,24 @@ def _comparison(error: float, majority_error: float) -> str:
     return f"the model makes {percent(1 - error / majority_error)} fewer errors"
 
 
+def _contradicted(report: Report) -> list[Any]:
+    """The labels that the other rows contradict most; those that are right are not suspicious."""
+    rows = [row for row in report.suspicious.rows if row.label != row.predicted]
+    return rows[:_SUSPICIOUS]
+
+
 def _print_suspicious(report: Report, terminal: Terminal, *, named: bool) -> None:
-    rows = report.suspicious.rows[:_SUSPICIOUS]
+    rows = _contradicted(report)
     if not rows:
-        terminal.say(report.suspicious.explanation)
+        terminal.say(report.suspicious.explanation or "No label is contradicted by the other rows.")
         return
     headings = {"row": "left", "label": "left", "predicted": "left", "margin": "right"}
     terminal.table(
         headings,
         [[row.row_id, row.label, row.predicted, f"{row.margin:.3f}"] for row in rows],
-        f"The {len(rows)} most suspicious labels, with the model's prediction when left out:",
+        f"The {len(rows)} most suspicious labels, with the model's prediction when left out:"
+        if len(rows) > 1
+        else "The label that the other rows contradict, with the model's prediction without it:",
     )
     if report.suspicious.explanation:
         terminal.say(report.suspicious.explanation)
@@ -171,7 +179,7 @@ def summary_as_json(report: Report, setting: str, files: list[str]) -> dict[str,
         "facts": report.facts,
         "suspicious": [
             plain({key: value for key, value in asdict(row).items() if key != "features"})
-            for row in report.suspicious.rows[:_SUSPICIOUS]
+            for row in _contradicted(report)
         ],
         "notes": report.notes,
         "files": files,
