@@ -52,8 +52,8 @@ STEP, APPROXIMATION = "svm", "nystroem"
 #: Parameters of the kernel: those of the approximation, if there is one.
 _OF_KERNEL = ("kernel", "gamma", "degree", "coef0")
 
-#: Exponents of 2 for C, and for gamma relative to the scale of the data: on 14 real data sets the
-#: best ones lie between these ends, and half the steps do not select better models.
+#: Exponents of 2 for C, and for gamma relative to the scale of the data: with half the steps and
+#: wider ends no better models are selected (``benchmarks/defaults.py``).
 _C, _GAMMA = range(-4, 11, 2), range(-6, 3, 2)
 
 #: The same for a linear kernel, whose C is relative to the scale of the data, and for a polynomial.
@@ -61,8 +61,8 @@ _LINEAR_C, _POLY_C, _POLY_GAMMA = range(-4, 11), range(-4, 9, 2), range(-4, 3, 2
 _DEGREES, _COEF0 = (2, 3), 1.0
 
 #: How many times larger than the smallest class the largest is, from which the weights of the
-#: classes are searched by default: for accuracy, where weights below that do not lead to better
-#: models; and for other scores.
+#: classes are searched by default: for accuracy, where weights of classes that are less unequal do
+#: not lead to better models (``benchmarks/defaults.py``); and for other scores.
 _UNEQUAL, _UNEQUAL_FOR_SCORES = 4.0, 1.25
 
 #: Weights of the classes are their sizes to these powers: none, halfway, and balanced.
