@@ -102,6 +102,7 @@ reproduce: $(VENV)/.installed-dev
 
 quality: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.selection
+	$(BIN)/python -m benchmarks.defaults
 	$(BIN)/python -m benchmarks.corrected
 	$(BIN)/python -m benchmarks.calibration
 	$(BIN)/python -m benchmarks.agreeing

@@ -69,14 +69,9 @@ TEXTS: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
     "duplicate names": (
         "d.csv", "a,b,a,y\n1,2,3,0\n", {}, "d.csv has two columns named 'a'; rename one of them.",
     ),
-    "no name": (
-        "d.csv", ",a,y\n0,1,0\n2,1,1\n", {},
-        "Column 1 of d.csv has no name; give it one, and pass it to --id or --drop if it only "
-        "numbers the rows (pandas: to_csv(..., index=False)).",
-    ),
-    "no later name": (
-        "d.csv", "a,,y\n0,0,0\n2,0,1\n", {},
-        "Column 2 of d.csv has no name; give it one, and pass it to --id or --drop if it only",
+    "no name left": (
+        "d.csv", "column 2,,y\n0,0,0\n2,0,1\n", {},
+        "Column 2 of d.csv has no name, and 'column 2' is the name of another one; give it a name.",
     ),
     "an index alone": (
         "d.csv", ",y\n0,0\n1,1\n", {}, "d.csv has no features besides the target",
@@ -144,12 +139,16 @@ TEXTS: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
         "d.csv", ROWS, {"options": FileOptions(encoding="klingon")},
         "There is no encoding 'klingon'; try --encoding latin-1.",
     ),
-    "spreadsheet": ("d.xlsx", b"PK\x03\x04abc\0", {}, "d.xlsx is a spreadsheet or an archive;"),
+    "damaged spreadsheet": ("d.xlsx", b"PK\x03\x04abc\0", {}, "d.xlsx is damaged or not an Excel"),
+    "archive": ("d.zip", b"PK\x03\x04abc\0", {}, "d.zip is an archive; unpack it first."),
+    "old spreadsheet": (
+        "d.xls", b"\xd0\xcf\x11\xe0\0", {}, "d.xls is an Excel file of an old kind; save",
+    ),
     "not text": ("d.bin", b"abc\0\1\2", {}, "d.bin is not text; pass --format with one of"),
     "NUL in CSV": ("d.csv", b"a,y\n1\0,0\n", {}, "d.csv is not text; give a CSV file, or pass"),
     "unknown format": (
         "d.csv", ROWS, {"options": FileOptions(format="xml")},
-        "There is no format 'xml'; --format must be one of csv, tsv, parquet, arff, libsvm.",
+        "There is no format 'xml'; --format must be one of csv, tsv, parquet, arff, libsvm, excel.",
     ),
     "indices out of order": (
         "d.libsvm", "1 1:1 3:1\n-1 5:1 2:1\n", {},
@@ -210,8 +209,11 @@ TEXTS: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
         "Column 'a' is given to both --scores and --weights; choose another column for one of",
     ),
     "no features": ("d.csv", ROWS, {"drop": ["a", "b"]}, "d.csv has no features besides the"),
+    "no labels": (
+        "d.csv", "a,y\n1,\n2,\n3,\n", {}, "The target 'y' of d.csv is missing in all rows",
+    ),
     "missing labels": (
-        "d.csv", "a,y\n1,0\n2,\n3,1\n", {},
+        "d.csv", "a,y\n1,0\n2,\n3,1\n", {"missing_target": "error"},
         "Column 'y' must have a value in every row, but has 1 missing, the first in row 2; remove",
     ),
     "a target of measurements": (
@@ -304,10 +306,10 @@ def test_a_large_parquet_file_says_what_it_needs(tmp_path) -> None:
 
 
 def test_parquet_columns_that_are_no_features_are_told(tmp_path) -> None:
-    frame = pandas.DataFrame({"when": pandas.to_datetime(["2020-01-01"] * 4), "a": [1, 2, 3, 4]})
+    frame = pandas.DataFrame({"when": pandas.to_timedelta([1, 2, 3, 4]), "a": [1, 2, 3, 4]})
     frame["y"] = [0, 1, 0, 1]
     frame.to_parquet(tmp_path / "d.parquet")
-    with pytest.raises(UserError, match=r"Column 'when' has type timestamp.*--drop 'when'"):
+    with pytest.raises(UserError, match=r"Column 'when' has type duration.*--drop 'when'"):
         read_table(tmp_path / "d.parquet")
     assert read_table(tmp_path / "d.parquet", roles=Roles(drop=["when"])).feature_names == ("a",)
 

@@ -50,7 +50,7 @@ WRONG = {
     ),
     "search": ("tune data.csv --search class-wieghts", "(did you mean 'class-weights'?)"),
     "class weights for three classes": (
-        "tune data.csv --target three --search class-weights", "use --search C-gamma.",
+        "tune data.csv --target three --search class-weights", "use --search C-gamma-weights.",
     ),
     "no scores": ("tune data.csv --search scores", "pass --scores with the column"),
     "scores that are not used": (

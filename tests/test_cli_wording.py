@@ -6,14 +6,11 @@ import csv
 import io
 import json
 import re
-import shlex
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from spansvm.cli import main
 from spansvm.cli.grids import plan_search
 from spansvm.models import load_model, save_model
 from spansvm.search.progress import SearchProgress
@@ -55,25 +52,14 @@ def three_classes(n_rows=150):
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
+def run(succeeding):
     """Runs the command in a folder with data; gives standard output and error."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("SPANSVM_DEBUG", "")
     persons().to_csv("persons.csv", index=False)
     rare().to_csv("rare.csv", index=False)
     three_classes().to_csv("three.csv", index=False)
     Path("grid.yaml").write_text("C: [1, 10]\ngamma: [1, 100]\n")
     Path("soft.yaml").write_text("C: [0.01, 0.1]\n")
-
-    def command(line):
-        monkeypatch.setattr(sys, "argv", ["spansvm", *shlex.split(line)])
-        with pytest.raises(SystemExit) as exit:
-            main()
-        captured = capsys.readouterr()
-        assert not exit.value.code, captured.err
-        return captured.out, captured.err
-
-    return command
+    return succeeding
 
 
 def rows_of(path):
@@ -150,7 +136,7 @@ def test_a_class_that_is_never_predicted_is_reported_and_its_rows_are_not_suspec
     assert "majority-class error .. 5.0%; the model does no better" in out
     assert "hardly better" not in err
     assert "most suspicious" not in out
-    assert "No rows are listed: the model predicts '0' for every row." in out
+    assert "No rows are listed: '0' is predicted for every row when left out." in out
     page = Path("rare-tuned/report.html").read_text(encoding="utf-8")
     assert "The model never predicts &#39;1&#39;" in page
     assert "--scoring" not in page.split("<section")[0]
@@ -269,4 +255,4 @@ def test_the_best_score_over_folds_is_that_of_a_candidate_not_of_a_fold(capsys):
     with SearchProgress(2, 2, shown=True) as progress:
         for candidate, score in ((0, 0.9), (1, 0.8), (0, 0.5), (1, 0.7)):
             progress.advance(candidate, score)
-    assert capsys.readouterr().err.splitlines() == ["4/4 fits, best 0.7500"]
+    assert capsys.readouterr().err.splitlines() == ["2/2 candidates (4/4 fits), best 0.7500"]

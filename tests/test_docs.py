@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import json
 import os
 import re
 import subprocess
@@ -114,3 +116,41 @@ def test_names_of_see_also_are_links(site):
     assert found
     for entry in re.findall(r"<li>(.*?)</li>", "".join(found), flags=re.DOTALL):
         assert "href=" in entry, entry
+
+
+def test_the_copy_button_copies_code_that_runs(site):
+    found = pages(site)
+    for name, text in found.items():
+        sessions = re.findall(r"<code>(?:(?!</code>).)*?&gt;&gt;&gt; ", text, flags=re.DOTALL)
+        copied = [html.unescape(code) for code in re.findall(r'data-copy="([^"]*)"', text)]
+        assert len(copied) == len(sessions), name
+        for code in copied:
+            compile(code, name, "exec")
+            assert ">>>" not in code
+    first, *_ = re.findall(r'data-copy="([^"]*)"', found["guide/features.html"])
+    assert html.unescape(first).endswith("error(), error(MinMaxScaler()), error(StandardScaler())")
+
+
+@pytest.mark.parametrize(
+    ("word", "page"),
+    [
+        ("standardize", "guide/features.html"),
+        ("scaling", "guide/features.html"),
+        ("normalize", "guide/features.html"),
+        ("imbalanced", "guide/class-weights.html"),
+        ("optimism", "getting-started.html"),
+        ("optimism", "faq.html"),
+    ],
+)
+def test_the_search_of_the_site_finds(site, word, page):
+    entries = json.loads((site / "search" / "search_index.json").read_text())["docs"]
+    text = " ".join(
+        f"{entry['title']} {entry['text']}"
+        for entry in entries
+        if entry["location"].partition("#")[0] == page
+    )
+    assert re.search(rf"\b{word}\b", text, flags=re.IGNORECASE)
+
+
+def test_the_home_page_leads_to_the_command_line(site):
+    assert 'href="command-line.html">Command line</a></td>' in pages(site)["index.html"]

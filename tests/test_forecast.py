@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline
@@ -198,3 +200,43 @@ def test_a_forecast_of_another_search_is_not_used(clock):
 )  # fmt: skip
 def test_times_are_rounded_as_an_estimate_deserves(seconds, words):
     assert duration(seconds) == words
+
+
+def test_a_search_without_results_for_long_still_tells_that_it_runs(monkeypatch, capsys):
+    monkeypatch.setattr("spansvm.search.progress._FIRST_LINE", 0.01)
+    with SearchProgress(10, shown=True, forecast=expected(np.ones(10), 100.0)):
+        time.sleep(0.3)
+    first, *_ = capsys.readouterr().err.splitlines()
+    assert first == "0/10 candidates, best -, about 2 minutes left"
+
+
+def test_more_candidates_take_more_time(clock):
+    with SearchProgress(10, shown=True, forecast=expected(np.ones(10), 100.0)) as progress:
+        for candidate in range(10):
+            clock[0] += 10.0
+            progress.advance(candidate, 0.5)
+        assert progress.seconds_left() == 0.0
+        progress.extend(5)
+        assert progress.seconds_left() == pytest.approx(50.0)
+
+
+def test_slow_candidates_at_the_end_are_not_said_to_be_over_at_once(clock):
+    costs = np.concatenate((np.full(80, 1.0), np.full(20, 1e-3)))
+    with SearchProgress(100, shown=True, forecast=expected(costs, 80.0)) as progress:
+        for candidate in range(90):
+            clock[0] += 1.0 if candidate < 80 else 10.0
+            progress.advance(candidate, 0.5)
+        # Ten more at ten seconds each would be a hundred.
+        assert progress.seconds_left() >= 25.0
+
+
+def test_a_candidate_counts_when_all_its_folds_are_done(capsys):
+    with SearchProgress(3, 5, shown=True) as progress:
+        for fold in range(5):
+            progress.advance(0, 0.1 * fold)
+        progress.advance(1, 0.9)
+    assert (
+        capsys.readouterr()
+        .err.splitlines()[-1]
+        .startswith("1/3 candidates (6/15 fits), best 0.2000")
+    )

@@ -13,12 +13,14 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.exceptions import FitFailedWarning
 from sklearn.impute import SimpleImputer
 from sklearn.metrics import confusion_matrix, roc_auc_score
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, OneHotEncoder
 from sklearn.svm import SVC
 
 from spansvm import SpanSearch, SpanSVC, analyze
 from spansvm.report import Report, render_html, write_json, write_report
+from spansvm.studies.association import explained_share
 
 pytest.importorskip("jinja2", reason="jinja2 is not installed")
 
@@ -95,7 +97,8 @@ def test_suspicious_rows_begin_with_the_lowest_margin(cancer, cancer_report):
     assert (worst.label, worst.margin) == (y[worst.row], margins.min())
     shown = cancer_report.suspicious.features
     assert worst.features == X[shown].iloc[worst.row].tolist()
-    assert shown[0] == max(X, key=lambda name: abs(np.corrcoef(X[name], y == "benign")[0, 1]))
+    shares = {name: explained_share(X[name].to_numpy(), (y == "benign").astype(int)) for name in X}
+    assert shown == sorted(X, key=lambda name: -shares[name])[: len(shown)]
 
 
 def test_every_candidate_and_its_estimates_are_there(cancer, cancer_report):
@@ -257,7 +260,7 @@ def test_sparse_rows_and_test_scores_are_shown():
     assert first.features[0] == X[first.row, column]
     page = render_html(report)
     assert "95% CI 2.2% to 11.2%" in page
-    assert "roc_auc" in page
+    assert "<dt>area under the ROC curve</dt><dd>0.99</dd>" in page
 
 
 def test_rows_of_no_weight_are_not_counted(cancer):
@@ -310,6 +313,11 @@ def test_what_does_not_fit_is_refused(cancer):
     plain = SpanSearch(make_pipeline(MinMaxScaler(), SVC()), {"svc__C": [1, 10]}).fit(X, y)
     with pytest.raises(TypeError, match="search over a SpanSVC"):
         Report.from_search(plain, X, y)
+    inner = SpanSearch(OneVsRestClassifier(SpanSVC()), {"estimator__C": [1, 10]}).fit(
+        X[:80], y[:80]
+    )
+    with pytest.raises(TypeError, match="within OneVsRestClassifier, which trains copies"):
+        Report.from_search(inner, X[:80], y[:80])
     bare = SpanSearch(pipeline(), {"spansvc__C": [1, 10]}, refit=False).fit(X, y)
     with pytest.raises(ValueError, match="refit=True"):
         Report.from_search(bare, X, y)

@@ -39,6 +39,14 @@ def browser():
     driver.quit()
 
 
+def many_classes():
+    """24 classes with names, and some errors."""
+    rng = np.random.default_rng(0)
+    y = np.arange(360) % 24
+    X = 2.0 * rng.normal(size=(24, 6))[y] + rng.normal(size=(360, 6))
+    return X, np.array([f"a species with number {label:02d}" for label in y])
+
+
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
     """For each kind of page its file."""
@@ -57,6 +65,7 @@ def pages(tmp_path_factory):
     C = [0.1, 1, 10, 100]
     hostile = cancer.data.iloc[:, :4].copy()
     hostile.columns = [SCRIPT, IMAGE, "javascript:alert(1)", "{{ 7 * 7 }}"]
+    weights = [{f"a species with number {label:02d}": 2.5 for label in range(9)}, None]
     ids = [f"{SCRIPT}{IMAGE}{row}" for row in range(len(hostile))]
     return {
         "plane": written("plane", cancer.data, cancer.target, {"C": C, "gamma": [0.01, 0.1, 1]}),
@@ -70,6 +79,9 @@ def pages(tmp_path_factory):
         ),
         "curve": written("curve", cancer.data, cancer.target, {"C": C}),
         "bars": written("bars", wine.data, wine.target, {"kernel": ["rbf", "linear"]}),
+        "many": written(
+            "many", *many_classes(), {"C": [1.0, 10.0], "gamma": [0.1, 1], "class_weight": weights}
+        ),
         "hostile": written(
             "hostile", hostile, np.where(cancer.target == 1, SCRIPT, IMAGE), {"C": C},
             row_ids=ids, title=SCRIPT, command=IMAGE, notes=[SCRIPT, IMAGE], test={IMAGE: SCRIPT},
@@ -103,7 +115,7 @@ def at_width(browser, width):
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
 
 
-@pytest.mark.parametrize("name", ["plane", "selector", "curve", "bars", "hostile"])
+@pytest.mark.parametrize("name", ["plane", "selector", "curve", "bars", "many", "hostile"])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_a_page_loads_without_errors_and_is_not_wider_than_the_screen(browser, pages, name, width):
     at_width(browser, width)
@@ -113,6 +125,73 @@ def test_a_page_loads_without_errors_and_is_not_wider_than_the_screen(browser, p
         assert browser.execute_script("return document.documentElement.scrollWidth") <= width
     finally:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+#: Whatever is drawn beyond the edge of the screen, and is not in a table that can be scrolled.
+OUTSIDE = """
+const width = document.documentElement.clientWidth, found = [];
+for (const element of document.querySelectorAll("main *")) {
+  const box = element.getBoundingClientRect();
+  if (element.closest(".scroll") || !box.width) continue;
+  if (box.left < -1 || box.right > width + 1) found.push(element.outerHTML.slice(0, 90));
+}
+return found"""
+
+
+#: How many rows of the table of suspicious rows are displayed.
+SHOWN_ROWS = """
+const rows = [...document.querySelectorAll(".sortable tbody tr")];
+return rows.filter((row) => row.offsetHeight).length"""
+
+
+@pytest.mark.parametrize("name", ["plane", "scored", "selector", "many"])
+def test_nothing_is_clipped_on_a_phone(browser, pages, name):
+    at_width(browser, 390)
+    try:
+        opened(browser, pages, name)
+        for fold in browser.find_elements(By.CSS_SELECTOR, "details"):
+            browser.execute_script("arguments[0].open = true", fold)
+        assert browser.execute_script(OUTSIDE) == []
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_page_of_24_classes_is_not_much_higher_than_one_of_two(browser, pages, width):
+    heights = []
+    at_width(browser, width)
+    try:
+        for name in ("plane", "many"):
+            report = opened(browser, pages, name)
+            heights.append(browser.execute_script("return document.documentElement.scrollHeight"))
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert len(report.trust.pairs) == 276
+    assert heights[1] < 1.5 * heights[0]
+
+
+def test_a_long_table_shows_its_first_rows_until_all_are_asked_for(browser, pages):
+    report = opened(browser, pages, "many")
+    rows = [str(one.row_id) for one in report.suspicious.rows]
+    assert len(rows) > 10
+    assert browser.execute_script(SHOWN_ROWS) == 10
+    browser.find_element(By.CSS_SELECTOR, ".sortable th button").click()
+    assert browser.execute_script(SHOWN_ROWS) == 10
+    by_row = sorted(rows, key=int)
+    assert suspicious_column(browser, 1)[:10] == by_row[:10]
+    browser.find_element(By.CSS_SELECTOR, ".more-rows").click()
+    assert suspicious_column(browser, 1) == by_row
+    assert browser.find_elements(By.CSS_SELECTOR, ".more-rows") == []
+
+
+def test_on_paper_a_long_table_is_whole(browser, pages):
+    report = opened(browser, pages, "many")
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        shown = browser.execute_script(SHOWN_ROWS)
+        assert shown == len(report.suspicious.rows)
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 
 @pytest.mark.parametrize("width", [1100, 390])
@@ -262,3 +341,66 @@ def test_without_scripts_everything_but_hovering_is_there(browser, pages):
         assert browser.find_elements(By.CSS_SELECTOR, ".sortable th button") == []
     finally:
         browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+def cost_figures(browser):
+    """The words of the slider, its figures by name, and where the marker is."""
+    names = browser.find_elements(By.CSS_SELECTOR, "#cost-figures dt")
+    values = browser.find_elements(By.CSS_SELECTOR, "#cost-figures dd")
+    figures = {name.text: value.text for name, value in zip(names, values, strict=True)}
+    marker = browser.find_element(By.ID, "cost-marker")
+    return (
+        browser.find_element(By.ID, "cost-words").text,
+        figures,
+        float(marker.get_attribute("x1")),
+    )
+
+
+def test_the_slider_of_costs_moves_the_threshold(browser, pages):
+    report = opened(browser, pages, "scored")
+    costs = report.analyses.decisions.costs
+    slider = browser.find_element(By.ID, "cost-ratio")
+    words, figures, middle = cost_figures(browser)
+    assert words == "A missed 'malignant' costs as much as a false alarm"
+    assert figures["threshold"] == "50.0%"
+    for _ in range(10):
+        slider.send_keys(Keys.ARROW_RIGHT)
+    words, figures, right = cost_figures(browser)
+    step = costs.steps[30]
+    assert words == "A missed 'malignant' costs as much as 10 false alarms"
+    assert slider.get_attribute("aria-valuetext") == words
+    assert figures["threshold"] == f"{100 / 11:.1f}%"
+    assert figures["decision value"] == f"at least {step.decision:.3g}".replace(
+        "-", "\N{MINUS SIGN}"
+    )
+    assert figures["missed"] == f"{step.n_missed} of 212 ({100 * step.missed:.1f}%)"
+    assert figures["false alarms"] == f"{step.n_alarms} of 357 ({100 * step.alarms:.1f}%)"
+    assert float(figures["cost of 100 rows"]) == pytest.approx(100 * step.cost, rel=0.01)
+    slider.send_keys(Keys.HOME)
+    words, _, left = cost_figures(browser)
+    assert words == "A false alarm costs as much as 100 missed 'malignant'"
+    assert left < middle < right
+    assert not browser.find_element(By.CSS_SELECTOR, "#cost-table tbody").is_displayed()
+    assert browser.get_log("browser") == []
+
+
+def test_without_scripts_costs_are_a_table(browser, pages):
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        report = opened(browser, pages, "scored")
+        assert not browser.find_element(By.ID, "cost-ratio").is_displayed()
+        rows = browser.find_elements(By.CSS_SELECTOR, "#cost-table tbody tr")
+        cells = [[cell.text for cell in row.find_elements(By.TAG_NAME, "td")] for row in rows]
+        assert [row[0] for row in cells] == ["1/10", "1/5", "1/2", "1", "2", "5", "10", "20", "50"]
+        missed = [step.n_missed for step in report.analyses.decisions.costs.steps]
+        assert [row[3].split(" of ")[0] for row in cells][3] == str(missed[20])
+    finally:
+        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+def test_hovering_over_a_feature_shows_its_influence(browser, pages):
+    report = opened(browser, pages, "plane")
+    bar = browser.find_element(By.CSS_SELECTOR, "#features rect.tipped")
+    ActionChains(browser).move_to_element(bar).perform()
+    assert tip(browser).startswith(report.analyses.influence.features[0].name)
+    assert "95% CI" in tip(browser)

@@ -14,8 +14,8 @@ import typer
 
 from ..errors import UserError
 from . import datasets, demo, evaluate, predict, tune, warmup
-from .options import DEBUG, Debug
-from .terminal import printable
+from .options import DEBUG, NO_VALUE, Debug
+from .terminal import PartialResults, printable
 
 __all__ = ["app", "main", "run"]
 
@@ -59,7 +59,12 @@ def _show_version(asked: bool) -> None:
 def _spansvm(
     debug: Debug = False,
     version: bool = typer.Option(
-        False, "--version", callback=_show_version, is_eager=True, help="Show the version."
+        False,
+        "--version",
+        metavar=NO_VALUE,
+        callback=_show_version,
+        is_eager=True,
+        help="Show the version.",
     ),
 ) -> None:
     pass
@@ -76,6 +81,8 @@ def run(commands: typer.Typer, name: str, arguments: Sequence[str]) -> None:
         code = commands(list(arguments), prog_name=name, standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
+    except PartialResults:
+        sys.exit(INTERRUPTED)
     except Exception as error:
         if os.environ.get(DEBUG):
             traceback.print_exc()

@@ -17,6 +17,7 @@ from .options import (
     Missing,
     ModelFile,
     Quiet,
+    Sheet,
     file_options,
 )
 from .terminal import Terminal
@@ -49,18 +50,21 @@ def evaluate(
     encoding: Encoding = "utf-8",
     decimal: Decimal = ".",
     missing: Missing = None,
+    sheet: Sheet = None,
 ) -> None:
     """See HELP."""
     from .held_out import held_out_figures, load, model_file, read_labelled
+    from .method_choice import scorer_named
     from .training_record import TrainingRecord, fingerprint
 
     terminal = Terminal(quiet=quiet, as_json=json)
     model = model_file(model)
     saved, schema = load(model)
     record = TrainingRecord.read(model)
-    options = file_options(format, delimiter, header, encoding, decimal, missing)
+    options = file_options(format, delimiter, header, encoding, decimal, missing, sheet)
     table = read_labelled(data, schema, options, saved, terminal)
-    figures = held_out_figures(saved, table)
+    name = "accuracy" if record is None else record.selected_by
+    figures = held_out_figures(saved, table, scorer_named(name, table), name)
     seen = record is not None and record.fingerprint == fingerprint(table)
     if record is None:
         terminal.note(f"{model} was not written by spansvm tune and holds no estimates.")
@@ -69,6 +73,8 @@ def evaluate(
             f"Estimates are those of a model with the same setting, trained on a sample of "
             f"{record.n_searched} of the {record.n_rows} rows, unless they say all rows."
         )
+    if record is not None and record.stopped:
+        terminal.note(record.stopped)
     if record is not None and seen:
         telling = record.span_rule_name if record.judged is None else record.judged.name
         telling = telling if record.corrected is None else record.corrected_name
@@ -91,7 +97,8 @@ def _print(
     record: TrainingRecord | None, figures: HeldOut, source: str, error_name: str,
     terminal: Terminal,
 ) -> None:  # fmt: skip
-    from ..report.plain import cut, number, percent
+    from ..report.plain import number, percent
+    from .test_rows import print_confusion
 
     def shown(share: float | None) -> str:
         return number(share) if share is None else f"{share:.4f}"
@@ -130,7 +137,9 @@ def _print(
          f"{figures.n_errors} of {figures.n_rows} rows of {source}; 95% CI {low} to {high}"],
     )  # fmt: skip
     rows.append(["majority-class error", shown(figures.majority_error), "without any model"])
-    if figures.roc_auc is not None:
+    if figures.score_name != "accuracy" and figures.score is not None:
+        rows.append([figures.score_name, shown(figures.score), "the score of the selection"])
+    if figures.roc_auc is not None and figures.score_name != "roc_auc":
         rows.append(["area under ROC", shown(figures.roc_auc), "1 is perfect, 0.5 is chance"])
     if figures.log_loss is not None:
         rows.append(["log loss", shown(figures.log_loss), "of the predicted probabilities"])
@@ -138,11 +147,4 @@ def _print(
         terminal.say(f"Model with {record.setting}, trained on {record.source}.")
         terminal.say()
     terminal.table({"estimate": "left", "value": "right", "meaning": "left"}, rows)
-    terminal.table(
-        {"label": "left", **{f"predicted {cut(label)}": "right" for label in figures.classes}},
-        [
-            [cut(label), *counts]
-            for label, counts in zip(figures.classes, figures.confusion, strict=True)
-        ],
-        f"Confusion matrix for {source}:",
-    )
+    print_confusion(figures, terminal)

@@ -12,8 +12,9 @@ from .terminal import Terminal
 
 __all__ = ["COMPONENTS", "Quicker", "tell_what_it_takes"]
 
-#: Seconds from which a search is long, and that a quicker one should take at most.
-_LONG, _QUICK = 600.0, 180.0
+#: Seconds from which the time is told, from which a search is long, and that a quicker one should
+#: take at most.
+_TOLD, _LONG, _QUICK = 60.0, 600.0, 180.0
 
 #: What is proposed: the largest that is quick, or the smallest.
 _SAMPLES = (20_000, 10_000, 5000, 3000, 2000, 1000)
@@ -49,14 +50,18 @@ class Quicker:
 
 
 def tell_what_it_takes(forecast: Forecast | None, quicker: Quicker, terminal: Terminal) -> None:
-    """Say what a search of more than ten minutes will take, before it begins."""
-    if forecast is None or forecast.seconds < _LONG:
+    """Say what a search of more than a minute will take, before it begins.
+
+    From ten minutes on, also what would be quicker.
+    """
+    if forecast is None or forecast.seconds < _TOLD:
         return
     memory = _FORMS[forecast.gram].format(size=_size(forecast.gram_bytes))
-    terminal.progress(
-        f"This will take about {duration(forecast.seconds)} on {forecast.n_rows} rows; {memory}. "
-        "Options that make it quicker:"
-    )
+    told = f"This will take about {duration(forecast.seconds)} on {forecast.n_rows} rows; {memory}."
+    if forecast.seconds < _LONG:
+        terminal.progress(told)
+        return
+    terminal.progress(f"{told} Options that make it quicker:")
     if quicker.sample:
         fewer = [n for n in _SAMPLES if n < forecast.n_rows]
         n_rows = next((n for n in fewer if forecast.seconds_for(n) <= _QUICK), fewer[-1])

@@ -1,4 +1,4 @@
-"""What ``spansvm tune`` searches: the paper's grids, C and gamma, or the user's file."""
+"""What ``spansvm tune`` searches: C and gamma, the paper's grids, or the user's file."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from scipy import sparse
 from sklearn.kernel_approximation import Nystroem
 from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import Pipeline
@@ -23,14 +25,26 @@ __all__ = [
     "APPROXIMATION",
     "CLASS_WEIGHTS",
     "C_GAMMA",
+    "C_GAMMA_WEIGHTS",
+    "KERNEL_NAMES",
     "SCORES",
+    "SEARCHES",
     "SearchPlan",
     "own_name",
     "plan_search",
+    "spread_of",
 ]
 
 #: The named searches.
-CLASS_WEIGHTS, SCORES, C_GAMMA = "class-weights", "scores", "C-gamma"
+C_GAMMA, C_GAMMA_WEIGHTS, CLASS_WEIGHTS, SCORES = SEARCHES = (
+    "C-gamma",
+    "C-gamma-weights",
+    "class-weights",
+    "scores",
+)
+
+#: The kernels of ``--kernel``.
+KERNEL_NAMES = ("rbf", "linear", "poly")
 
 #: Names of the model in the pipeline, and of what approximates its kernel.
 STEP, APPROXIMATION = "svm", "nystroem"
@@ -38,8 +52,21 @@ STEP, APPROXIMATION = "svm", "nystroem"
 #: Parameters of the kernel: those of the approximation, if there is one.
 _OF_KERNEL = ("kernel", "gamma", "degree", "coef0")
 
-_C = [2.0**exponent for exponent in range(-5, 11)]
-_GAMMA = [2.0**exponent for exponent in range(-11, 4, 2)]
+#: Exponents of 2 for C, and for gamma relative to the scale of the data: with half the steps and
+#: wider ends no better models are selected (``benchmarks/defaults.py``).
+_C, _GAMMA = range(-4, 11, 2), range(-6, 3, 2)
+
+#: The same for a linear kernel, whose C is relative to the scale of the data, and for a polynomial.
+_LINEAR_C, _POLY_C, _POLY_GAMMA = range(-4, 11), range(-4, 9, 2), range(-4, 3, 2)
+_DEGREES, _COEF0 = (2, 3), 1.0
+
+#: How many times larger than the smallest class the largest is, from which the weights of the
+#: classes are searched by default: for accuracy, where weights of classes that are less unequal do
+#: not lead to better models (``benchmarks/defaults.py``); and for other scores.
+_UNEQUAL, _UNEQUAL_FOR_SCORES = 4.0, 1.25
+
+#: Weights of the classes are their sizes to these powers: none, halfway, and balanced.
+_BALANCE = (0.0, 0.5, 1.0)
 
 #: Parameters that a file cannot name: they need objects, or do not affect the model.
 _NOT_SEARCHED = ("weighting", "gram_budget", "decision_function_shape")
@@ -61,12 +88,18 @@ class SearchPlan:
         By the model's own parameter names.
     landmarks : Nystroem, optional
         Approximates the kernel; the model is then linear.
+    widens : tuple of str
+        Parameters whose axis may be widened if the best value is at its edge.
+    why : str
+        Why this is searched, in one sentence; empty if it was asked for.
     """
 
     name: str
     model: SpanSVC
     grid: dict[str, list[Any]] | list[dict[str, list[Any]]]
     landmarks: Nystroem | None = None
+    widens: tuple[str, ...] = ()
+    why: str = ""
 
     @property
     def parts(self) -> list[dict[str, list[Any]]]:
@@ -76,9 +109,10 @@ class SearchPlan:
     @property
     def pipeline_grid(self) -> list[dict[str, list[Any]]]:
         """The grid by the pipeline's parameter names."""
-        return [{self._in_pipeline(name): part[name] for name in part} for part in self.parts]
+        return [{self.in_pipeline(name): part[name] for name in part} for part in self.parts]
 
-    def _in_pipeline(self, name: str) -> str:
+    def in_pipeline(self, name: str) -> str:
+        """The name of a parameter in the pipeline."""
         of_kernel = self.landmarks is not None and name in _OF_KERNEL
         return f"{APPROXIMATION if of_kernel else STEP}__{name}"
 
@@ -86,7 +120,7 @@ class SearchPlan:
     def has_kernel(self) -> bool:
         """Whether there is a kernel to approximate."""
         kernels = [name for part in self.parts for name in part.get("kernel", ())]
-        return self.landmarks is None and "linear" not in kernels
+        return self.landmarks is None and "linear" not in (*kernels, self.model.kernel)
 
     @property
     def n_candidates(self) -> int:
@@ -104,30 +138,58 @@ def own_name(parameter: str) -> str:
     return parameter.removeprefix(f"{STEP}__").removeprefix(f"{APPROXIMATION}__")
 
 
-def plan_search(search: str | None, table: Table) -> SearchPlan:
+def spread_of(X: Any) -> float:
+    """The sum of the variances of the features: half the mean squared distance between rows."""
+    if sparse.issparse(X):
+        rows = sparse.csr_matrix(X)
+        means = np.asarray(rows.mean(axis=0)).ravel()
+        spread = float(np.sum(rows.multiply(rows).mean(axis=0)) - means @ means)
+    else:
+        spread = float(np.asarray(X, dtype=np.float64).var(axis=0).sum())
+    return spread if spread > 0 else 1.0
+
+
+def plan_search(
+    search: str | None,
+    table: Table,
+    *,
+    spread: float = 1.0,
+    kernel: str | None = None,
+    scoring: str | None = None,
+) -> SearchPlan:
     """What to search.
 
     Parameters
     ----------
     search : str, optional
         One of the names, or the path of a YAML or JSON file.  By default scores if the table has
-        them, class weights for two classes, else C and gamma.
+        them, else C and gamma, with class weights if classes are unequal.
     table : Table
+    spread : float, default=1.0
+        Of the transformed rows, by :func:`spread_of`: the scale of gamma.
+    kernel : {"rbf", "linear", "poly"}, optional
+        Default: "rbf".
+    scoring : str, optional
+        The score to select by.
     """
-    n_classes = len(table.schema.classes)
+    if kernel is not None and kernel not in KERNEL_NAMES:
+        raise UserError(
+            f"There is no kernel '{kernel}'{closest_name(kernel, KERNEL_NAMES)}; --kernel must be "
+            f"one of {', '.join(KERNEL_NAMES)}."
+        )
+    n_classes, why = len(table.schema.classes), ""
     if search is None:
-        two = CLASS_WEIGHTS if n_classes == 2 else C_GAMMA
-        search = two if table.scores is None else SCORES
+        search, why = (SCORES, "") if table.scores is not None else _default(table, scoring)
     if search == CLASS_WEIGHTS:
         _refuse_scores(table, search)
         if n_classes > 2:
             raise UserError(
                 f"--search {CLASS_WEIGHTS} is for two classes, but {table.source} has {n_classes}; "
-                f"use --search {C_GAMMA}."
+                f"use --search {C_GAMMA_WEIGHTS}."
             )
         weights = list(PAPER_CLASS_WEIGHTS)
         grid = {"weighting__positive": weights, "weighting__negative": weights}
-        return SearchPlan(search, SpanSVC(gamma="auto", weighting=ClassWeighting()), grid)
+        return SearchPlan(search, _model(kernel, gamma="auto", weighting=ClassWeighting()), grid)
     if search == SCORES:
         if table.scores is None:
             raise UserError(
@@ -135,11 +197,82 @@ def plan_search(search: str | None, table: Table) -> SearchPlan:
                 "the column that holds it."
             )
         grid = {f"weighting__{name}": list(values) for name, values in PAPER_SIGMOIDS.items()}
-        return SearchPlan(search, SpanSVC(gamma="auto", weighting=SigmoidWeighting()), grid)
-    if search == C_GAMMA:
+        return SearchPlan(search, _model(kernel, gamma="auto", weighting=SigmoidWeighting()), grid)
+    if search in (C_GAMMA, C_GAMMA_WEIGHTS):
         _refuse_scores(table, search)
-        return SearchPlan(search, SpanSVC(), {"C": _C, "gamma": _GAMMA})
-    return _plan_from_file(search, table)
+        grid = _scaled_grid(kernel or "rbf", spread)
+        widens = tuple(name for name in ("C", "gamma") if name in grid)
+        if search == C_GAMMA_WEIGHTS:
+            if not _can_be_weighted(table):
+                raise UserError(
+                    f"--search {search} needs classes whose names are not numbers written as text "
+                    f"(here '{table.schema.classes[0]}'), as scikit-learn takes these for numbers; "
+                    "rename them."
+                )
+            grid["class_weight"] = _balances(table)
+        return SearchPlan(search, _model(kernel), grid, widens=widens, why=why)
+    return _plan_from_file(search, table, kernel)
+
+
+def _model(kernel: str | None, **others: Any) -> SpanSVC:
+    coef0 = _COEF0 if kernel == "poly" else 0.0
+    return SpanSVC(kernel=kernel or "rbf", coef0=coef0, **others)
+
+
+def _default(table: Table, scoring: str | None) -> tuple[str, str]:
+    """The search by default, and why it has class weights."""
+    sizes = np.unique(np.asarray(table.y), return_counts=True)[1]
+    ratio = float(sizes.max() / sizes.min())
+    if scoring in (None, "accuracy"):
+        if ratio < _UNEQUAL:
+            return C_GAMMA, ""
+    elif ratio < _UNEQUAL_FOR_SCORES:
+        return C_GAMMA, ""
+    if not _can_be_weighted(table):
+        return C_GAMMA, ""
+    return C_GAMMA_WEIGHTS, (
+        f"The weights of the classes are searched, too: the largest class is {ratio:.1f} times as "
+        "large as the smallest"
+        + ("." if scoring in (None, "accuracy") else f", and {scoring} takes that into account.")
+    )
+
+
+def _can_be_weighted(table: Table) -> bool:
+    """Whether weights can be given to the classes by their names.
+
+    scikit-learn looks up whole numbers for texts such as 01.
+    """
+    return not any(
+        isinstance(label, str) and label.strip().lstrip("+-").isdecimal()
+        for label in table.schema.classes
+    )
+
+
+def _scaled_grid(kernel: str, spread: float) -> dict[str, list[Any]]:
+    """Values around those that suit the scale of the data, as powers of two."""
+    scale = round(-np.log2(spread))
+    if kernel == "linear":
+        return {"C": [2.0 ** (scale + exponent) for exponent in _LINEAR_C]}
+    exponents = _POLY_GAMMA if kernel == "poly" else _GAMMA
+    grid: dict[str, list[Any]] = {
+        "C": [2.0**exponent for exponent in (_POLY_C if kernel == "poly" else _C)],
+        "gamma": [2.0 ** (scale + exponent) for exponent in exponents],
+    }
+    return {**grid, "degree": list(_DEGREES)} if kernel == "poly" else grid
+
+
+def _balances(table: Table) -> list[Any]:
+    """Weights of all classes but the largest, from none to balanced."""
+    classes, sizes = np.unique(np.asarray(table.y), return_counts=True)
+    largest = int(sizes.argmax())
+    return [
+        {
+            label: float(f"{(sizes[largest] / size) ** power:.3g}")
+            for label, size in zip(classes.tolist(), sizes, strict=True)
+            if label != classes[largest]
+        }
+        for power in _BALANCE
+    ]
 
 
 def _refuse_scores(table: Table, search: str) -> None:
@@ -150,7 +283,7 @@ def _refuse_scores(table: Table, search: str) -> None:
         )
 
 
-def _plan_from_file(search: str, table: Table) -> SearchPlan:
+def _plan_from_file(search: str, table: Table, kernel: str | None) -> SearchPlan:
     content = _read_file(search)
     parts = content if isinstance(content, list) else [content]
     if not parts or not all(isinstance(part, Mapping) and part for part in parts):
@@ -158,7 +291,9 @@ def _plan_from_file(search: str, table: Table) -> SearchPlan:
             f"{search} must hold parameter names with lists of values, such as C: [1, 10, 100]."
         )
     names = {str(name) for part in parts for name in part}
-    model = SpanSVC(gamma="auto", weighting=_weighting_for(search, names, table))
+    if kernel is not None and "kernel" in names:
+        raise UserError(f"{search} names the kernel; leave --kernel out.")
+    model = _model(kernel, gamma="auto", weighting=_weighting_for(search, names, table))
     known = [name for name in model.get_params() if name not in _NOT_SEARCHED]
     grids = []
     for part in parts:
@@ -240,10 +375,9 @@ def _weighting_for(
 def _read_file(search: str) -> Any:
     path = Path(search)
     if not path.is_file():
-        names = (CLASS_WEIGHTS, SCORES, C_GAMMA)
         raise UserError(
-            f"There is no search '{search}'{closest_name(search, names)}; --search must be one of "
-            f"{', '.join(names)}, or a YAML or JSON file."
+            f"There is no search '{search}'{closest_name(search, SEARCHES)}; --search must be one "
+            f"of {', '.join(SEARCHES)}, or a YAML or JSON file."
         )
     try:
         text = path.read_text(encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,27 @@ from ..tables import FileOptions, Schema, Table, check_predictable, read_for_pre
 from .terminal import Terminal
 from .tuned_files import MODEL
 
-__all__ = ["HeldOut", "held_out_figures", "load", "model_file", "read_labelled", "read_rows"]
+__all__ = [
+    "HELD_OUT_NAMES",
+    "HeldOut",
+    "held_out_figures",
+    "load",
+    "model_file",
+    "read_labelled",
+    "read_rows",
+]
+
+#: Readable names of the figures.
+HELD_OUT_NAMES = {
+    "n_rows": "test rows",
+    "n_errors": "errors",
+    "error": "test error",
+    "interval": "95% CI of the test error",
+    "majority_error": "majority-class error",
+    "roc_auc": "area under the ROC curve",
+    "log_loss": "log loss",
+    "confusion": "confusion matrix",
+}
 
 
 @dataclass(frozen=True)
@@ -35,9 +56,15 @@ class HeldOut:
         For two classes, if both are present.
     log_loss : float or None
         Of the calibrated probabilities.
+    score_name : str
+        The score by which the model was selected.
+    score : float or None
+        Of the model on these rows; None if it is not defined for them.
     classes : list of str
     confusion : list of lists of int
         Rows are the labels, columns the predictions.
+    source : str
+        The file.
     """
 
     n_rows: int
@@ -47,8 +74,11 @@ class HeldOut:
     majority_error: float
     roc_auc: float | None
     log_loss: float | None
+    score_name: str
+    score: float | None
     classes: list[str]
     confusion: list[list[int]]
+    source: str
 
 
 def model_file(path: Path) -> Path:
@@ -78,9 +108,14 @@ def read_rows(
     model: Any,
     terminal: Terminal,
     id: str | None = None,
+    *,
+    labelled: bool = False,
 ) -> Table:
-    """The rows of a file, for the model to predict; anything odd is noted."""
-    table = read_for_prediction(path, schema, options, id=id)
+    """The rows of a file, for the model to predict; anything odd is noted.
+
+    Those without a label are left out if only `labelled` rows are of use.
+    """
+    table = read_for_prediction(path, schema, options, id=id, labelled=labelled)
     for note in table.notes:
         terminal.note(f"{table.source}: {note}")
     check_predictable(model, table)
@@ -91,7 +126,7 @@ def read_labelled(
     path: str, schema: Schema, options: FileOptions, model: Any, terminal: Terminal
 ) -> Table:
     """As :func:`read_rows`; UserError if the rows have no labels."""
-    table = read_rows(path, schema, options, model, terminal)
+    table = read_rows(path, schema, options, model, terminal, labelled=True)
     if table.y is None:
         what = "labels" if schema.target is None else f"labels (column '{schema.target}')"
         raise UserError(
@@ -101,14 +136,28 @@ def read_labelled(
     return table
 
 
-def held_out_figures(model: Any, table: Table) -> HeldOut:
-    """Predict labelled rows and score the predictions."""
+def held_out_figures(
+    model: Any, table: Table, scorer: Any = None, score_name: str = "accuracy"
+) -> HeldOut:
+    """Predict labelled rows and score the predictions, also by the score that selected the model.
+
+    Parameters
+    ----------
+    model : estimator
+    table : Table
+    scorer : callable, optional
+        By default accuracy.
+    score_name : str
+    """
     labels, classes = np.asarray(table.y), model.classes_
     predicted = model.predict(table.X)
     n_errors = int((predicted != labels).sum())
     sizes = np.unique(labels, return_counts=True)[1]
     both = classes.size == 2 and sizes.size == 2
     probabilities = model.predict_proba(table.X) if hasattr(model, "predict_proba") else None
+    score: float | None = 1.0 - n_errors / labels.size
+    if scorer is not None:
+        score = _score(scorer, model, table.X, labels)
     return HeldOut(
         n_rows=labels.size,
         n_errors=n_errors,
@@ -119,6 +168,20 @@ def held_out_figures(model: Any, table: Table) -> HeldOut:
         log_loss=None
         if probabilities is None
         else float(log_loss(labels, probabilities, labels=classes)),
+        score_name=score_name,
+        score=score,
         classes=[str(label) for label in classes],
         confusion=confusion_matrix(labels, predicted, labels=classes).tolist(),
+        source=table.source,
     )
+
+
+def _score(scorer: Any, model: Any, X: Any, labels: np.ndarray) -> float | None:
+    """A score, or None where it is not defined, as for rows of a single class."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            value = float(scorer(model, X, labels))
+        except ValueError:
+            return None
+    return value if np.isfinite(value) else None

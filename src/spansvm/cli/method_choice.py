@@ -15,7 +15,7 @@ from ..methods import SELECTING, predicts
 from ..tables import Table
 from .terminal import Terminal
 
-__all__ = ["choose_folds", "choose_method", "choose_scorers"]
+__all__ = ["choose_folds", "choose_method", "choose_scorers", "scorer_named"]
 
 _FOLDS = 5
 
@@ -23,8 +23,14 @@ _FOLDS = 5
 _FEW_GROUPS = 10
 
 
-def choose_method(method: str | None, table: Table, terminal: Terminal) -> str:
-    """The method: the span-rule by default, also for groups."""
+def choose_method(method: str | None, n_folds: int | None, table: Table, terminal: Terminal) -> str:
+    """The method: the span-rule by default, also for groups; folds if their number is given."""
+    if n_folds is not None:
+        if n_folds < 2:
+            raise UserError(f"--cv must be at least 2, the number of folds; got {n_folds}.")
+        if method not in (None, "kfold"):
+            raise UserError(f"--cv is for --method kfold, not for {method}; leave one of them out.")
+        method = "kfold"
     if method is None:
         if table.groups is not None:
             terminal.note(
@@ -50,30 +56,34 @@ def choose_method(method: str | None, table: Table, terminal: Terminal) -> str:
     return method
 
 
-def choose_folds(method: str, table: Table, seed: int) -> Any:
-    """Folds for ``kfold``, else None.
+def choose_folds(method: str, table: Table, seed: int, asked: int | None = None) -> Any:
+    """Folds for ``kfold``, five unless `asked` for another number; else None.
 
     Groups are never split; if there are few, each is a fold of its own, as with other methods.
     """
+    n_folds = asked or _FOLDS
     labels = np.asarray(table.y)
     if table.groups is None:
         if method != "kfold":
             return None
         classes, counts = np.unique(labels, return_counts=True)
-        if counts.min() < _FOLDS:
+        if counts.min() < n_folds:
+            needs = "--method kfold" if asked is None else f"--cv {asked}"
             raise UserError(
-                f"Class {classes[counts.argmin()]} has only {counts.min()} rows, but --method "
-                f"kfold needs {_FOLDS} of each class; use --method span_rule or loo."
+                f"Class {classes[counts.argmin()]} has only {counts.min()} rows, but {needs} needs "
+                f"{n_folds} of each class; use --method span_rule or loo."
             )
-        return StratifiedKFold(_FOLDS, shuffle=True, random_state=seed)
+        return StratifiedKFold(n_folds, shuffle=True, random_state=seed)
     n_groups = np.unique(table.groups).size
     if n_groups < 2:
         raise UserError(
             f"All rows of {table.source} are in one group; leave --groups out, or pass another "
             "column."
         )
-    few = n_groups <= _FEW_GROUPS or method != "kfold"
-    folds = LeaveOneGroupOut() if few else GroupKFold(_FOLDS, shuffle=True, random_state=seed)
+    if asked is not None and asked > n_groups:
+        raise UserError(f"--cv {asked} needs at least as many groups, but there are {n_groups}.")
+    few = asked is None and (n_groups <= _FEW_GROUPS or method != "kfold")
+    folds = LeaveOneGroupOut() if few else GroupKFold(n_folds, shuffle=True, random_state=seed)
     for rows, _ in folds.split(labels, labels, table.groups):
         absent = np.setdiff1d(labels, labels[rows])
         if absent.size:
@@ -97,7 +107,8 @@ def choose_scorers(
     if scoring is None:
         return None
     scorers = {scoring: _choose_scorer(scoring, method, table, terminal)}
-    return {"accuracy": get_scorer("accuracy"), **scorers} if method == "kfold" else scorers
+    # The first one is what the progress shows.
+    return {**scorers, "accuracy": get_scorer("accuracy")} if method == "kfold" else scorers
 
 
 def _choose_scorer(scoring: str, method: str, table: Table, terminal: Terminal) -> Any:
@@ -118,12 +129,24 @@ def _choose_scorer(scoring: str, method: str, table: Table, terminal: Terminal) 
             f"The score {scoring} is not for classification; use one such as accuracy, "
             "balanced_accuracy, f1 or roc_auc."
         )
-    settings = scorer._kwargs
     if scoring == "roc_auc" and len(table.schema.classes) > 2:
         raise UserError(
             f"The score roc_auc is for two classes, but {table.source} has "
             f"{len(table.schema.classes)}; use roc_auc_ovr."
         )
+    return _for_one_class(scoring, scorer, table, terminal)
+
+
+def scorer_named(scoring: str, table: Table) -> Any:
+    """A scorer for the rows of a table; None if it has no such name, as for bounds."""
+    if scoring == "accuracy" or scoring not in get_scorer_names():
+        return None
+    return _for_one_class(scoring, get_scorer(scoring), table, None)
+
+
+def _for_one_class(scoring: str, scorer: Any, table: Table, terminal: Terminal | None) -> Any:
+    """The scorer, made to score class 1, or else the second class, if it is for one class."""
+    settings = scorer._kwargs
     takes_one_class = "pos_label" in signature(scorer._score_func).parameters
     if not takes_one_class or settings.get("average", "binary") != "binary":
         return scorer
@@ -135,7 +158,8 @@ def _choose_scorer(scoring: str, method: str, table: Table, terminal: Terminal) 
         )
     if 1 in classes:
         return scorer
-    terminal.note(f"The score {scoring} is for class '{classes[1]}'.")
+    if terminal is not None:
+        terminal.note(f"The score {scoring} is for class '{classes[1]}'.")
     result = copy(scorer)
     result._kwargs = {**settings, "pos_label": classes[1]}
     return result

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEBUG",
+    "NO_VALUE",
     "DataFile",
     "Debug",
     "Decimal",
@@ -27,6 +28,7 @@ __all__ = [
     "Missing",
     "ModelFile",
     "Quiet",
+    "Sheet",
     "file_options",
     "offering",
 ]
@@ -35,9 +37,12 @@ __all__ = [
 DEBUG = "SPANSVM_DEBUG"
 
 # Repeated here, as the module that defines them is slow to import; a test keeps them equal.
-_FORMATS = ("csv", "tsv", "parquet", "arff", "libsvm")
+_FORMATS = ("csv", "tsv", "parquet", "arff", "libsvm", "excel")
 
 _FILE, _OUTPUT = "File format", "Output"
+
+#: What help shows as the value of an option that takes none.
+NO_VALUE = ""
 
 
 def offering(*names: str) -> Callable[[str], list[str]]:
@@ -55,8 +60,8 @@ DataFile = Annotated[
     typer.Argument(
         metavar="DATA",
         show_default=False,
-        help="CSV, TSV, Parquet, ARFF or LIBSVM file, plain or .gz, .bz2, .xz; - for standard "
-        "input.",
+        help="CSV, TSV, Excel, Parquet, ARFF or LIBSVM file, plain or .gz, .bz2, .xz; - for "
+        "standard input.",
     ),
 ]
 ModelFile = Annotated[
@@ -97,13 +102,17 @@ Header = Annotated[
     bool | None,
     typer.Option(
         "--header/--no-header",
+        metavar=NO_VALUE,
         rich_help_panel=_FILE,
         show_default=False,
         help="Whether the first row of a CSV file holds column names; if not, they are 1, 2, ...",
     ),
 ]
 Encoding = Annotated[
-    str, typer.Option("--encoding", rich_help_panel=_FILE, help="Text encoding, such as latin-1.")
+    str,
+    typer.Option(
+        "--encoding", metavar="NAME", rich_help_panel=_FILE, help="Text encoding, such as latin-1."
+    ),
 ]
 Decimal = Annotated[
     str,
@@ -119,22 +128,42 @@ Missing = Annotated[
     ),
 ]
 
+Sheet = Annotated[
+    str | None,
+    typer.Option(
+        "--sheet",
+        metavar="NAME",
+        rich_help_panel=_FILE,
+        help="Sheet of an Excel file; the first one by default.",
+    ),
+]
+
 Force = Annotated[
-    bool, typer.Option("--force", rich_help_panel=_OUTPUT, help="Replace existing files.")
+    bool,
+    typer.Option(
+        "--force", metavar=NO_VALUE, rich_help_panel=_OUTPUT, help="Replace existing files."
+    ),
 ]
 Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", rich_help_panel=_OUTPUT, help="Print only errors.")
+    bool,
+    typer.Option(
+        "--quiet", "-q", metavar=NO_VALUE, rich_help_panel=_OUTPUT, help="Print only errors."
+    ),
 ]
 Json = Annotated[
     bool,
     typer.Option(
-        "--json", rich_help_panel=_OUTPUT, help="Print one JSON object to standard output."
+        "--json",
+        metavar=NO_VALUE,
+        rich_help_panel=_OUTPUT,
+        help="Print one JSON object to standard output.",
     ),
 ]
 Debug = Annotated[
     bool,
     typer.Option(
         "--debug",
+        metavar=NO_VALUE,
         callback=_remember_debug,
         is_eager=True,
         rich_help_panel=_OUTPUT,
@@ -150,6 +179,7 @@ def file_options(
     encoding: str,
     decimal: str,
     missing: list[str] | None,
+    sheet: str | None = None,
 ) -> FileOptions:
     """The options as the readers take them."""
     from ..tables import FileOptions
@@ -162,4 +192,5 @@ def file_options(
         encoding=encoding,
         decimal=decimal,
         missing=(*MISSING, *(missing or ())),
+        sheet=sheet,
     )

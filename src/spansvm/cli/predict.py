@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .options import (
+    NO_VALUE,
     DataFile,
     Debug,
     Decimal,
@@ -23,6 +24,7 @@ from .options import (
     Missing,
     ModelFile,
     Quiet,
+    Sheet,
     file_options,
 )
 from .terminal import Terminal
@@ -56,7 +58,7 @@ def predict(
     proba: Annotated[
         bool,
         typer.Option(
-            "--proba", rich_help_panel=_OUTPUT,
+            "--proba", metavar=NO_VALUE, rich_help_panel=_OUTPUT,
             help="Add the probability of each class, calibrated on leave-one-out values.",
         ),
     ] = False,
@@ -83,6 +85,7 @@ def predict(
     encoding: Encoding = "utf-8",
     decimal: Decimal = ".",
     missing: Missing = None,
+    sheet: Sheet = None,
 ) -> None:  # fmt: skip
     """See HELP."""
     from ..models import save_libsvm_data, transformed
@@ -94,7 +97,7 @@ def predict(
     for path, folder in folders.items():
         folder.prepare(path.name)
     saved, schema = load(model_file(model))
-    options = file_options(format, delimiter, header, encoding, decimal, missing)
+    options = file_options(format, delimiter, header, encoding, decimal, missing, sheet)
     table = read_rows(data, schema, options, saved, terminal, id)
     rows = _predictions(saved, table, proba=proba)
     if libsvm is not None:

@@ -17,7 +17,7 @@ from ..tables import Table
 from .grids import SearchPlan
 from .terminal import Terminal
 
-__all__ = ["Sample", "approximated", "coarser", "draw_sample"]
+__all__ = ["Sample", "approximated", "coarser", "draw_sample", "fewest_rows"]
 
 #: A sample keeps this many rows of every class, as many as the folds of kfold need.
 _FEWEST = 5
@@ -47,17 +47,19 @@ class Sample:
         return f"{self.table.n_rows} of {self.n_of} rows"
 
 
-def draw_sample(table: Table, n_rows: int | None, seed: int, terminal: Terminal) -> Sample | None:
+def draw_sample(
+    table: Table, n_rows: int | None, seed: int, terminal: Terminal, why: str = ""
+) -> Sample | None:
     """A sample with every class in its share, of whole groups if there are groups.
 
-    None if all rows are to be searched.
+    None if all rows are to be searched.  `why` is the reason, if nobody asked for it.
     """
     if n_rows is None:
         return None
     n_classes = len(table.schema.classes)
-    if n_rows < _FEWEST * n_classes:
+    if n_rows < fewest_rows(table):
         raise UserError(
-            f"--sample must be at least {_FEWEST * n_classes}, {_FEWEST} rows for each of "
+            f"--sample must be at least {fewest_rows(table)}, {_FEWEST} rows for each of "
             f"{n_classes} classes; got {n_rows}."
         )
     if n_rows >= table.n_rows:
@@ -76,13 +78,21 @@ def draw_sample(table: Table, n_rows: int | None, seed: int, terminal: Terminal)
         name: None if getattr(table, name) is None else take_rows(getattr(table, name), rows)
         for name in ("X", "y", "scores", "weights", "groups", "ids")
     }
+    parts["rows"] = table.row_numbers[rows]
     sample = Sample(replace(table, **parts), rows, table.n_rows)
-    terminal.note(
+    drawn = why or (
         f"The search uses a sample of {sample.in_words} (--sample {n_rows}, --seed {seed}); the "
-        "selected model is then trained on all rows. Figures are those of a model trained on the "
-        "sample, unless they say all rows."
+        "selected model is then trained on all rows."
+    )
+    terminal.note(
+        f"{drawn} Figures are those of a model trained on the sample, unless they say all rows."
     )
     return sample
+
+
+def fewest_rows(table: Table) -> int:
+    """How many rows a sample must have at least."""
+    return _FEWEST * len(table.schema.classes)
 
 
 def _tell_of_rare(y: np.ndarray, rows: Rows, terminal: Terminal) -> None:
@@ -159,6 +169,8 @@ def approximated(plan: SearchPlan, n_components: int | None, n_rows: int, seed: 
     """The search with the kernel approximated from landmarks, and a linear machine behind it."""
     if n_components is None:
         return plan
+    if plan.model.kernel == "linear":
+        raise UserError("A linear kernel needs no --components; leave one of them out.")
     if not 2 <= n_components < n_rows:
         raise UserError(
             f"--components must be at least 2 and less than the number of rows, {n_rows}; got "
@@ -177,7 +189,7 @@ def approximated(plan: SearchPlan, n_components: int | None, n_rows: int, seed: 
         for part in plan.parts
     ]
     linear = clone(model).set_params(kernel="linear")
-    return SearchPlan(plan.name, linear, grids, landmarks)
+    return replace(plan, model=linear, grid=grids, landmarks=landmarks)
 
 
 def _of_landmarks(name: str, value: Any) -> Any:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["Terminal", "printable", "without_traceback"]
+__all__ = ["PartialResults", "Terminal", "printable", "without_traceback"]
 
 
 def printable(text: object) -> str:
@@ -22,6 +22,10 @@ def printable(text: object) -> str:
 def without_traceback(text: str) -> str:
     """An error message on one line, without any traceback that follows it."""
     return " ".join(text.partition("Traceback (most recent call last)")[0].split())
+
+
+class PartialResults(Exception):  # noqa: N818
+    """Ctrl-C ended the work early; what was finished has been written, and that has been told."""
 
 
 class Terminal:

@@ -58,6 +58,8 @@ class TrainingRecord:
     corrected : CorrectedScore or None
         The score, or the error, corrected for being the best of many candidates.
     corrected_name : str
+    stopped : str
+        Why the search did not evaluate all candidates; empty if it did.
     """
 
     source: str
@@ -75,6 +77,7 @@ class TrainingRecord:
     trained: TrainedModel | None = None
     corrected: CorrectedScore | None = None
     corrected_name: str = ""
+    stopped: str = ""
 
     def add_to(self, path: Path) -> None:
         """Add the record to an existing model file."""
@@ -104,9 +107,15 @@ class TrainingRecord:
             ) from error
 
 
-def fingerprint(table: Table) -> str:
-    """A checksum of labels and features; equal for equal rows in the same order."""
+def fingerprint(table: Table, *, with_roles: bool = False) -> str:
+    """A checksum of labels and features; equal for equal rows in the same order.
+
+    With roles, also of weights, scores and groups.
+    """
     digest = hashlib.sha256()
+    if with_roles:
+        for values in (table.weights, table.scores, table.groups):
+            digest.update(repr(None if values is None else values.tolist()).encode())
     digest.update("\0".join(str(label) for label in np.asarray(table.y).tolist()).encode())
     if sparse.issparse(table.X):
         rows = sparse.csr_matrix(table.X)

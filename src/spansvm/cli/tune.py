@@ -12,6 +12,7 @@ import typer
 
 from ..methods import SELECTING
 from .options import (
+    NO_VALUE,
     DataFile,
     Debug,
     Decimal,
@@ -24,6 +25,7 @@ from .options import (
     Json,
     Missing,
     Quiet,
+    Sheet,
     file_options,
     offering,
 )
@@ -38,16 +40,20 @@ HELP = (
     "Search the hyperparameters of a weighted SVM, train the best one, write a model and a "
     "report.\n\n"
     "The last column is the target. Numbers are scaled to [0, 1], text columns are one-hot "
-    "encoded. With two classes, the weights of both are searched (33 x 33, RBF kernel with gamma = "
-    "1/d); each candidate is trained once and scored by its leave-one-out error.\n\n"
+    "encoded, dates become numbers. C and gamma of an RBF kernel are searched, around what suits "
+    "the scale of the data, and weights of the classes if these are very unequal; each candidate "
+    "is trained once and scored by its leave-one-out error. On many rows the search takes a sample "
+    "and the selected model is trained on all.\n\n"
     "\b\n"
     "  spansvm tune data.csv\n"
     "  spansvm tune data.csv --target diagnosis --id patient --test new.csv\n"
-    "  spansvm tune data.csv --search C-gamma --scoring roc_auc --jobs 2\n"
+    "  spansvm tune data.xlsx --scoring balanced_accuracy --jobs 2\n"
+    "  spansvm tune data.csv --kernel linear --cv 10\n"
     "  spansvm tune data.csv --scores confidence --impute median\n"
     "  spansvm tune data.csv --groups person --out results\n"
     "  spansvm tune data.csv --search grid.yaml      # C: [1, 10], gamma: [0.1, 1]\n"
-    "  spansvm tune large.csv --sample 5000\n"
+    "  spansvm tune large.csv --budget 5m\n"
+    "  spansvm tune large.csv --resume               # after Ctrl-C\n"
     "  zcat data.libsvm.gz | spansvm tune - --json\n\n"
     "Writes model.skops, model.libsvm, results.csv, report.html and report.json to a folder "
     "(data-tuned for data.csv). Exit code 2 means an error that you can correct; the message says "
@@ -56,7 +62,9 @@ HELP = (
 
 # Repeated here for help and completion, as the modules that define them are slow to import; a test
 # keeps them equal.
-_SEARCHES = ("class-weights", "scores", "C-gamma")
+_SEARCHES = ("C-gamma", "C-gamma-weights", "class-weights", "scores")
+_KERNELS = ("rbf", "linear", "poly")
+_MISSING_TARGETS = ("drop", "error")
 _SCORINGS = ("accuracy", "balanced_accuracy", "f1", "f1_macro", "neg_log_loss", "roc_auc")
 _SCALINGS = ("minmax", "standard", "none")
 _IMPUTATIONS = ("median", "mean", "most_frequent")
@@ -80,9 +88,14 @@ class TuneRequest:
     test: str | None = None
     jobs: int | None = None
     seed: int = 0
-    sample: int | None = None
+    sample: str | None = None
     candidates: int | None = None
     components: int | None = None
+    kernel: str | None = None
+    cv: int | None = None
+    memory: str | None = None
+    budget: str | None = None
+    resume: bool = False
     force: bool = False
     command: str = ""
 
@@ -114,6 +127,13 @@ def tune(
         list[str] | None,
         _column("--categorical", "Column whose numbers are categories; may be repeated."),
     ] = None,
+    missing_target: Annotated[
+        str,
+        typer.Option(
+            metavar="|".join(_MISSING_TARGETS), autocompletion=offering(*_MISSING_TARGETS),
+            rich_help_panel=_COLUMNS, help="What to do with rows that have no label.",
+        ),
+    ] = "drop",
     scale: Annotated[
         str,
         typer.Option(
@@ -134,7 +154,16 @@ def tune(
         typer.Option(
             metavar="|".join((*_SEARCHES, "FILE")), autocompletion=offering(*_SEARCHES),
             rich_help_panel=_SEARCH, help="What to search, or a YAML or JSON file with lists of "
-            "values. Default: scores with --scores, class-weights for two classes, else C-gamma.",
+            "values. Default: C-gamma; C-gamma-weights if the largest class is 4 times as large as "
+            "the smallest, or --scoring asks for it; scores with --scores. class-weights: the "
+            "paper's 33 x 33 pairs of weights, gamma = 1/d.",
+        ),
+    ] = None,
+    kernel: Annotated[
+        str | None,
+        typer.Option(
+            metavar="|".join(_KERNELS), autocompletion=offering(*_KERNELS),
+            rich_help_panel=_SEARCH, help="Default: rbf.",
         ),
     ] = None,
     method: Annotated[
@@ -145,6 +174,13 @@ def tune(
             "with --groups, whole groups are left out.",
         ),
     ] = None,
+    cv: Annotated[
+        int | None,
+        typer.Option(
+            "--cv", metavar="N", rich_help_panel=_SEARCH,
+            help="Evaluate candidates by N-fold cross-validation (--method kfold).",
+        ),
+    ] = None,
     scoring: Annotated[
         str | None,
         typer.Option(
@@ -153,20 +189,36 @@ def tune(
         ),
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(rich_help_panel=_SEARCH, help="Number of threads; -1 for all.")
+        int | None,
+        typer.Option(metavar="N", rich_help_panel=_SEARCH, help="Number of threads; -1 for all."),
     ] = None,
     seed: Annotated[
         int,
         typer.Option(
-            min=0, rich_help_panel=_SEARCH,
+            min=0, metavar="N", rich_help_panel=_SEARCH,
             help="Seed of the kfold folds, the sample and the components.",
         ),
     ] = 0,
     sample: Annotated[
-        int | None,
+        str | None,
         typer.Option(
-            metavar="N", rich_help_panel=_SEARCH,
-            help="Search on a sample of N rows; the selected model is trained on all.",
+            metavar="N|all", rich_help_panel=_SEARCH,
+            help="Search on a sample of N rows; the selected model is trained on all. Default: all "
+            "rows if that takes no more than three minutes.",
+        ),
+    ] = None,
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME", rich_help_panel=_SEARCH,
+            help="Stop searching after this time, such as 90s, 5m or 1h, with the best so far.",
+        ),
+    ] = None,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE", rich_help_panel=_SEARCH,
+            help="Memory for a Gram matrix, such as 4GiB; half of the free memory by default.",
         ),
     ] = None,
     candidates: Annotated[
@@ -196,6 +248,13 @@ def tune(
             help="Folder for the results; DATA-tuned by default.",
         ),
     ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume", metavar=NO_VALUE, rich_help_panel=_OUTPUT,
+            help="Go on with a search that was stopped; repeat its other options.",
+        ),
+    ] = False,
     force: Force = False,
     quiet: Quiet = False,
     json: Json = False,
@@ -206,6 +265,7 @@ def tune(
     encoding: Encoding = "utf-8",
     decimal: Decimal = ".",
     missing: Missing = None,
+    sheet: Sheet = None,
 ) -> None:  # fmt: skip
     """See HELP."""
     from ..tables import Roles
@@ -214,11 +274,14 @@ def tune(
     run_tuning(
         TuneRequest(
             data=data, out=default_folder(data) if out is None else out,
-            file=file_options(format, delimiter, header, encoding, decimal, missing),
-            roles=Roles(target, scores, weights, groups, id, drop or (), categorical or ()),
+            file=file_options(format, delimiter, header, encoding, decimal, missing, sheet),
+            roles=Roles(
+                target, scores, weights, groups, id, drop or (), categorical or (), missing_target
+            ),
             scale=scale, impute=impute, search=search, method=method, scoring=scoring, test=test,
             jobs=jobs, seed=seed, sample=sample, candidates=candidates, components=components,
-            force=force, command=shlex.join(["spansvm", *sys.argv[1:]]),
+            kernel=kernel, cv=cv, memory=memory, budget=budget, resume=resume, force=force,
+            command=shlex.join(["spansvm", *sys.argv[1:]]),
         ),
         Terminal(quiet=quiet, as_json=json),
     )  # fmt: skip

@@ -12,8 +12,10 @@ from ..output import OutputFolder, write_csv
 from ..report import Report, write_json, write_report
 from ..tables import Schema
 from .grids import APPROXIMATION, own_name
+from .searching import Searched
 from .terminal import Terminal
 from .training_record import TrainingRecord
+from .unfinished import FILE as UNFINISHED
 
 __all__ = ["FILES", "MODEL", "write_candidates", "write_files"]
 
@@ -30,7 +32,7 @@ MODEL, LIBSVM, TABLE, PAGE, JSON = FILES = (
 def write_files(
     folder: OutputFolder,
     model: Any,
-    search: Any,
+    found: Searched,
     report: Report,
     record: TrainingRecord,
     schema: Schema,
@@ -43,7 +45,8 @@ def write_files(
     folder : OutputFolder
     model : Pipeline
         The selected model; not that of the search if that had only some of the rows.
-    search : SpanSearch
+    found : Searched
+        The search; if it is unfinished, what is needed to go on with it is written, too.
     report : Report
     record : TrainingRecord
     schema : Schema
@@ -70,12 +73,19 @@ def write_files(
         (folder.path / LIBSVM).unlink(missing_ok=True)
         terminal.note(f"No {LIBSVM} was written: {reason}.")
     with folder.writing(TABLE) as path:
-        write_candidates(path, search.cv_results_, report.search.ranking())
+        write_candidates(path, found.search.cv_results_, report.search.ranking())
     with folder.writing(PAGE) as path:
         write_report(report, path)
     with folder.writing(JSON) as path:
         write_json(report, path)
-    return [folder.path / name for name in (*written, TABLE, PAGE, JSON)]
+    written += [TABLE, PAGE, JSON]
+    if found.unfinished is None:
+        (folder.path / UNFINISHED).unlink(missing_ok=True)
+    else:
+        with folder.writing(UNFINISHED) as path:
+            found.unfinished.write(path)
+        written.append(UNFINISHED)
+    return [folder.path / name for name in written]
 
 
 def write_candidates(path: Path, results: dict[str, Any], order: list[int]) -> None:

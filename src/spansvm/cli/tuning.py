@@ -7,28 +7,30 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from ..errors import UserError, listed, require
 from ..group_left_out import sets_of
 from ..output import OutputFolder
 from ..report import Report
-from ..search import SpanSearch
 from ..search.candidates import candidate_estimator
 from ..search.fit_arguments import FitParams, refit_arguments
-from ..search.forecast import Forecast
+from ..svc import SpanSVC
 from ..tables import Table, build_pipeline, read_table
 from ..tables.table import CATEGORICAL, NUMERIC
-from .expectation import COMPONENTS, Quicker, tell_what_it_takes
-from .grids import SearchPlan, plan_search
+from .facts import gather_facts, tell_facts
+from .grids import plan_search, spread_of
 from .held_out import HeldOut, held_out_figures, read_labelled
 from .method_choice import choose_folds, choose_method, choose_scorers
-from .smaller import Sample, approximated, coarser, draw_sample
-from .terminal import Terminal, without_traceback
+from .rebuilding import code_of_arguments, code_of_reading
+from .searching import Searched, Searcher
+from .smaller import coarser
+from .staged import INTERRUPTED
+from .terminal import PartialResults, Terminal
 from .training_record import TrainingRecord, fingerprint
 from .tune import TuneRequest
 from .tuned_files import FILES, write_files
 from .tuning_summary import describe_setting, print_summary, summary_as_json
+from .unfinished import FILE, Unfinished
 
 __all__ = ["run_tuning"]
 
@@ -37,51 +39,71 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
     """Run a request; UserError before the search begins if it cannot be carried out."""
     if request.jobs is not None and (request.jobs == 0 or request.jobs < -1):
         raise UserError(f"--jobs must be a number of threads, or -1 for all; got {request.jobs}.")
+    before = Unfinished.read(request.out) if request.resume else None
     table = read_table(request.data, request.file, request.roles)
     _introduce(table, terminal)
-    sample = draw_sample(table, request.sample, request.seed, terminal)
-    searched = table if sample is None else sample.table
-    plan = coarser(plan_search(request.search, table), request.candidates, terminal)
-    plan = approximated(plan, request.components, searched.n_rows, request.seed)
-    pipeline = plan.put_into(
-        build_pipeline(
-            table, plan.model, scale=request.scale, impute=request.impute,
-            all_categories=sample is not None,
-        )
-    )  # fmt: skip
+    features = build_pipeline(
+        table, SpanSVC(), scale=request.scale, impute=request.impute, all_categories=True
+    )
     if table.missing:
         counts = listed([f"{count} in '{name}'" for name, count in table.missing.items()])
         terminal.note(f"Missing values are filled in ({_imputation(request, table)}): {counts}.")
-    method = choose_method(request.method, table, terminal)
-    folds = choose_folds(method, searched, request.seed)
+    encoded = features[:-1].fit_transform(table.X)
+    plan = plan_search(
+        request.search, table,
+        spread=spread_of(encoded), kernel=request.kernel, scoring=request.scoring,
+    )  # fmt: skip
+    plan = coarser(plan, request.candidates, terminal)
+    if plan.why:
+        terminal.note(plan.why)
+    method = choose_method(request.method, request.cv, table, terminal)
+    if request.sample is None:
+        choose_folds(method, table, request.seed, request.cv)  # it may refuse
     scorers = choose_scorers(request.scoring, method, table, terminal)
     test_table = None
     if request.test is not None:
-        test_table = read_labelled(request.test, table.schema, request.file, pipeline, terminal)
+        test_table = read_labelled(request.test, table.schema, request.file, features, terminal)
     # Whatever would fail at the end should fail now, before the work.
     require("skops.io", "cli")
     require("jinja2", "cli")
-    folder = OutputFolder(request.out, force=request.force)
+    folder = OutputFolder(request.out, force=request.force or request.resume)
+    if (request.out / FILE).exists() and not folder.force:
+        raise UserError(
+            f"{request.out} holds an unfinished search; pass --resume to go on with it, --force to "
+            "begin anew, or choose another --out."
+        )
     folder.prepare(*FILES)
-    search = SpanSearch(
-        pipeline,
-        plan.pipeline_grid,
-        method=method,
-        scoring=scorers,
-        refit=True if scorers is None else request.scoring,
-        cv=folds,
-        n_jobs=request.jobs,
-        verbose=int(not terminal.quiet),
-    )
-    _search(search, plan, searched, request, terminal)
-    model = search.best_estimator_
-    if sample is not None:
-        model = _train_on_all(pipeline, search.best_params_, table, folds is not None, terminal)
-    test = None if test_table is None else held_out_figures(model, test_table)
-    trained = None if sample is None else model[-1]
-    report = _report(search, searched, sample, trained, request, test, terminal)
-    setting = describe_setting(search.best_params_, table.schema.classes)
-    record = TrainingRecord(
+    searcher = Searcher(request, table, plan, features, method, scorers, terminal)
+    found = searcher.run(before)
+    model, trained = found.search.best_estimator_, None
+    if found.sample is not None:
+        pipeline = searcher.pipeline(found.size, found.sample.table.n_rows)
+        params = found.search.best_params_
+        model = _train_on_all(pipeline, params, table, found.search.cv is not None, terminal)
+        trained = model[-1]
+    facts = gather_facts(found, plan, request, table, int(encoded.shape[1]), searcher.budget)
+    tell_facts(facts, terminal)
+    test = None
+    if test_table is not None:
+        name = request.scoring or "accuracy"
+        scorer = None if scorers is None else scorers[name]
+        test = held_out_figures(model, test_table, scorer, name)
+    report = _report(found, table, trained, request, test, facts, terminal)
+    setting = describe_setting(found.search.best_params_, table.schema.classes)
+    record = _record(report, table, setting, facts)
+    files = write_files(folder, model, found, report, record, table.schema, terminal)
+    print_summary(report, setting, test, terminal, named=table.ids is not None)
+    terminal.say()
+    terminal.say(f"Report: {request.out / 'report.html'}")
+    terminal.say(f"Model: {request.out / 'model.skops'} (spansvm predict MODEL DATA)")
+    paths = [str(path) for path in files]
+    terminal.result(summary_as_json(report, setting, paths))
+    if found.stages.stopped == INTERRUPTED:
+        raise PartialResults
+
+
+def _record(report: Report, table: Table, setting: str, facts: dict[str, Any]) -> TrainingRecord:
+    return TrainingRecord(
         source=table.source,
         fingerprint=fingerprint(table),
         n_rows=table.n_rows,
@@ -93,18 +115,12 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
         judged=report.search.judged_error,
         selected_by=report.search.scoring,
         estimates=[asdict(estimate) for estimate in report.trust.estimates],
-        n_searched=searched.n_rows,
+        n_searched=report.leave_one_out.n_rows,
         trained=report.trained,
         corrected=report.search.promise,
         corrected_name=report.search.promise_name,
+        stopped="" if facts["stopped"] is None else facts["stopped"]["in_words"],
     )
-    files = write_files(folder, model, search, report, record, table.schema, terminal)
-    print_summary(report, setting, test, terminal, named=table.ids is not None)
-    terminal.say()
-    terminal.say(f"Report: {request.out / 'report.html'}")
-    terminal.say(f"Model: {request.out / 'model.skops'} (spansvm predict MODEL DATA)")
-    paths = [str(path) for path in files]
-    terminal.result(summary_as_json(report, setting, test, paths))
 
 
 def _introduce(table: Table, terminal: Terminal) -> None:
@@ -132,42 +148,6 @@ def _imputation(request: TuneRequest, table: Table) -> str:
     return f"{request.impute} for numbers, most_frequent for text"
 
 
-def _search(
-    search: SpanSearch, plan: SearchPlan, table: Table, request: TuneRequest, terminal: Terminal
-) -> None:
-    n_candidates = plan.n_candidates
-    terminal.progress(f"Searching {plan.name}: {n_candidates} candidates by {search.method}.")
-    arguments = {
-        "sample_weight": table.weights,
-        "scores": table.scores,
-        "groups": table.groups,
-    }
-    labels = np.asarray(table.y)
-
-    def with_components() -> Forecast | None:
-        other = approximated(plan, COMPONENTS, table.n_rows, request.seed)
-        options = {"estimator": other.put_into(search.estimator), "param_grid": other.pipeline_grid}
-        return clone(search).set_params(**options).forecast(table.X, labels, **arguments)
-
-    quicker = Quicker(
-        sample=request.sample is None,
-        candidates=request.candidates is None,
-        components=with_components if plan.has_kernel and table.n_rows > COMPONENTS else None,
-    )
-    with terminal.telling_warnings():
-        try:
-            if not terminal.quiet:
-                forecast = search.forecast(table.X, labels, **arguments)
-                tell_what_it_takes(forecast, quicker, terminal)
-            started = time.perf_counter()
-            search.fit(table.X, labels, **arguments)
-        except (TypeError, ValueError) as error:
-            # The model itself says what is wrong with values of the grid.
-            raise UserError(without_traceback(str(error))) from error
-    seconds = time.perf_counter() - started
-    terminal.progress(f"Searched {n_candidates} candidates in {seconds:.1f} s.")
-
-
 def _train_on_all(
     pipeline: Any, params: dict[str, Any], table: Table, by_folds: bool, terminal: Terminal
 ) -> Any:
@@ -184,24 +164,23 @@ def _train_on_all(
 
 
 def _report(
-    search: SpanSearch, table: Table, sample: Sample | None, trained: Any, request: TuneRequest,
-    test: HeldOut | None, terminal: Terminal,
+    found: Searched, table: Table, trained: Any, request: TuneRequest, test: HeldOut | None,
+    facts: dict[str, Any], terminal: Terminal,
 ) -> Report:  # fmt: skip
-    numbers = range(table.n_rows) if sample is None else sample.rows.tolist()
-    figures: dict[str, Any] | None = None
-    if test is not None:
-        shown = ("error", "n_rows", "n_errors", "majority_error", "roc_auc", "log_loss")
-        figures = {name: getattr(test, name) for name in shown if getattr(test, name) is not None}
+    rows = table if found.sample is None else found.sample.table
+    names = rows.row_numbers if rows.ids is None else rows.ids
     return Report.from_search(
-        search,
-        table.X,
-        np.asarray(table.y),
+        found.search,
+        rows.X,
+        np.asarray(rows.y),
         title=table.source,
-        # Counted from 1, as in all messages.
-        row_ids=[n + 1 for n in numbers] if table.ids is None else table.ids.tolist(),
+        row_ids=names.tolist(),
         feature_names=table.feature_names,
         command=request.command or None,
-        test=figures,
+        loading=code_of_reading(request),
+        fit_arguments=code_of_arguments(table),
+        test=None if test is None else asdict(test),
         notes=terminal.told,
         trained=trained,
+        facts=facts,
     )

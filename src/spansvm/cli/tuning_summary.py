@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from ..errors import listed
 from ..report import Report
 from ..report.naming import name_parameters
-from ..report.plain import percent, plain, words
+from ..report.plain import cut, percent, plain, words
 from ..search.grid import EQUAL_SCORES
 from .grids import own_name
 from .held_out import HeldOut
 from .terminal import Terminal
+from .test_rows import print_confusion
 
 __all__ = ["describe_setting", "error_in_words", "print_summary", "summary_as_json"]
 
@@ -25,12 +27,22 @@ _SAMPLE = ", of a model trained on the sample"
 
 def describe_setting(params: Mapping[str, Any], classes: tuple[int | str, ...]) -> str:
     """The selected parameters in words: ``C+ (class yes) = 4, C- (class no) = 0.5``."""
-    # C+ comes first, as usual.
-    parameters = sorted(params, key=lambda parameter: "negative" in parameter)
+    # C+ comes before C-, as usual, and weights after what they weigh.
+    parameters = sorted(params, key=lambda one: ("class_weight" in one, "negative" in one))
     return ", ".join(
-        f"{name} = {words(params[parameter])}"
+        _class_weights(params[parameter])
+        if isinstance(params[parameter], Mapping)
+        else f"{name} = {words(params[parameter])}"
         for parameter, name in zip(parameters, name_parameters(parameters, classes), strict=True)
     )
+
+
+def _class_weights(weights: Mapping[Any, float]) -> str:
+    if all(weight == 1 for weight in weights.values()):
+        return "no class weights"
+    shown = [f"{cut(label)} = {words(weight)}" for label, weight in weights.items()]
+    one = len(shown) == 1
+    return f"weight{'' if one else 's'} of class{'' if one else 'es'} {listed(shown)}"
 
 
 def _own_names(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -60,6 +72,8 @@ def print_summary(
     named : bool
         Whether rows have names; if not, they are numbered.
     """
+    terminal.say(" ".join(report.headline))
+    terminal.say()
     loo, search, judged = report.leave_one_out, report.search, report.search.judged_error
     trained, lines = report.trained, [["best setting", setting]]
     score = search.scores[search.scoring][search.best_index]
@@ -92,6 +106,8 @@ def print_summary(
     lines.append(["majority-class error", majority])
     if test is not None:
         lines.append(["test error", error_in_words(test.n_errors, test.n_rows, test.interval)])
+        if search.scoring != "accuracy" and test.score is not None and search.n_compared:
+            lines.append([f"test {test.score_name}", words(test.score)])
     width = max(len(label) for label, _ in lines) + 3
     for label, text in lines:
         terminal.say(f"{label + ' ':.<{width}} {text}")
@@ -105,15 +121,20 @@ def print_summary(
     if search.checked is not None:
         terminal.note(search.checked.in_words)
     for caution in report.cautions:
-        advice = " Try --scoring balanced_accuracy." if search.selects_by_error else ""
+        advice = " Try --scoring balanced_accuracy." if "balanced_accuracy" in caution else ""
         terminal.note(f"Caution: {caution}{advice}")
     for doubt in report.trust.doubts:
         terminal.note(f"Caution: {doubt}")
     if search.at_edge:
+        widened = "even after it was widened" if report.facts and report.facts["widened"] else ""
         terminal.note(
-            f"Caution: The best setting is at the edge of the grid ({', '.join(search.at_edge)}); "
-            "a wider grid may do better."
+            f"Caution: The best setting is at the edge of the grid ({', '.join(search.at_edge)})"
+            f"{f', {widened}' if widened else ''}; a wider grid may do better."
         )
+    for doubt in () if report.tested is None else report.tested.doubts:
+        terminal.note(f"Caution: {doubt}")
+    if test is not None:
+        print_confusion(test, terminal)
     _print_suspicious(report, terminal, named=named)
 
 
@@ -123,35 +144,42 @@ def _comparison(error: float, majority_error: float) -> str:
     return f"the model makes {percent(1 - error / majority_error)} fewer errors"
 
 
+def _contradicted(report: Report) -> list[Any]:
+    """The labels that the other rows contradict most; those that are right are not suspicious."""
+    rows = [row for row in report.suspicious.rows if row.label != row.predicted]
+    return rows[:_SUSPICIOUS]
+
+
 def _print_suspicious(report: Report, terminal: Terminal, *, named: bool) -> None:
-    rows = report.suspicious.rows[:_SUSPICIOUS]
+    rows = _contradicted(report)
     if not rows:
-        terminal.say(report.suspicious.explanation)
+        terminal.say(report.suspicious.explanation or "No label is contradicted by the other rows.")
         return
     headings = {"row": "left", "label": "left", "predicted": "left", "margin": "right"}
     terminal.table(
         headings,
         [[row.row_id, row.label, row.predicted, f"{row.margin:.3f}"] for row in rows],
-        f"The {len(rows)} most suspicious labels, with the model's prediction when left out:",
+        f"The {len(rows)} most suspicious labels, with the model's prediction when left out:"
+        if len(rows) > 1
+        else "The label that the other rows contradict, with the model's prediction without it:",
     )
     if report.suspicious.explanation:
-        terminal.say(report.suspicious.explanation)
+        terminal.say(report.suspicious.explanation or "No label is contradicted by the other rows.")
     if not named:
         terminal.say("Row 1 is the first row of data, after any header.")
 
 
-def summary_as_json(
-    report: Report, setting: str, test: HeldOut | None, files: list[str]
-) -> dict[str, Any]:
+def summary_as_json(report: Report, setting: str, files: list[str]) -> dict[str, Any]:
     """What :func:`print_summary` prints and more, as plain data."""
     return {
         **report.summary,
         "setting": setting,
         "best_params": _own_names(report.best_params),
-        "test": None if test is None else plain(asdict(test)),
+        "test": report.test,
+        "facts": report.facts,
         "suspicious": [
             plain({key: value for key, value in asdict(row).items() if key != "features"})
-            for row in report.suspicious.rows[:_SUSPICIOUS]
+            for row in _contradicted(report)
         ],
         "notes": report.notes,
         "files": files,

@@ -12,6 +12,10 @@ from .._typing import Array
 __all__ = ["Margins", "count_margins"]
 
 
+#: At most this share of the rows, and at least one row, is beyond a fence.
+_BEYOND = 0.02
+
+
 @dataclass(frozen=True)
 class Margins:
     """Histogram of the leave-one-out margins of each class.
@@ -45,12 +49,15 @@ def count_margins(
     n_bars : int
         Approximate number of bars.
     fence : float
-        Margins more than this many interquartile ranges from the median share the last bar.
+        Margins more than this many interquartile ranges from the median share the last bar, if
+        they are few.
     """
     quartiles = np.quantile(margins, [0.25, 0.5, 0.75])
     reach = fence * max(quartiles[2] - quartiles[0], 1e-9)
-    low = min(max(margins.min(), quartiles[1] - reach), 0.0)
-    high = max(min(margins.max(), quartiles[1] + reach), 0.0)
+    few = min(max(int(_BEYOND * margins.size), 1), margins.size - 1)
+    ordered = np.sort(margins)
+    low = min(max(ordered[0], min(quartiles[1] - reach, ordered[few])), 0.0)
+    high = max(min(ordered[-1], max(quartiles[1] + reach, ordered[-1 - few])), 0.0)
     width = (high - low or 1.0) / n_bars
     # A margin of exactly 0 is an error and belongs on the left.
     first = -1.0 if (margins == 0).any() else 0.0

@@ -19,6 +19,9 @@ from sklearn.utils.validation import check_is_fitted
 from .._validation import n_rows
 from ..search.composite import unwrap
 from ..svc import SpanSVC
+from .analyses import Analyses, describe_analyses
+from .cautions import Duplicates, count_duplicates, find_cautions
+from .headline import expected_error, headline
 from .loo_figures import (
     LeaveOneOutFigures,
     TrainedModel,
@@ -26,8 +29,10 @@ from .loo_figures import (
     describe_trained,
 )
 from .plain import cut, plain
+from .recipe import Recipe, describe_recipe
 from .searched import SearchedCandidates, describe_search
 from .suspicious import SuspiciousTable, list_suspicious
+from .tested import TestedRows, describe_test
 from .trust import Trust, describe_trust
 
 __all__ = ["Report"]
@@ -51,16 +56,28 @@ class Report:
     search : SearchedCandidates
     leave_one_out : LeaveOneOutFigures
     trust : Trust
+    headline : list of str
+        The finding in words: how many of ten new rows the model would misjudge.
+    recipe : Recipe
+        Every step of the model with its values, and code that makes it again.
+    duplicates : Duplicates or None
+        Rows that equal others; None if there are none.
     cautions : list of str
-        Reasons not to use the model at all: classes that it never predicts.
+        Reasons not to use the model as it is: copies among the rows, classes that it does not
+        predict.
     suspicious : SuspiciousTable
     test : dict or None
-        Scores on held-out rows, as given.
+        Scores on test rows, as given.
     notes : list of str
     versions : dict
     trained : TrainedModel or None
         If the search had only a sample of the rows: the model that was then trained on all.  All
         other figures are those of a model trained on the sample.
+    facts : dict or None
+        What else is known about how the search was made, as given.
+    analyses : Analyses or None
+        Studies of the selected model: baselines, leaks, influence of features, costs, learning
+        curve.
 
     See Also
     --------
@@ -78,13 +95,18 @@ class Report:
     best_params: dict[str, Any]
     search: SearchedCandidates
     leave_one_out: LeaveOneOutFigures
+    headline: list[str]
+    recipe: Recipe
     trust: Trust
+    duplicates: Duplicates | None
     cautions: list[str]
     suspicious: SuspiciousTable
     test: dict[str, Any] | None
     notes: list[str]
     versions: dict[str, str]
     trained: TrainedModel | None = None
+    facts: dict[str, Any] | None = None
+    analyses: Analyses | None = None
 
     @classmethod
     def from_search(
@@ -97,9 +119,13 @@ class Report:
         row_ids: Sequence[Any] | None = None,
         feature_names: Sequence[str] | None = None,
         command: str | None = None,
+        loading: str | None = None,
+        fit_arguments: Mapping[str, str] | None = None,
         test: Mapping[str, Any] | None = None,
         notes: Sequence[str] = (),
         trained: SpanSVC | None = None,
+        facts: Mapping[str, Any] | None = None,
+        analyses: bool = True,
     ) -> Report:
         """Gather what a fitted search found.
 
@@ -116,13 +142,25 @@ class Report:
             By default the columns of a data frame, or ``x0``, ``x1``, ...
         command : str, optional
             The exact command, to show on the page.
+        loading : str, optional
+            Python code that defines `X` and `y`, for the program that makes the model again.
+        fit_arguments : dict, optional
+            Further arguments of ``fit`` in that program: code, by name.
         test : dict, optional
-            Scores on held-out rows, by name.  ``"error"`` is shown at the top, with a 95% CI if
-            ``"n_rows"`` is given.
+            Scores on test rows, by name.  ``"error"`` is shown at the top, with a 95% CI if
+            ``"n_rows"`` is given, and compared with what was promised and with
+            ``"majority_error"``.  ``"score"``, with ``"score_name"``, is that of the search.
+            ``"confusion"``, a list of lists, is shown as a table, with the labels in
+            ``"classes"``.
         notes : sequence of str
             What else a reader should know.
         trained : SpanSVC, optional
             If the search had only a sample of the rows: the model trained on all of them.
+        facts : dict, optional
+            What else is known about how the search was made, for the page and the JSON.
+        analyses : bool, default=True
+            Whether to study the selected model: other models on the same rows, leaks, influence of
+            features, a learning curve.
         """
         check_is_fitted(search)
         model = _machine(search)
@@ -133,10 +171,13 @@ class Report:
                 f"{model.shape_fit_[0]} rows; X has {n_rows(X)}, and y has shape {labels.shape}."
             )
         names = _feature_names(X, feature_names, readable=model.kernel != "precomputed")
-        searched = describe_search(search)
+        searched = describe_search(search, (facts or {}).get("seconds"))
         with model.machines_.holding_grams():
             figures = describe_leave_one_out(model)
-            trust = describe_trust(model, figures, _selected_error(searched, figures))
+            expected = expected_error(searched, figures)[0] if searched.selects_by_error else None
+            trust = describe_trust(model, figures, expected)
+            duplicates = count_duplicates(model)
+            studied = describe_analyses(search, X, labels, names, searched) if analyses else None
         return cls(
             title=title,
             created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
@@ -146,14 +187,31 @@ class Report:
             best_params=plain(search.best_params_),
             search=searched,
             leave_one_out=figures,
+            headline=headline(searched, figures),
+            recipe=describe_recipe(
+                search.best_estimator_, trained or model, loading, fit_arguments or {}
+            ),
             trust=trust,
-            cautions=_cautions(searched, figures),
+            duplicates=duplicates,
+            cautions=[
+                *find_cautions(searched, figures, duplicates),
+                *(studied.cautions if studied else ()),
+            ],
             suspicious=list_suspicious(model, X, _row_ids(X, row_ids), names),
             test=None if test is None else plain(test),
             notes=[str(note) for note in notes],
             versions=_versions(),
             trained=None if trained is None else describe_trained(trained),
+            facts=None if facts is None else plain(facts),
+            analyses=studied,
         )
+
+    @property
+    def tested(self) -> TestedRows | None:
+        """What the scores on test rows say; None if there are none."""
+        if self.test is None:
+            return None
+        return describe_test(self.test, self.search, self.leave_one_out)
 
     @property
     def setting(self) -> str:
@@ -166,6 +224,7 @@ class Report:
         figures, search, trust = self.leave_one_out, self.search, self.trust
         return {
             "title": self.title,
+            "headline": self.headline,
             "setting": self.setting,
             "best_params": self.best_params,
             "corrected_error": _if_error(search, "value"),
@@ -188,15 +247,18 @@ class Report:
             "n_in_bound": sum(pair.n_in_bound for pair in trust.pairs),
             "n_empty": sum(pair.n_empty for pair in trust.pairs),
             "exact_share": trust.exact_share,
+            "duplicates": None if self.duplicates is None else asdict(self.duplicates),
             "cautions": self.cautions,
             "doubts": trust.doubts,
             "n_suspicious": self.suspicious.n_contradicted,
             "test": self.test,
+            "test_findings": [] if self.tested is None else self.tested.findings,
         }
 
     def to_json(self) -> str:
         """Everything as JSON; numbers that are not finite become null."""
-        content = {"summary": self.summary, **plain(asdict(self))}
+        tested = None if self.tested is None else asdict(self.tested)
+        content = {"summary": self.summary, **plain(asdict(self)), "tested": plain(tested)}
         return json.dumps(content, indent=1, allow_nan=False)
 
 
@@ -212,6 +274,14 @@ def _machine(search: Any) -> SpanSVC:
             "A report needs a search over a SpanSVC, which keeps its leave-one-out values; "
             f"got {type(machine).__name__}."
         )
+    if not hasattr(machine, "machines_"):
+        last = search.best_estimator_
+        while isinstance(last, Pipeline):
+            last = last.steps[-1][1]
+        raise TypeError(
+            "A report needs a SpanSVC, or a pipeline that ends in one; in the best estimator it is "
+            f"within {type(last).__name__}, which trains copies of it."
+        )
     return machine
 
 
@@ -226,33 +296,6 @@ def _if_error(search: SearchedCandidates, name: str) -> Any:
     """An attribute of the corrected score, if that is an error."""
     known = search.corrected if search.selects_by_error else None
     return None if known is None else getattr(known, name)
-
-
-def _selected_error(search: SearchedCandidates, figures: LeaveOneOutFigures) -> float | None:
-    """The error to expect of the selected model; None if it was selected by another score."""
-    if not search.selects_by_error:
-        return None
-    if search.corrected is not None:
-        return search.corrected.value
-    return figures.error if search.judged_error is None else search.judged_error.error
-
-
-def _cautions(search: SearchedCandidates, figures: LeaveOneOutFigures) -> list[str]:
-    cautions = []
-    for one in figures.never_said:
-        text = (
-            f"The model never predicts '{one.label}' ({one.n_rows} of {figures.n_rows} rows have "
-            "it)."
-        )
-        if one.n_rows * len(figures.classes) > figures.n_rows / 2:
-            text += " The features may say little about it."
-        elif search.selects_by_error:
-            text += (
-                " Accuracy rewards ignoring such a rare class; a score such as balanced_accuracy "
-                "does not."
-            )
-        cautions.append(text)
-    return cautions
 
 
 def _row_ids(X: Any, given: Sequence[Any] | None) -> Sequence[Any]:

@@ -12,11 +12,17 @@ __all__ = ["draw_calibration", "draw_margins", "draw_operations"]
 
 _SIDE = 460.0
 
+#: Height of a class's histogram, at least and at most, and of all of them together.
+_LEAST_PANEL, _PANEL, _HIGHEST = 44.0, 112.0, 900.0
+
 
 def draw_margins(figures: LeaveOneOutFigures) -> Markup:
     """Histograms of the margins, one per class, with errors left of 0."""
     margins = figures.margins
-    panel, top, bottom, width = 112.0, 6.0, 58.0, 640.0
+    top, bottom, width = 6.0, 58.0, 640.0
+    # Many classes share the height of a screen or two; the label stands above the bars.
+    panel = min(max(_HIGHEST / len(figures.classes), _LEAST_PANEL), _PANEL)
+    above = min(44.0, 0.4 * panel)
     label = "Histograms of leave-one-out margins, one per class"
     drawing = Drawing(width, top + panel * len(figures.classes) + bottom, label)
     frame = Frame(drawing, 16, top, width - 16, drawing.height - bottom)
@@ -37,7 +43,7 @@ def draw_margins(figures: LeaveOneOutFigures) -> Markup:
             else:
                 where = f"{number(left, 3)} to {number(right, 3)}"
             # A single row among thousands stays visible.
-            height = max((panel - 44) * count / highest, 1.5)
+            height = max((panel - above) * count / highest, 1.5)
             middle = (left + right) / 2
             kind = "wrong" if middle < 0 else "right"
             drawing.add(
@@ -47,7 +53,9 @@ def draw_margins(figures: LeaveOneOutFigures) -> Markup:
                 width=max(scale(right) - scale(left) - 1, 1.0), height=height,
             )  # fmt: skip
         drawing.add("line", class_="axis", x1=frame.left, x2=frame.right, y1=foot, y2=foot)
-        drawing.add("text", one.label, class_="row", x=frame.left, y=foot - panel + 26)
+        drawing.add(
+            "text", one.label, class_="row", x=frame.left, y=foot - panel + min(26.0, above)
+        )
     drawing.add("line", class_="zero", x1=scale(0), x2=scale(0), y1=frame.top, y2=frame.bottom)
     foot = drawing.height - 8
     name = "leave-one-out margin"

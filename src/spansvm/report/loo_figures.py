@@ -11,6 +11,8 @@ from sklearn.metrics import brier_score_loss, roc_auc_score, roc_curve
 
 from .._typing import Array
 from ..display.margins import Margins, count_margins
+from ..machines import TrainedMachines
+from ..pairs import labels
 from ..svc import SpanSVC
 from .plain import cut
 
@@ -37,12 +39,26 @@ _FENCE = 5.0
 
 @dataclass(frozen=True)
 class ClassFigures:
-    """One class: how many rows, how many of them misclassified when left out, and how many SVs."""
+    """One class in numbers.
+
+    Attributes
+    ----------
+    label : str
+    n_rows, n_errors, n_support : int
+        How many rows it has, how many of these are misclassified when left out, and how many are
+        support vectors.
+    n_predicted : int
+        For how many rows of any class it is predicted when they are left out.
+    n_fitted : int or None
+        The same for the model that was trained on them; computed if any class is not predicted.
+    """
 
     label: str
     n_rows: int
     n_errors: int
     n_support: int
+    n_predicted: int
+    n_fitted: int | None
 
 
 @dataclass(frozen=True)
@@ -100,8 +116,12 @@ class LeaveOneOutFigures:
     @property
     def never_said(self) -> list[ClassFigures]:
         """Classes that are not predicted for any left-out row."""
-        said = np.sum(self.confusion, axis=0)
-        return [one for one, count in zip(self.classes, said, strict=True) if not count]
+        return [one for one in self.classes if not one.n_predicted]
+
+    @property
+    def majority(self) -> ClassFigures:
+        """The largest class."""
+        return max(self.classes, key=lambda one: one.n_rows)
 
 
 def wilson(n_errors: int, n_rows: int) -> list[float]:
@@ -129,6 +149,9 @@ def describe_leave_one_out(model: SpanSVC) -> LeaveOneOutFigures:
     sizes = np.bincount(own, minlength=names.size)
     confusion = np.zeros((names.size, names.size), dtype=int)
     np.add.at(confusion, (own, said), 1)
+    fitted = None
+    if not confusion.any(axis=0).all():
+        fitted = np.bincount(_fitted(model)[counted], minlength=names.size)
     probabilities = left_out.probabilities[counted]
     n_rows, n_errors = own.size, int(wrong.sum())
     return LeaveOneOutFigures(
@@ -143,6 +166,8 @@ def describe_leave_one_out(model: SpanSVC) -> LeaveOneOutFigures:
                 n_rows=int(sizes[index]),
                 n_errors=int(wrong[own == index].sum()),
                 n_support=int(model.n_support_[index]),
+                n_predicted=int(confusion[:, index].sum()),
+                n_fitted=None if fitted is None else int(fitted[index]),
             )
             for index, name in enumerate(names)
         ],
@@ -151,6 +176,14 @@ def describe_leave_one_out(model: SpanSVC) -> LeaveOneOutFigures:
         operations=_operations(model, counted, own, said, probabilities),
         calibration=_calibration(names, own, said, probabilities),
     )
+
+
+def _fitted(model: SpanSVC) -> npt.NDArray[np.intp]:
+    """The index of the class that the model predicts for every training row, having seen it."""
+    machines = model.machines_
+    assert isinstance(machines, TrainedMachines)
+    own = np.concatenate([solution.decision for solution in machines.solutions])
+    return labels(machines.of_all_rows(own), np.arange(machines.n_classes), model.break_ties)
 
 
 def _operations(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from .plain import cut
+from ..errors import listed
+from .plain import cut, words
 
-__all__ = ["name_parameters"]
+__all__ = ["class_weights", "in_order", "name_parameters"]
 
 _NAMES = {
     "weighting__steepness": "steepness A",
@@ -16,11 +17,43 @@ _NAMES = {
     "weighting__floor": "floor sigma",
 }
 
-#: Which class a weight belongs to, by its index in ``classes_``.
+#: Which class a weight belongs to, by its index in ``classes_``; in the order they are shown.
 _WEIGHTS = {"weighting__positive": ("C+", -1), "weighting__negative": ("C-", 0)}
 
 #: The longest label that fits on a chart's axis.
 _LONGEST_LABEL = 28
+
+
+def in_order(parameters: Iterable[str]) -> list[str]:
+    """Parameters as they are always shown: as given, then weights, ``C+`` before ``C-``.
+
+    Examples
+    --------
+    >>> from spansvm.report.naming import in_order
+    >>> in_order(["svm__weighting__negative", "svm__weighting__positive", "svm__gamma"])
+    ['svm__gamma', 'svm__weighting__positive', 'svm__weighting__negative']
+    """
+    last = ["class_weight", *_WEIGHTS]
+
+    def place(name: str) -> int:
+        own = name.rpartition("__")[2] if name.endswith("class_weight") else _own(name)
+        return last.index(own) if own in last else -1
+
+    return sorted(parameters, key=place)
+
+
+def class_weights(weights: Mapping[Any, Any]) -> str:
+    """A value of ``class_weight`` in words.
+
+    Examples
+    --------
+    >>> from spansvm.report.naming import class_weights
+    >>> class_weights({"bad": 3.0, "ugly": 10.0}), class_weights({"bad": 1.0})
+    ('bad: 3, ugly: 10', 'none')
+    """
+    if all(weight == 1 for weight in weights.values()):
+        return "none"
+    return listed([f"{cut(label)}: {words(weight)}" for label, weight in weights.items()])
 
 
 def name_parameters(parameters: Sequence[str], classes: Sequence[Any]) -> list[str]:
@@ -46,12 +79,17 @@ def name_parameters(parameters: Sequence[str], classes: Sequence[Any]) -> list[s
     ]
 
 
+def _own(parameter: str) -> str:
+    return "__".join(parameter.split("__")[-2:])
+
+
 def _name(parameter: str, classes: Sequence[Any]) -> str:
-    own = "__".join(parameter.split("__")[-2:])
+    own = _own(parameter)
     if own in _WEIGHTS:
         weight, place = _WEIGHTS[own]
         label = cut(classes[place])
         if len(label) > _LONGEST_LABEL:
             label = f"{label[: _LONGEST_LABEL - 1]}…"
         return f"{weight} (class {label})"
-    return _NAMES.get(own, parameter.rpartition("__")[2])
+    last = parameter.rpartition("__")[2]
+    return _NAMES.get(own, "class weights" if last == "class_weight" else last)

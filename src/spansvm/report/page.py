@@ -10,6 +10,7 @@ import base64
 import hashlib
 import json
 import os
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,9 @@ from typing import Any
 from ..errors import require
 from ..methods import METHODS
 from ..output import replacing
+from .analyses_page import render_analyses
 from .contents import Report
 from .loo_charts import draw_calibration, draw_margins, draw_operations
-from .loo_figures import wilson
 from .plain import number, percent, words
 from .search_charts import ColourScale, draw_search
 from .searched import SearchedCandidates
@@ -28,6 +29,9 @@ from .svg import PALETTE, Markup
 __all__ = ["render_html", "write_json", "write_report"]
 
 _MOST_LISTED = 20
+
+#: Tables with more classes, or pairs of classes, are folded; confusions that are listed then.
+_MOST_OPEN, _MOST_CONFUSED = 8, 10
 
 #: Characters that could end a script element or a script line, as JSON escapes.
 _ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
@@ -54,7 +58,8 @@ def write_json(report: Report, path: str | os.PathLike[str]) -> None:
 def render_html(report: Report) -> str:
     """The HTML page of a report."""
     jinja2 = require("jinja2", "cli")
-    style, script = _resource("report.css"), _resource("report.js")
+    style = _resource("report.css") + _resource("analyses.css")
+    script = _resource("report.js") + _resource("costs.js")
     policy = (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
@@ -62,8 +67,13 @@ def render_html(report: Report) -> str:
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters.update(number=number, percent=percent, words=words)
+    environment.filters.update(number=number, percent=percent, words=words, setting=_setting)
     search, hidden = report.search, _hidden(report.search)
+    analyses = Markup("")
+    if report.analyses is not None:
+        analyses = render_analyses(
+            environment, _resource("analyses.html"), report.analyses, report=report, search=search
+        )
     page: str = environment.from_string(_resource("template.html")).render(
         report=report,
         search=search,
@@ -78,11 +88,16 @@ def render_html(report: Report) -> str:
         ranking=search.ranking()[:_MOST_LISTED],
         hidden=hidden,
         selectable=hidden if search.chart in ("heat map", "points") else [],
+        svm=_svm_in_words(report),
+        facts=_facts(report),
+        notes=_other_notes(report),
+        most_open=_MOST_OPEN,
+        most_confused=_most_confused,
         search_chart=draw_search(search),
         margins_chart=draw_margins(report.leave_one_out),
         operations_chart=draw_operations(report.leave_one_out.operations),
         calibration_chart=draw_calibration(report.leave_one_out.calibration),
-        test_interval=_test_interval(report.test),
+        analyses=analyses,
     )
     return page
 
@@ -104,10 +119,53 @@ def _hidden(search: SearchedCandidates) -> list[int]:
     ]
 
 
-def _test_interval(test: dict[str, Any] | None) -> list[float] | None:
-    if not test or test.get("error") is None or not test.get("n_rows"):
-        return None
-    return wilson(round(test["error"] * test["n_rows"]), test["n_rows"])
+def _svm_in_words(report: Report) -> str:
+    settings = report.recipe.steps[-1].settings
+    shown = [
+        f"{name} = {words(settings[name])}" for name in ("gamma", "degree") if name in settings
+    ]
+    return ", ".join([f"SVM with kernel {settings['kernel']}", *shown])
+
+
+def _facts(report: Report) -> dict[str, Any]:
+    """How the search was made: what stopped it, and sentences about the rest."""
+    known = report.facts or {}
+    told = [(known.get("search") or {}).get("why")]
+    told += [(known.get(name) or {}).get("in_words") for name in ("sample", "approximation")]
+    told += [one.get("in_words") for one in known.get("widened") or ()]
+    unlabelled = (known.get("rows") or {}).get("n_without_label")
+    if unlabelled:
+        told.append(f"Rows without a label that were left out: {unlabelled}.")
+    return {"stopped": known.get("stopped"), "told": list(dict.fromkeys(filter(None, told)))}
+
+
+def _other_notes(report: Report) -> list[str]:
+    """The notes that are not said elsewhere on the page."""
+    facts = _facts(report)
+    said = [*facts["told"], *([facts["stopped"]["in_words"]] if facts["stopped"] else ())]
+    return [note for note in report.notes if not any(words in note for words in said)]
+
+
+def _setting(value: Any) -> str:
+    """The value of a setting: ``2 to 3`` for a range, ``yes: 2, no: 1`` for values by class."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {_setting(one)}" for name, one in value.items())
+    if isinstance(value, list):
+        return " to ".join(_setting(one) for one in value)
+    return words(value)
+
+
+def _most_confused(
+    classes: Sequence[str], confusion: Sequence[Sequence[int]]
+) -> list[tuple[str, str, int]]:
+    """Pairs of a label and another that is predicted instead, by how many rows that concerns."""
+    found = [
+        (classes[own], classes[other], count)
+        for own, counts in enumerate(confusion)
+        for other, count in enumerate(counts)
+        if own != other and count
+    ]
+    return sorted(found, key=lambda one: -one[2])[:_MOST_CONFUSED]
 
 
 def _hover_data(report: Report) -> dict[str, Any]:

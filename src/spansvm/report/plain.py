@@ -44,6 +44,7 @@ def number(value: float | None, digits: int = 4) -> str:
     """A number to `digits` significant digits, with a true minus sign; a dash if there is none."""
     if value is None or not math.isfinite(value):
         return _NONE
+    value += 0.0  # no minus before 0
     text = f"{value:.0f}" if 10**digits <= abs(value) < 10**9 else f"{value:.{digits}g}"
     return text.replace("-", MINUS)
 

@@ -186,6 +186,32 @@
     for (const other of header.parentNode.cells) other.removeAttribute("aria-sort");
     header.setAttribute("aria-sort", ascending ? "ascending" : "descending");
     body.append(...rows.map(({ row }) => row));
+    fold(table);
+  }
+
+  // Long tables show their first rows until all are asked for ----------------------------------
+
+  function fold(table) {
+    const first = Number(table.dataset.first || Infinity);
+    [...table.tBodies[0].rows].forEach((row, place) => {
+      row.classList.toggle("folded", place >= first);
+    });
+  }
+
+  for (const table of document.querySelectorAll("table[data-first]")) {
+    const count = table.tBodies[0].rows.length;
+    if (count <= Number(table.dataset.first)) continue;
+    fold(table);
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "more-rows";
+    button.textContent = `Show all ${count} rows`;
+    table.parentNode.after(button);
+    button.addEventListener("click", () => {
+      delete table.dataset.first;
+      fold(table);
+      button.remove();
+    });
   }
 
   for (const table of document.querySelectorAll("table.sortable")) {

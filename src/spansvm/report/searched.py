@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from .._typing import Array
 from ..display.axes import Axis, mean_scores, on_grid, parameter_columns
 from ..methods import predicts
 from ..search.grid import EQUAL_SCORES
-from .naming import name_parameters
+from .naming import class_weights, in_order, name_parameters
 from .plain import MINUS, plain, words
 
 __all__ = [
@@ -134,7 +134,7 @@ class SearchedCandidates:
     n_candidates, n_failed, n_tied : int
         How many there were, how many have no score, how many share the best one.
     seconds, refit_seconds : float
-        Time to train and score all candidates, summed over workers; time of the last training.
+        Time of the search, by the clock; time of the last training.
     axes : list of SearchedAxis
     scores : dict of str to list
         By name of the score; the selection score comes first.  None where there is none.
@@ -251,14 +251,16 @@ class SearchedCandidates:
         return [int(i) for i in np.lexsort((np.arange(filled.size), first, -filled))]
 
 
-def describe_search(search: Any) -> SearchedCandidates:
-    """Everything about a fitted :class:`~spansvm.SpanSearch` except its model."""
+def describe_search(search: Any, seconds: float | None = None) -> SearchedCandidates:
+    """Everything about a fitted :class:`~spansvm.SpanSearch` except its model.
+
+    `seconds` is the time of the search, if that was more than one ``fit``.
+    """
     results = search.cv_results_
     scores, scoring = _scores(search)
     selecting = np.asarray(scores[scoring], dtype=float)
     axes = _axes(results["params"], search.classes_)
     chart, shown = _chart(axes)
-    times = results["mean_fit_time"] + results["mean_score_time"]
     known = selecting[~np.isnan(selecting)]
     estimates = ("loo_error", "loo_hinge", "n_in_bound", "n_bounded", "n_empty")
     return SearchedCandidates(
@@ -268,7 +270,7 @@ def describe_search(search: Any) -> SearchedCandidates:
         n_candidates=selecting.size,
         n_failed=selecting.size - known.size,
         n_tied=int((known >= known.max() - EQUAL_SCORES).sum()) if known.size else 0,
-        seconds=float(times.sum()) * search.n_splits_,
+        seconds=float(search.search_time_ if seconds is None else seconds),
         refit_seconds=float(search.refit_time_),
         axes=axes,
         scores={name: plain(column) for name, column in scores.items()},
@@ -320,7 +322,8 @@ def _scores(search: Any) -> tuple[dict[str, Array], str]:
 def _axes(candidates: Sequence[dict[str, Any]], classes: Sequence[Any]) -> list[SearchedAxis]:
     columns = parameter_columns(candidates)
     axes = []
-    for parameter, name in zip(columns, name_parameters(list(columns), classes), strict=True):
+    parameters = in_order(columns)
+    for parameter, name in zip(parameters, name_parameters(parameters, classes), strict=True):
         axis = Axis(name, columns[parameter])
         axes.append(
             SearchedAxis(
@@ -340,6 +343,8 @@ def _label(axis: Axis, index: int) -> str:
     value = axis.values[index]
     if value is np.ma.masked:
         return "not set"
+    if isinstance(value, Mapping):
+        return class_weights(value)
     if axis.exponents is not None and not 0.1 <= value <= 100:
         exponent = axis.exponents[index]
         if exponent == round(exponent):

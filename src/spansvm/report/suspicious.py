@@ -10,16 +10,23 @@ import numpy as np
 from scipy import sparse
 
 from .._typing import Array
+from ..studies.association import MEASURE, explained_share
+from ..studies.columns import column_of
 from ..svc import SpanSVC
-from .plain import cut, plain
+from .plain import cut, percent, plain
 
 __all__ = ["SuspiciousRow", "SuspiciousTable", "list_suspicious"]
 
-#: All contradicted rows are listed, but at least the first and at most the second number.
-_FEWEST_ROWS, _MOST_ROWS = 10, 100
+#: At most this many rows are listed, and this many of them that are predicted right.
+_MOST_ROWS, _MOST_RIGHT = 100, 10
 
-#: How many features are shown; beyond the second number, simply the first ones.
-_MOST_FEATURES, _MOST_COMPARED = 8, 2000
+#: A row that is predicted right is listed if its margin is smaller: the margin of a support vector
+#: that the model fits is 1, so this is next to a contradiction.
+_SMALL_MARGIN = 0.1
+
+#: How many features are shown; beyond the second number, simply the first ones.  They are compared
+#: on at most so many rows.
+_MOST_FEATURES, _MOST_COMPARED, _ROWS_COMPARED = 8, 2000, 5000
 
 
 @dataclass(frozen=True)
@@ -37,10 +44,10 @@ class SuspiciousRow:
 
 @dataclass(frozen=True)
 class SuspiciousTable:
-    """Rows that the others contradict, then the rest; each part sorted by increasing margin.
+    """Rows that the others contradict, then those that they almost do, by increasing margin.
 
-    Rows of a class that the model never predicts are not listed: it contradicts them whatever
-    their features.
+    Rows of a class that is predicted for no left-out row are not listed, nor is the only row of a
+    class: they are contradicted whatever their features.
 
     Attributes
     ----------
@@ -77,21 +84,28 @@ def list_suspicious(
     margins, labels, predicted = model.loo_margin_, model.training_labels_, model.loo_predict_
     counted = ~np.isnan(margins)
     said = np.unique(predicted[counted])
-    # A model that predicts a single class says nothing about any row.
-    listed = counted & np.isin(labels, said) & (said.size > 1)
+    names, sizes = np.unique(labels[counted], return_counts=True)
+    alone = names[sizes == 1]
+    # If a single class is predicted, that says nothing about any row; and the only row of a class
+    # is always contradicted.
+    listed = counted & np.isin(labels, said) & ~np.isin(labels, alone) & (said.size > 1)
     contradicted = listed & (predicted != labels)
     n_contradicted = int(contradicted.sum())
-    number = min(max(n_contradicted, _FEWEST_ROWS), _MOST_ROWS, int(listed.sum()))
+    close = listed & ~contradicted & (np.nan_to_num(margins, nan=np.inf) < _SMALL_MARGIN)
+    n_right = min(int(close.sum()), max(_MOST_RIGHT - n_contradicted, 0))
+    number = min(n_contradicted + n_right, _MOST_ROWS)
     chosen = np.lexsort((margins, ~contradicted, ~listed))[:number]
     probabilities = model.left_out_.probabilities
     own = np.searchsorted(model.classes_, labels)
     X = X.tocsc() if sparse.issparse(X) else X
-    shown, choice = _features(X, own, len(feature_names))
-    values = [_column(X, index) for index in shown]
+    shown, choice = _features(X, own, feature_names)
+    values = [column_of(X, index) for index in shown]
     return SuspiciousTable(
         features=[cut(feature_names[index]) for index in shown],
         choice=choice,
-        explanation=_explanation(model.classes_, said, margins[chosen], contradicted[chosen]),
+        explanation=_explanation(
+            np.setdiff1d(model.classes_, alone), said, margins[chosen], contradicted[chosen]
+        ),
         n_contradicted=n_contradicted,
         rows=[
             SuspiciousRow(
@@ -113,12 +127,15 @@ def _explanation(
 ) -> str:
     """What might puzzle a reader."""
     if said.size == 1:
-        return f"No rows are listed: the model predicts '{cut(said[0])}' for every row."
+        return f"No rows are listed: '{cut(said[0])}' is predicted for every row when left out."
     parts = []
+    if not contradicted.size:
+        parts.append("No rows are listed: the other rows contradict none of the labels.")
     unsaid = [f"'{cut(label)}'" for label in classes if label not in said]
     if unsaid:
         parts.append(
-            f"Rows labelled {' or '.join(unsaid)} are not listed: the model never predicts that."
+            f"Rows labelled {' or '.join(unsaid)} are not listed: no left-out row is predicted to "
+            "be that."
         )
     if ((margins < 0) & ~contradicted).any():
         parts.append(
@@ -133,38 +150,24 @@ def _cell(value: Any) -> Any:
     return cut(simple) if isinstance(simple, (str, dict, list)) else simple
 
 
-def _column(X: Any, index: int) -> np.ndarray:
-    if hasattr(X, "iloc"):
-        return np.asarray(X.iloc[:, index], dtype=object)
-    if sparse.issparse(X):
-        return np.asarray(X[:, [index]].toarray()[:, 0])
-    return np.asarray(X)[:, index]
-
-
-def _features(X: Any, own: np.ndarray, n_features: int) -> tuple[list[int], str]:
+def _features(X: Any, own: np.ndarray, feature_names: Sequence[str]) -> tuple[list[int], str]:
     """Which columns to show, and why, in words."""
+    n_features = len(feature_names)
     if n_features <= _MOST_FEATURES:
         return list(range(n_features)), "all features" if n_features else "no features"
     if n_features > _MOST_COMPARED:
         chosen = list(range(_MOST_FEATURES))
         return chosen, f"the first {_MOST_FEATURES} of {n_features} features"
-    shares = [_explained(_column(X, index), own) for index in range(n_features)]
+    rows = np.linspace(0, own.size - 1, min(own.size, _ROWS_COMPARED)).astype(int)
+    shares = [explained_share(column_of(X, index)[rows], own[rows]) for index in range(n_features)]
     order = np.argsort(-np.array(shares), kind="stable")[:_MOST_FEATURES]
-    choice = f"the {_MOST_FEATURES} of {n_features} features that separate the classes best"
+    strongest = ", ".join(
+        f"{cut(feature_names[index])} {percent(max(shares[index], 0.0))}" for index in order[:3]
+    )
+    choice = (
+        f"the {_MOST_FEATURES} of {n_features} features with the largest {MEASURE}: {strongest}, "
+        "and so on"
+    )
+    if rows.size < own.size:
+        choice += f"; measured on {rows.size} rows"
     return [int(index) for index in order], choice
-
-
-def _explained(column: np.ndarray, own: np.ndarray) -> float:
-    """Share of a feature's variance that is between the classes; 0 if it is not numeric."""
-    try:
-        values: Array = np.asarray(column, dtype=float)
-    except (TypeError, ValueError):
-        return 0.0
-    known = np.isfinite(values)
-    values, groups = values[known], own[known]
-    total = float(((values - values.mean()) ** 2).sum()) if values.size else 0.0
-    if total <= 0.0:
-        return 0.0
-    sizes = np.bincount(groups)
-    means = np.bincount(groups, values) / np.maximum(sizes, 1)
-    return float((sizes * (means - values.mean()) ** 2).sum()) / total

@@ -121,6 +121,11 @@ def _estimates(analysis: SpanAnalysis) -> list[Estimate]:
     estimates = []
     for method, value in analysis.estimates:
         meaning = method.meaning
+        if method.is_bound and not method.selects:
+            # It ignores the intercept and the slack, which the model has: it may be too small.
+            meaning = "a bound only for models without intercept and slack"
+            if value < analysis.span_rule:
+                meaning += "; not for this one, whose error is larger"
         if method.is_bound and value >= 1:
             meaning += "; at least 1, so uninformative"
         estimates.append(Estimate(method.name, method.label, plain(value), meaning))

@@ -6,7 +6,7 @@ import time
 import uuid
 import warnings
 from abc import ABCMeta, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -107,30 +107,43 @@ class BaseSearch(
     ) -> None:  # fmt: skip
         """Train and evaluate all candidates, and select one."""
         outcomes: _Outcomes = [{} for _ in candidates]
+        started = time.perf_counter()
         progress = SearchProgress(
             len(candidates), len(work.splits), shown=self.verbose > 0, forecast=self._forecast
         )
         try:
             with tasks.searching(), progress:
-                for index, split, outcome in run(
-                    work, X, y, candidates, self.n_jobs, self.pre_dispatch
-                ):
+                for index, split, outcome in self._run(work, X, y, candidates, outcomes, progress):
                     outcomes[index].update(outcome.by_split(split, work.leaving))
                     if self.error_score == "raise" and outcome.exception is not None:
                         raise outcome.exception
                     progress.advance(index, outcome.headline)
                     tasks.evaluated(index, split)
+                candidates = [one for one, own in zip(candidates, outcomes, strict=True) if own]
+                outcomes = [own for own in outcomes if own]
                 if self.method == "auto":
                     self._refinement = Refinement(outcomes, candidates, self.refit, self.ties)
                     self._refinement.run(work, X, y, self.n_jobs)
         except KeyboardInterrupt:
             self._keep(candidates, outcomes, work)
             self._correct(outcomes, work, X, y, groups)
+            self.search_time_ = time.perf_counter() - started
             raise
         finally:
             forget(work.token)
         self._store(candidates, outcomes, work)
         self._correct(outcomes, work, X, y, groups)
+        self.search_time_ = time.perf_counter() - started
+
+    def _run(
+        self, work: Work, X: Any, y: np.ndarray, candidates: list[dict[str, Any]],
+        outcomes: _Outcomes, progress: SearchProgress,
+    ) -> Iterator[tuple[int, int, Outcome]]:  # fmt: skip
+        """Outcomes as they become known.
+
+        A subclass may leave candidates without any, or append candidates to both lists.
+        """
+        return run(work, X, y, candidates, self.n_jobs, self.pre_dispatch)
 
     def _refit(
         self, X: Any, y: np.ndarray, work: Work, arguments: dict[str, Any], tasks: Tasks

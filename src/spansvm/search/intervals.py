@@ -20,7 +20,7 @@ import numpy as np
 
 from .draws import Repeated
 
-__all__ = ["interval_of_score", "interval_of_share"]
+__all__ = ["interval_of_score", "interval_of_share", "wilson_interval"]
 
 #: The normal distribution's 97.5 % quantile.
 _QUANTILE = 1.959963984540054
@@ -50,7 +50,7 @@ def interval_of_share(
         # Rows of a group, or of unequal weights, tell less than as many others.
         per_row = max(per_row, float(repeated.drawn.var()) / _share_variance(share))
     variance = spread * per_row + _selection_variance(repeated)
-    return _wilson(score, spread / variance if spread > 0 else n_rows)
+    return wilson_interval(score, spread / variance if spread > 0 else n_rows)
 
 
 def interval_of_score(
@@ -73,8 +73,10 @@ def _selection_variance(repeated: Repeated) -> float:
     return _LEFT_OUT * float((repeated.left_out - repeated.selected).var())
 
 
-def _wilson(share: float, n_rows: float) -> tuple[float, float]:
+def wilson_interval(share: float, n_rows: float) -> tuple[float, float]:
+    """Wilson's 95% CI of a share of `n_rows` rows, which need not be a whole number."""
     square = _QUANTILE**2 / n_rows
     centre = (share + square / 2) / (1 + square)
     half = np.sqrt(_share_variance(share) * square + square**2 / 4) / (1 + square)
-    return float(max(centre - half, 0.0)), float(min(centre + half, 1.0))
+    # Rounding must not leave out the share itself, if that is 0 or 1.
+    return float(min(max(centre - half, 0.0), share)), float(max(min(centre + half, 1.0), share))

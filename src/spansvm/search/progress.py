@@ -7,24 +7,30 @@ end.
 from __future__ import annotations
 
 import sys
+import threading
 import time
-from collections import defaultdict
+from collections import defaultdict, deque
+from collections.abc import Callable
 from types import TracebackType
 
 import numpy as np
 from rich.console import Console
-from rich.progress import MofNCompleteColumn, TimeElapsedColumn
+from rich.progress import TimeElapsedColumn
 
 from ..bars import progress_bar
 from .forecast import Forecast
 
 __all__ = ["SearchProgress", "duration"]
 
-#: Seconds between lines when there is no terminal.
-_BETWEEN_LINES = 30.0
+#: Seconds between lines when there is no terminal, and until the first one.
+_BETWEEN_LINES, _FIRST_LINE = 30.0, 10.0
 
 #: A forecast counts as much as this share of the search, done as fast as forecast.
 _TRUST = 0.02
+
+#: The pace of so many of the latest fits limits the time left from below; those to come may be
+#: quicker by this factor.
+_LATEST, _QUICKER = 8, 0.25
 
 #: Units of time, each with the seconds from which it is used.
 _UNITS = (("day", 86400.0, 2.0), ("hour", 3600.0, 1.5), ("minute", 60.0, 1.5), ("second", 1.0, 0.0))
@@ -36,7 +42,8 @@ class SearchProgress:
     Parameters
     ----------
     n_candidates, n_splits : int
-        How many candidates there are, and how many fits each has; its score is their mean.
+        How many candidates there are, and how many fits each has; its score is their mean, and it
+        counts when it has all of them.
     shown : bool
         Whether to show anything.
     forecast : Forecast, optional
@@ -53,10 +60,10 @@ class SearchProgress:
         forecast: Forecast | None = None,
     ) -> None:
         self._n_splits, self._scores = n_splits, defaultdict[int, list[float]](list)
-        self._unit = "candidates" if n_splits == 1 else "fits"
         self._best, self._shown = -np.inf, shown
-        self._total, self._done = n_candidates * n_splits, 0
+        self._total, self._complete, self._fits = n_candidates, 0, 0
         self._started = self._told = self._latest = time.monotonic()
+        self._times: deque[float] = deque(maxlen=_LATEST)
         # What is known about other candidates says nothing about these.
         known = forecast is not None and forecast.costs.size == n_candidates
         self._costs = forecast.costs if forecast is not None and known else np.ones(n_candidates)
@@ -65,7 +72,7 @@ class SearchProgress:
         console = Console(stderr=True)
         self._as_bar = shown and (console.is_terminal or console.is_jupyter)
         self._bar = progress_bar(
-            MofNCompleteColumn(),
+            "{task.fields[done]}",
             "best {task.fields[best]}",
             TimeElapsedColumn(),
             "left",
@@ -73,10 +80,15 @@ class SearchProgress:
             shown=self._as_bar,
             seconds_left=self.seconds_left,
         )
-        self._task = self._bar.add_task(self._unit, total=self._total, best="-")
+        self._task = self._bar.add_task(
+            "searching", total=n_candidates * n_splits, best="-", done=self._done_in_words
+        )
+        self._pulse = Heartbeat(_FIRST_LINE, _BETWEEN_LINES, self._tell_if_silent)
 
     def __enter__(self) -> SearchProgress:
         self._bar.start()
+        if self._shown and not self._as_bar:
+            self._pulse.start()
         return self
 
     def __exit__(
@@ -85,9 +97,20 @@ class SearchProgress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._pulse.stop()
         self._bar.stop()
         if self._shown and not self._as_bar:
             self._tell()
+
+    def extend(self, n_candidates: int) -> None:
+        """Expect so many more candidates, as costly as the others on average."""
+        more = np.full(n_candidates, self._cost / max(self._costs.size, 1))
+        if self._expected is not None:
+            self._expected *= 1.0 + float(more.sum()) / self._cost
+        self._costs = np.append(self._costs, more)
+        self._cost += float(more.sum())
+        self._total += n_candidates
+        self._bar.update(self._task, total=self._total * self._n_splits, done=self._done_in_words)
 
     def advance(self, candidate: int, score: float) -> None:
         """Record one more fit of a candidate, with its score (NaN if it failed)."""
@@ -95,14 +118,17 @@ class SearchProgress:
             return
         scores = self._scores[candidate]
         scores.append(score)
-        mean = sum(scores) / self._n_splits
-        if len(scores) == self._n_splits and mean > self._best:
-            self._best = mean
-        self._done += 1
+        self._fits += 1
+        if len(scores) == self._n_splits:
+            self._complete += 1
+            self._best = max(self._best, sum(scores) / self._n_splits, key=_known)
         self._cost_done += float(self._costs[candidate]) / self._n_splits
         self._latest = time.monotonic()
+        self._times.append(self._latest)
         if self._as_bar:
-            self._bar.update(self._task, advance=1, best=self._best_in_words)
+            self._bar.update(
+                self._task, advance=1, best=self._best_in_words, done=self._done_in_words
+            )
         elif time.monotonic() - self._told >= _BETWEEN_LINES:
             self._tell()
 
@@ -121,19 +147,74 @@ class SearchProgress:
             weight = _TRUST * self._cost
             pace = (spent + _TRUST * self._expected) / (done + weight)
         since = time.monotonic() - self._latest
-        return max((left - done) * pace - since, 0.0)
+        return max((left - done) * pace - since, self._at_the_latest_pace(since), 0.0)
+
+    def _at_the_latest_pace(self, since: float) -> float:
+        """At least this is left, unless the next fits are far quicker than the latest ones."""
+        if len(self._times) < _LATEST:
+            return 0.0
+        pace = max((self._times[-1] - self._times[0]) / (len(self._times) - 1), since)
+        return _QUICKER * pace * (self._total * self._n_splits - self._fits)
 
     @property
     def _best_in_words(self) -> str:
         return f"{self._best:.4f}" if np.isfinite(self._best) else "-"
 
+    @property
+    def _done_in_words(self) -> str:
+        text = f"{self._complete}/{self._total} candidates"
+        fits = f"{self._fits}/{self._total * self._n_splits} fits"
+        return text if self._n_splits == 1 else f"{text} ({fits})"
+
+    def _tell_if_silent(self) -> None:
+        if time.monotonic() - self._told >= _FIRST_LINE:
+            self._tell()
+
     def _tell(self) -> None:
         self._told = time.monotonic()
-        text = f"{self._done}/{self._total} {self._unit}, best {self._best_in_words}"
+        text = f"{self._done_in_words}, best {self._best_in_words}"
         left = self.seconds_left()
-        if left is not None and 0 < self._done < self._total:
+        if left is not None and self._complete < self._total:
             text += f", about {duration(left)} left"
         print(text, file=sys.stderr, flush=True)
+
+
+class Heartbeat:
+    """Calls a function now and then, from a thread of its own: work may take long without a result.
+
+    Parameters
+    ----------
+    first, between : float
+        Seconds until the first call, and between calls.
+    call : callable
+    """
+
+    def __init__(self, first: float, between: float, call: Callable[[], None]) -> None:
+        self._first, self._between, self._call = first, between, call
+        self._ended = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End; no call is under way after this."""
+        self._ended.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _run(self) -> None:
+        wait = self._first
+        while not self._ended.wait(wait):
+            self._call()
+            wait = self._between
+
+
+def _known(score: float) -> float:
+    """Failed candidates, without a score, are never the best."""
+    return -np.inf if np.isnan(score) else score
 
 
 def duration(seconds: float) -> str:

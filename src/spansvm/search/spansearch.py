@@ -114,6 +114,8 @@ class SpanSearch(BaseSearch):
     n_groups_ : int or None
         Number of groups that were left out one at a time; None for single rows and folds.
     multimetric_ : bool
+    search_time_ : float
+        Seconds, by the clock, until a candidate was selected.
     refit_time_ : float
     classes_, n_features_in_, feature_names_in_
         Those of the best estimator.

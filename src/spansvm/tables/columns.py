@@ -36,11 +36,25 @@ class Column:
         Text or numbers; null where a value is missing.
     declared : {"numeric", "categorical"} or None
         The kind that the file itself declares, if any.
+    rows : ndarray of int, optional
+        The number of each value's row in the file, from 1, if some rows were left out.
     """
 
     name: str
     values: Any
     declared: str | None = None
+    rows: np.ndarray | None = None
+
+    def kept(self, rows: np.ndarray) -> Column:
+        """The column with some of its rows only, given by a mask."""
+        pyarrow = require("pyarrow", "cli")
+        numbers = np.arange(1, rows.size + 1) if self.rows is None else self.rows
+        values = self.values.filter(pyarrow.array(rows))
+        return Column(self.name, values, self.declared, numbers[rows])
+
+    def row_number(self, index: int) -> int:
+        """The number of a value's row in the file, counted from 1."""
+        return index + 1 if self.rows is None else int(self.rows[index])
 
     @property
     def n_missing(self) -> int:
@@ -50,7 +64,7 @@ class Column:
     @property
     def first_missing(self) -> int:
         """The row of the first missing value, counted from 1."""
-        return int(np.argmax(self.values.is_null().to_numpy())) + 1
+        return self.row_number(int(np.argmax(self.values.is_null().to_numpy())))
 
     def kind(self) -> str:
         """Whether the column holds numbers or categories; UserError if it holds both."""
@@ -73,8 +87,8 @@ class Column:
             row = int(np.argmin(numbers))
             raise UserError(
                 f"Column '{self.name}' seems to hold numbers, but '{self.values[row].as_py()}' in "
-                f"row {row + 1} cannot be read as one; write them like 1234.5, or pass "
-                f"--categorical '{self.name}'."
+                f"row {self.row_number(row)} cannot be read as one; write them like 1234.5, or "
+                f"pass --categorical '{self.name}'."
             )
         return CATEGORICAL
 
@@ -86,8 +100,9 @@ class Column:
             else f"--missing '{strange}' if that is a missing value"
         )
         raise UserError(
-            f"Column '{self.name}' holds numbers, but has '{strange}' in row {row + 1}; correct "
-            f"it, or pass {advice}, or --categorical '{self.name}'."
+            f"Column '{self.name}' holds numbers, but has '{strange}' in row "
+            f"{self.row_number(row)}; correct it, or pass {advice}, or --categorical "
+            f"'{self.name}'."
         )
 
     def numbers(self) -> np.ndarray:
@@ -99,7 +114,7 @@ class Column:
             row = int(np.argmin(numbers))
             raise UserError(
                 f"Column '{self.name}' must hold numbers, but has '{values[row].as_py()}' in row "
-                f"{row + 1}; correct it or choose another column."
+                f"{self.row_number(row)}; correct it or choose another column."
             )
         if _is_text(values):
             values = compute.replace_substring_regex(values, r"^\+", "")
@@ -108,7 +123,8 @@ class Column:
         if np.isinf(result).any():
             row = int(np.argmax(np.isinf(result)))
             raise UserError(
-                f"Column '{self.name}' has an infinite value in row {row + 1}; correct it."
+                f"Column '{self.name}' has an infinite value in row {self.row_number(row)}; "
+                "correct it."
             )
         return result
 
@@ -187,7 +203,8 @@ def replace_decimal_comma(column: Column) -> Column:
     compute = require("pyarrow.compute", "cli")
     if not (column._match(_DECIMAL_COMMA) | column._match(_NUMBER)).all():
         return column
-    return Column(column.name, compute.replace_substring(column.values, ",", "."), column.declared)
+    points = compute.replace_substring(column.values, ",", ".")
+    return Column(column.name, points, column.declared, column.rows)
 
 
 def _is_text(values: Any) -> bool:

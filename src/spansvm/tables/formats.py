@@ -11,7 +11,7 @@ from .source import Source, gigabytes
 __all__ = ["FORMATS", "check_fits", "check_memory", "find_format"]
 
 #: The supported formats.
-FORMATS = ("csv", "tsv", "parquet", "arff", "libsvm")
+FORMATS = ("csv", "tsv", "parquet", "arff", "libsvm", "excel")
 
 _BY_ENDING = {
     ".csv": "csv",
@@ -23,6 +23,8 @@ _BY_ENDING = {
     ".libsvm": "libsvm",
     ".svmlight": "libsvm",
     ".svm": "libsvm",
+    ".xlsx": "excel",
+    ".xlsm": "excel",
 }
 
 _LIBSVM_LINE = re.compile(rb"^\s*[-+]?[\d.]\S*(\s+qid:\d+)?(\s+\d+:[-+\w.]+)+\s*(#.*)?$")
@@ -46,8 +48,14 @@ def find_format(source: Source, format: str | None = None) -> str:
     sample = source.sample.removeprefix(codecs.BOM_UTF8)
     if sample.startswith(b"PAR1"):
         return "parquet"
-    if sample.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
-        raise UserError(f"{source.name} is a spreadsheet or an archive; save it as CSV first.")
+    if sample.startswith(b"\xd0\xcf\x11\xe0"):
+        raise UserError(
+            f"{source.name} is an Excel file of an old kind; save it as .xlsx or CSV first."
+        )
+    if sample.startswith(b"PK\x03\x04"):
+        if b"xl/" in sample or b"[Content_Types].xml" in sample:
+            return "excel"
+        raise UserError(f"{source.name} is an archive; unpack it first.")
     if b"\0" in sample and not sample.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise UserError(f"{source.name} is not text; pass --format with one of {_listed()}.")
     if _ARFF_START.match(sample):
@@ -61,7 +69,7 @@ def find_format(source: Source, format: str | None = None) -> str:
 def check_memory(source: Source, format: str, available: float) -> None:
     """UserError if reading the source would take more memory than is available.
 
-    What a Parquet file needs is known only once it is open: see :func:`check_fits`.
+    What a Parquet or Excel file needs is known only once it is open: see :func:`check_fits`.
     """
     cells_a_byte = _count_cells(source.sample, format) / len(source.sample)
     cells = cells_a_byte * source.size
@@ -84,7 +92,7 @@ def check_fits(name: str, needed: float, available: float) -> None:
 
 
 def _count_cells(sample: bytes, format: str) -> int:
-    if format == "parquet":
+    if format in ("parquet", "excel"):
         return 0
     separators = b":" if format == "libsvm" else b",;\t|\n"
     return sum(sample.count(separators[i : i + 1]) for i in range(len(separators)))

@@ -7,22 +7,35 @@ from scipy import sparse
 
 from ..errors import UserError, closest_name, listed
 from .columns import Column
+from .dates import column_of, part_of_dates
 from .libsvm import LibsvmRows
-from .roles import data_frame, find_column, missing_counts
+from .roles import data_frame, find_column, labelled_rows, missing_counts, note_unlabelled
 from .table import CATEGORICAL, Schema, Table
 
 __all__ = ["match_columns", "match_libsvm"]
 
 
-def match_columns(source: str, columns: list[Column], schema: Schema, id: str | None) -> Table:
+def match_columns(
+    source: str, columns: list[Column], schema: Schema, id: str | None, *, labelled: bool = False
+) -> Table:
     """The rows as a model expects them, whatever the order of the columns.
 
     Columns unknown to the model are dropped, with a note; categories that it has not seen stay,
-    with a note.  Labels are used if all of them are classes of the model.
+    with a note.  Labels are used if all of them are classes of the model; with `labelled`, rows
+    without a label are left out, with a note.
     """
     if schema.layout != "columns":
         raise UserError(f"The model was trained on a LIBSVM file; {source} must be one too.")
-    names = [column.name for column in columns]
+    target = next((column for column in columns if column.name == schema.target), None)
+    rows, notes = None, []
+    if labelled and target is not None and target.n_missing:
+        rows = labelled_rows(source, target)
+        notes.append(note_unlabelled(target))
+        columns = [column.kept(rows) for column in columns]
+    given = {column.name: column for column in columns}
+    parts = {name: part_of_dates(name, given) for name in schema.features if name not in given}
+    dates = [part for part in parts.values() if part is not None]
+    names = [*given, *(part.name for part in dates)]
     absent = [name for name in schema.features if name not in names]
     if absent:
         spare = [name for name in names if name not in schema.features]
@@ -31,12 +44,13 @@ def match_columns(source: str, columns: list[Column], schema: Schema, id: str | 
             f"{source} lacks {len(absent)} of the {len(schema.features)} columns that the model "
             f"was trained on: {listed(shown)}; add or rename them."
         )
-    by_name = {column.name: column for column in columns}
+    by_name = {**given, **{part.name: part for part in dates}}
     features = [by_name[name] for name in schema.features]
     X = data_frame(features, schema.kinds)
-    notes = []
     ids = None if id is None else find_column(source, columns, id, "--id").names()
-    extra = [name for name in names if name not in (*schema.features, schema.target, id)]
+    used = {column_of(part.name) for part in dates}
+    known = (*schema.features, schema.target, id, *used, *schema.others)
+    extra = [name for name in given if name not in known]
     if extra:
         notes.append(f"The model does not use these columns: {listed(extra)}.")
     for name in schema.named(CATEGORICAL):
@@ -54,7 +68,7 @@ def match_columns(source: str, columns: list[Column], schema: Schema, id: str | 
         y = _known_labels(y, schema, notes)
     return Table(
         X=X, y=y, schema=schema, source=source, ids=ids, missing=missing_counts(features),
-        notes=tuple(notes),
+        notes=tuple(notes), rows=None if rows is None else np.flatnonzero(rows) + 1,
     )  # fmt: skip
 
 

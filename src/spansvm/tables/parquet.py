@@ -9,7 +9,7 @@ from .columns import Column, text_column
 from .formats import check_fits
 from .table import CATEGORICAL, NUMERIC
 
-__all__ = ["read_parquet"]
+__all__ = ["read_parquet", "without_markers"]
 
 #: Bytes of a number, which is held three times: as read, transformed, and in the model.
 _BYTES_A_CELL = 3 * 8
@@ -60,7 +60,7 @@ def _column(title: str, values: Any, missing: tuple[str, ...]) -> Column:
     if types.is_decimal(values.type) or types.is_null(values.type):
         values = compute.cast(values, pyarrow.float64())
     if types.is_integer(values.type) or types.is_floating(values.type):
-        return Column(title, _without_markers(values, missing), NUMERIC)
+        return Column(title, without_markers(values, missing), NUMERIC)
     if types.is_boolean(values.type):
         # As pandas writes them to CSV files.
         values = compute.if_else(values, "True", "False")
@@ -69,7 +69,7 @@ def _column(title: str, values: Any, missing: tuple[str, ...]) -> Column:
     return Column(title, values)
 
 
-def _without_markers(values: Any, missing: tuple[str, ...]) -> Any:
+def without_markers(values: Any, missing: tuple[str, ...]) -> Any:
     """Numbers, null where they are NaN or equal to a numeric marker."""
     pyarrow, compute = require("pyarrow", "cli"), require("pyarrow.compute", "cli")
     single = pyarrow.types.is_float32(values.type)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,7 +13,9 @@ from ..errors import UserError
 from ..memory import available_memory
 from .arff import read_arff
 from .columns import MISSING, Column
+from .dates import column_of
 from .delimited import decode, read_delimited
+from .excel import read_excel
 from .formats import check_memory, find_format
 from .libsvm import LibsvmRows, read_libsvm
 from .matching import match_columns, match_libsvm
@@ -37,7 +40,7 @@ class FileOptions:
 
     Attributes
     ----------
-    format : {"csv", "tsv", "parquet", "arff", "libsvm"}, optional
+    format : {"csv", "tsv", "parquet", "arff", "libsvm", "excel"}, optional
     delimiter : str, optional
         Of a CSV file.
     header : bool, optional
@@ -47,6 +50,8 @@ class FileOptions:
     decimal : {".", ","}, default="."
     missing : tuple of str
         Markers of missing values.
+    sheet : str, optional
+        Of an Excel file; the first one by default.
     available_memory : float, optional
         Bytes that may be used; by default the system's free memory.
     """
@@ -57,6 +62,7 @@ class FileOptions:
     encoding: str = "utf-8"
     decimal: str = "."
     missing: tuple[str, ...] = MISSING
+    sheet: str | None = None
     available_memory: float | None = None
 
     def __post_init__(self) -> None:
@@ -84,8 +90,8 @@ def read_table(
     Parameters
     ----------
     path : str or Path
-        A CSV, TSV, Parquet, ARFF or LIBSVM file, plain or compressed with gzip, bzip2 or xz; "-"
-        is standard input.
+        A CSV, TSV, Parquet, ARFF, LIBSVM or Excel file, plain or compressed with gzip, bzip2 or
+        xz; "-" is standard input.
     options : FileOptions, optional
     roles : Roles, optional
         Which columns hold labels, weights and so on; LIBSVM files have no named columns.
@@ -105,7 +111,7 @@ def read_table(
     spansvm.tables.build_pipeline : Builds a model with the steps that prepare the columns.
     """
     options, roles = options or FileOptions(), roles or Roles()
-    content = _read(path, options)
+    content = _read(path, options, named=roles.named)
     if not isinstance(content.rows, LibsvmRows):
         table = assemble(content.source, content.rows, roles)
         schema = replace(table.schema, missing=options.extra_missing)
@@ -125,6 +131,7 @@ def read_for_prediction(
     options: FileOptions | None = None,
     *,
     id: str | None = None,
+    labelled: bool = False,
 ) -> Table:
     """Read a file to predict.
 
@@ -138,6 +145,8 @@ def read_for_prediction(
         The markers of missing values used in training apply here too.
     id : str, optional
         Column with the name of each row.
+    labelled : bool, default=False
+        Whether to leave out rows that have no label, with a note.
 
     See Also
     --------
@@ -146,9 +155,9 @@ def read_for_prediction(
     """
     options = options or FileOptions()
     both = replace(options, missing=options.missing + schema.missing)
-    content = _read(path, both, schema)
+    content = _read(path, both, schema, named=() if id is None else (id,))
     if not isinstance(content.rows, LibsvmRows):
-        table = match_columns(content.source, content.rows, schema, id)
+        table = match_columns(content.source, content.rows, schema, id, labelled=labelled)
         return replace(table, notes=content.notes + table.notes)
     if schema.layout == "columns":
         raise UserError(
@@ -168,8 +177,16 @@ class _Content:
     notes: tuple[str, ...] = ()
 
 
-def _read(path: str | Path, options: FileOptions, schema: Schema | None = None) -> _Content:
-    """What a file holds; with a schema, as the model expects it."""
+def _read(
+    path: str | Path,
+    options: FileOptions,
+    schema: Schema | None = None,
+    named: Collection[str] = (),
+) -> _Content:
+    """What a file holds; with a schema, as the model expects it.
+
+    Columns that are `named` stay even if they look like an index.
+    """
     available = options.memory
     source = open_source(path, available=available)
     format = find_format(source, options.format)
@@ -180,13 +197,19 @@ def _read(path: str | Path, options: FileOptions, schema: Schema | None = None) 
         if schema is not None and schema.layout != "columns":
             base = int(schema.features[0])
         return _Content(name, read_libsvm(name, content, base))
-    if format == "parquet":
+    notes: tuple[str, ...] = ()
+    if format == "excel":
+        columns, notes = read_excel(
+            name, content, available, missing=options.missing, sheet=options.sheet
+        )
+    elif format == "parquet":
         columns = read_parquet(name, content, available, options.missing)
     else:
         content = decode(name, content, options.encoding)
-        one_column = schema is not None and len(schema.features) == 1
+        one_column = schema is not None and len({*map(column_of, schema.features)}) == 1
         columns = _read_text(name, format, content, options, one_column)
-    return _Content(name, *leave_out_index(name, columns))
+    columns, more = leave_out_index(name, columns, (*named, *(schema.features if schema else ())))
+    return _Content(name, columns, (*notes, *more))
 
 
 def _read_text(

@@ -10,24 +10,34 @@ import numpy as np
 
 from ..errors import UserError, closest_name, listed, require
 from .columns import Column
+from .dates import are_dates, date_parts, note_unclear
 from .row_numbers import note_counting
 from .table import CATEGORICAL, NUMERIC, Schema, Table
 
 __all__ = [
+    "MISSING_TARGETS",
     "Roles",
     "assemble",
     "check_classes",
     "data_frame",
     "find_column",
+    "labelled_rows",
     "missing_counts",
     "note_many_classes",
+    "note_unlabelled",
 ]
+
+#: What can be done with rows that have no label.
+MISSING_TARGETS = ("drop", "error")
 
 #: How many column names a message lists.
 _LISTED = 10
 
 #: A text column with more categories than this share of the rows probably names the rows.
 _MANY_CATEGORIES = 0.5
+
+#: A column of which this share is missing is named.
+_NEARLY_ALL = 0.9
 
 #: A target with more distinct integers than this may be a measurement.
 _MANY_CLASSES = 10
@@ -53,6 +63,8 @@ class Roles:
         Columns to leave out.
     categorical : sequence of str
         Columns whose numbers are names of categories.
+    missing_target : {"drop", "error"}, default="drop"
+        What to do with rows that have no label: leave them out, with a note, or refuse the file.
 
     See Also
     --------
@@ -66,11 +78,32 @@ class Roles:
     id: str | None = None
     drop: Sequence[str] = ()
     categorical: Sequence[str] = ()
+    missing_target: str = "drop"
+
+    def __post_init__(self) -> None:
+        if self.missing_target not in MISSING_TARGETS:
+            raise UserError(
+                f"--missing-target must be {' or '.join(MISSING_TARGETS)}; got "
+                f"'{self.missing_target}'."
+            )
 
     @property
     def given(self) -> tuple[str, ...]:
         """The roles that have been given to a column."""
-        return tuple(role for role, columns in asdict(self).items() if columns)
+        return tuple(role for role, columns in self._columns.items() if columns)
+
+    @property
+    def named(self) -> frozenset[str]:
+        """All columns that have a role."""
+        return frozenset(
+            name
+            for columns in self._columns.values()
+            for name in ([columns] if isinstance(columns, str) else columns or ())
+        )
+
+    @property
+    def _columns(self) -> dict[str, Any]:
+        return {role: value for role, value in asdict(self).items() if role != "missing_target"}
 
 
 def assemble(source: str, columns: list[Column], asked: Roles) -> Table:
@@ -91,11 +124,26 @@ def assemble(source: str, columns: list[Column], asked: Roles) -> Table:
     _check_one_role_each(roles)
     features = [column for column in free if column is not roles["target"]]
     named = [find_column(source, features, name, "--categorical") for name in asked.categorical]
+    rows, notes = None, []
+    if roles["target"].n_missing and asked.missing_target == "drop":
+        rows = labelled_rows(source, roles["target"])
+        notes.append(note_unlabelled(roles["target"]))
+        roles = {role: column.kept(rows) for role, column in roles.items()}
+        named = [column.kept(rows) for column in named]
+        features = [column.kept(rows) for column in features]
     _check_features(source, features)
-    kinds = [CATEGORICAL if column in named else column.kind() for column in features]
+    names = {column.name for column in named}
+    features, more = _with_parts_of_dates(source, features, names)
+    notes += more
+    kinds = [CATEGORICAL if column.name in names else column.kind() for column in features]
     X = data_frame(features, kinds)
     y = _classes_of(source, roles["target"])
     missing = missing_counts(features)
+    unclear = [
+        column
+        for column, kind in zip(features, kinds, strict=True)
+        if kind == CATEGORICAL and column.name not in names and note_unclear(column)
+    ]
     categories = {
         column.name: tuple(sorted(set(X[column.name].dropna())))
         for column, kind in zip(features, kinds, strict=True)
@@ -111,6 +159,7 @@ def assemble(source: str, columns: list[Column], asked: Roles) -> Table:
             categories=categories,
             target=roles["target"].name,
             classes=tuple(np.unique(y).tolist()),
+            others=tuple(sorted({one.name for one in columns} - {one.name for one in free})),
         ),
         source=source,
         scores=_scores_of(roles["scores"]) if "scores" in roles else None,
@@ -118,9 +167,14 @@ def assemble(source: str, columns: list[Column], asked: Roles) -> Table:
         groups=roles["groups"].names() if "groups" in roles else None,
         ids=roles["id"].names() if "id" in roles else None,
         missing=missing,
+        rows=None if rows is None else np.flatnonzero(rows) + 1,
+        n_unlabelled=0 if rows is None else int((~rows).sum()),
         notes=(
+            *notes,
+            *_nearly_all_missing(missing, len(y)),
             *note_many_classes(y, f"Target '{roles['target'].name}'"),
-            *_names_of_rows(categories, len(y)),
+            *_names_of_rows(categories, len(y), {one.name for one in unclear}),
+            *(note for column in unclear for note in note_unclear(column)),
             *(
                 note
                 for column, kind in zip(features, kinds, strict=True)
@@ -141,6 +195,55 @@ def find_column(source: str, columns: list[Column], name: str, option: str) -> C
         f"There is no column '{name}' in {source}{closest_name(name, names)}; {option} must be "
         f"one of {listed(names, _LISTED)}."
     )
+
+
+def labelled_rows(source: str, target: Column) -> np.ndarray:
+    """Which rows have a label; UserError if none has."""
+    rows = ~np.asarray(target.values.is_null().to_numpy(), dtype=np.bool_)
+    if not rows.any():
+        raise UserError(
+            f"The target '{target.name}' of {source} is missing in all rows; pass --target with "
+            "the column that holds the classes."
+        )
+    return rows
+
+
+def note_unlabelled(target: Column) -> str:
+    """How many rows are left out, as they have no label."""
+    one = target.n_missing == 1
+    return (
+        f"{target.n_missing} of {len(target.values)} rows {'has' if one else 'have'} no value in "
+        f"the target '{target.name}' and {'is' if one else 'are'} left out."
+    )
+
+
+def _with_parts_of_dates(
+    source: str, features: list[Column], categorical: set[str]
+) -> tuple[list[Column], list[str]]:
+    """The features with the parts of dates instead of dates, and what to say about it."""
+    result, notes = [], []
+    for column in features:
+        if column.name in categorical or not are_dates(column):
+            result.append(column)
+            continue
+        parts = date_parts(column)
+        result += parts
+        shown = ", ".join(part.name.removeprefix(column.name).strip(" ()") for part in parts)
+        what = f"its features are {shown}" if parts else "all of them are equal, so it is left out"
+        notes.append(f"Column '{column.name}' holds dates; {what}.")
+    if not result:
+        raise UserError(f"{source} has no features that differ between rows; add feature columns.")
+    return result, notes
+
+
+def _nearly_all_missing(missing: dict[str, int], n_rows: int) -> list[str]:
+    """Notes on columns that hardly have values."""
+    return [
+        f"Column '{name}' is missing in {count} of {n_rows} rows, so it hardly tells anything; "
+        f"consider --drop '{name}'."
+        for name, count in missing.items()
+        if count >= _NEARLY_ALL * n_rows
+    ]
 
 
 def data_frame(columns: list[Column], kinds: Sequence[str]) -> Any:
@@ -218,8 +321,8 @@ def _classes_of(source: str, column: Column) -> np.ndarray:
         if parts.any():
             row = int(np.argmax(parts))
             raise UserError(
-                f"The target '{column.name}' has {numbers[row]:g} in row {row + 1}, but classes "
-                "must be integers or text; pass --target with a column of classes."
+                f"The target '{column.name}' has {numbers[row]:g} in row {column.row_number(row)}, "
+                "but classes must be integers or text; pass --target with a column of classes."
             )
     check_classes(y, f"The target '{column.name}' of {source}")
     return y
@@ -231,8 +334,8 @@ def _scores_of(column: Column) -> np.ndarray:
     if outside.any():
         row = int(np.argmax(outside))
         raise UserError(
-            f"The scores in column '{column.name}' must be between 0 and 1, but row {row + 1} has "
-            f"{values[row]:g}; scale them first."
+            f"The scores in column '{column.name}' must be between 0 and 1, but row "
+            f"{column.row_number(row)} has {values[row]:g}; scale them first."
         )
     return values
 
@@ -242,8 +345,8 @@ def _weights_of(column: Column) -> np.ndarray:
     if (values < 0).any():
         row = int(np.argmax(values < 0))
         raise UserError(
-            f"The weights in column '{column.name}' must not be negative, but row {row + 1} has "
-            f"{values[row]:g}; correct it."
+            f"The weights in column '{column.name}' must not be negative, but row "
+            f"{column.row_number(row)} has {values[row]:g}; correct it."
         )
     return values
 
@@ -257,11 +360,13 @@ def _complete_numbers(column: Column, option: str) -> np.ndarray:
     return column.numbers()
 
 
-def _names_of_rows(categories: dict[str, tuple[str, ...]], n_rows: int) -> list[str]:
-    """Notes on text columns that probably name the rows."""
+def _names_of_rows(
+    categories: dict[str, tuple[str, ...]], n_rows: int, others: set[str]
+) -> list[str]:
+    """Notes on text columns that probably name the rows, except others with a note of their own."""
     return [
         f"Column '{name}' has {len(found)} different values in {n_rows} rows; if it names the "
         f"rows, pass --id '{name}' or --drop '{name}'."
         for name, found in categories.items()
-        if len(found) > max(2, _MANY_CATEGORIES * n_rows)
+        if len(found) > max(2, _MANY_CATEGORIES * n_rows) and name not in others
     ]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,19 +20,35 @@ _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 _FEWEST_ROWS = 8
 
 
-def leave_out_index(source: str, columns: list[Column]) -> tuple[list[Column], tuple[str, ...]]:
-    """The columns without an index written by pandas, and a note on it.
+def leave_out_index(
+    source: str, columns: list[Column], named: Collection[str] = ()
+) -> tuple[list[Column], tuple[str, ...]]:
+    """The columns without an index written by pandas, and notes.
 
-    In a Parquet file pandas makes up a name for the index; in a CSV file it has none.
-    UserError if a column without a name does not number the rows.
+    In a Parquet file pandas makes up a name for the index; in a CSV file it has none.  Other
+    columns without a name are called by their place, ``column 3``, as is the index if it is one of
+    those that are `named`.
     """
     kept, notes = [], []
+    taken = {column.name for column in columns}
     for position, column in enumerate(columns, 1):
         if not column.name:
-            unnamed = f"Column {position} of {source} has no name"
-            _check_counts_from_the_start(unnamed, column)
-            notes.append(f"{unnamed} and only numbers the rows; it is left out.")
-        elif _PANDAS_INDEX.fullmatch(column.name):
+            name = f"column {position}"
+            if name in taken:
+                raise UserError(
+                    f"Column {position} of {source} has no name, and '{name}' is the name of "
+                    "another one; give it a name."
+                )
+            if name not in named and _counts_from_the_start(column):
+                notes.append(
+                    f"Column {position} of {source} has no name and only numbers the rows; it is "
+                    "left out."
+                )
+                continue
+            if name not in named:
+                notes.append(f"Column {position} of {source} has no name; it is called '{name}'.")
+            kept.append(replace(column, name=name))
+        elif _PANDAS_INDEX.fullmatch(column.name) and column.name not in named:
             notes.append(
                 f"Column '{column.name}' is the index of a pandas data frame; it is left out."
             )
@@ -53,12 +71,9 @@ def note_counting(name: str, values: np.ndarray) -> tuple[str, ...]:
     )
 
 
-def _check_counts_from_the_start(unnamed: str, column: Column) -> None:
-    if column.n_missing == 0 and column.are_numbers().all():
-        numbers = column.numbers()
-        if numbers[0] in (0, 1) and (numbers == numbers[0] + np.arange(numbers.size)).all():
-            return
-    raise UserError(
-        f"{unnamed}; give it one, and pass it to --id or --drop if it only numbers the rows "
-        "(pandas: to_csv(..., index=False))."
-    )
+def _counts_from_the_start(column: Column) -> bool:
+    if column.n_missing or not column.are_numbers().all():
+        return False
+    numbers = column.numbers()
+    in_order = numbers == numbers[0] + np.arange(numbers.size)
+    return bool(numbers[0] in (0, 1) and in_order.all())

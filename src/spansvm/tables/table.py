@@ -34,6 +34,8 @@ class Schema:
     classes : tuple of int or str
     missing : tuple of str
         Markers of missing values in addition to the usual ones.
+    others : tuple of str
+        Columns of the training file that are neither features nor the target.
     """
 
     layout: str
@@ -43,6 +45,7 @@ class Schema:
     target: str | None
     classes: tuple[int | str, ...]
     missing: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The schema as plain data for JSON."""
@@ -59,6 +62,7 @@ class Schema:
             target=values["target"],
             classes=tuple(values["classes"]),
             missing=tuple(values["missing"]),
+            others=tuple(values.get("others", ())),
         )
 
     def named(self, kind: str) -> list[str]:
@@ -86,6 +90,10 @@ class Table:
         How many values are missing, for each feature that lacks any.
     notes : tuple of str
         What the user should know, one sentence each.
+    rows : ndarray of int or None
+        The number of each row in the file, from 1; None if no rows were left out.
+    n_unlabelled : int
+        How many rows of the file were left out, as they have no label.
     """
 
     X: Any
@@ -98,6 +106,13 @@ class Table:
     ids: np.ndarray | None = None
     missing: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    rows: np.ndarray | None = None
+    n_unlabelled: int = 0
+
+    @property
+    def row_numbers(self) -> np.ndarray:
+        """The number of each row in the file, counted from 1."""
+        return np.arange(1, self.n_rows + 1) if self.rows is None else self.rows
 
     @property
     def n_rows(self) -> int:

@@ -1,0 +1,112 @@
+"""How a search was made, as plain data for the report and the JSON, and in words."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from ..report.plain import words
+from ..search.progress import duration
+from ..tables import Table
+from .grids import SearchPlan, own_name
+from .searching import Searched
+from .staged import BUDGET, Stages, Widened
+from .terminal import Terminal
+from .tune import TuneRequest
+
+__all__ = ["gather_facts", "tell_facts"]
+
+
+def gather_facts(
+    found: Searched, plan: SearchPlan, request: TuneRequest, table: Table, n_encoded: int,
+    budget: float | None,
+) -> dict[str, Any]:  # fmt: skip
+    """What the report needs to know that is not in the search itself.
+
+    Parameters
+    ----------
+    found : Searched
+    plan : SearchPlan
+    request : TuneRequest
+    table : Table
+        All rows.
+    n_encoded : int
+        Number of columns after encoding.
+    budget : float, optional
+        Seconds.
+    """
+    stages, size = found.stages, found.size
+    n_done = len(found.search.cv_results_["params"])
+    sample = found.sample
+    return {
+        "search": {"name": plan.name, "n_planned": stages.n_planned, "why": plan.why},
+        "seconds": found.seconds,
+        "stopped": None
+        if stages.stopped is None
+        else {
+            "reason": stages.stopped,
+            "n_done": n_done,
+            "n_planned": stages.n_planned,
+            "in_words": _stopped(stages, n_done, budget),
+        },
+        "widened": [
+            {**asdict(one), "name": own_name(one.parameter), "in_words": _widened(one)}
+            for one in stages.widened
+        ],
+        "sample": None
+        if sample is None
+        else {
+            "n_rows": sample.table.n_rows,
+            "n_of": sample.n_of,
+            "asked": not size.why,
+            "in_words": size.why or f"The search used a sample of {sample.in_words}.",
+        },
+        "approximation": None
+        if size.components is None
+        else {
+            "n_components": size.components,
+            "asked": not size.why,
+            "in_words": f"The kernel is approximated from {size.components} rows (Nystroem).",
+        },
+        "preprocessing": {
+            "scale": request.scale,
+            "impute": request.impute,
+            "features": list(table.feature_names),
+            "kinds": list(table.kinds),
+            "n_encoded": n_encoded,
+        },
+        "rows": {
+            "n_rows": table.n_rows,
+            "n_without_label": table.n_unlabelled,
+        },
+        "resumed": stages.n_known,
+    }
+
+
+def tell_facts(facts: dict[str, Any], terminal: Terminal) -> None:
+    """Note what happened during the search."""
+    for one in facts["widened"]:
+        terminal.note(one["in_words"])
+    if facts["resumed"]:
+        terminal.note(f"{facts['resumed']} candidates were taken over from the unfinished search.")
+    if facts["stopped"] is not None:
+        terminal.note(f"Partial: {facts['stopped']['in_words']}")
+
+
+def _widened(one: Widened) -> str:
+    far = words(one.values[-1])
+    return (
+        f"The best {own_name(one.parameter)} was at the edge of the grid, so values {one.side} it "
+        f"were tried too, {'down' if one.side == 'below' else 'up'} to {far}."
+    )
+
+
+def _stopped(stages: Stages, n_done: int, budget: float | None) -> str:
+    when = "by Ctrl-C"
+    if stages.stopped == BUDGET and budget is not None:
+        when = f"when its {duration(budget)} were over"
+    selected = "; the best of these was selected" if n_done > 1 else ", which was selected"
+    return (
+        f"The search was stopped {when}, after {n_done} of {stages.n_planned} candidates"
+        f"{selected}. The same command with --resume goes on."
+    )

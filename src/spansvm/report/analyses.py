@@ -1,0 +1,313 @@
+"""What the studies of the selected model found, in words and as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ..search.corrected import selecting_scorer
+from ..search.scoring import resolve_scorers
+from ..studies import (
+    Comparison,
+    Decisions,
+    Influence,
+    Leak,
+    Leaks,
+    LearningCurve,
+    Subject,
+    compare_baselines,
+    find_leaks,
+    learning_curve,
+    measure_influence,
+    rate_decisions,
+)
+from ..studies.association import strongest
+from ..studies.columns import column_of
+from ..studies.influence import MOST_FEATURES
+from .plain import cut, number, percent
+from .searched import SearchedCandidates
+
+__all__ = ["Analyses", "describe_analyses"]
+
+#: Of more features than can be permuted, this many are; with more columns than the second number,
+#: the first ones.
+_OF_MANY, _MOST_RANKED = 50, 2000
+
+#: Optimism of a score that is not between 0 and 1 may be larger, but not that of the error.
+_MOST_OPTIMISM = 0.1
+
+#: With more than this share of equal rows, figures must be read with care; with more than the
+#: second, a learning curve says nothing.
+_MANY, _MOSTLY = 0.05, 0.25
+
+_CHANCE = "Chance can explain the difference"
+_MEMORY = " As many rows are equal, part of that may be memory."
+
+_Found = TypeVar("_Found")
+
+
+@dataclass(frozen=True)
+class Analyses:
+    """Studies of the selected model; what could not be studied is None, and `notes` say why.
+
+    Attributes
+    ----------
+    n_rows, n_all : int
+        How many rows were studied, and how many the model was trained on.
+    comparison : Comparison or None
+        With other models on the same rows.
+    leaks : Leaks or None
+        Columns that give the target away.
+    influence : Influence or None
+        Of the features, by permuting them.
+    decisions : Decisions
+        Precision, recall and costs.
+    learning_curve : LearningCurve or None
+    verdicts : dict
+        What ``comparison``, ``influence`` and ``learning_curve`` mean, in a sentence or two.
+    cautions : list of str
+        One for each leak.
+    notes : list of str
+        What was sampled or left out, and why.
+    """
+
+    n_rows: int
+    n_all: int
+    comparison: Comparison | None
+    leaks: Leaks | None
+    influence: Influence | None
+    decisions: Decisions
+    learning_curve: LearningCurve | None
+    verdicts: dict[str, str]
+    cautions: list[str]
+    notes: list[str]
+
+
+def describe_analyses(
+    search: Any, X: Any, y: np.ndarray, names: Sequence[str], searched: SearchedCandidates
+) -> Analyses:
+    """Study the selected model of a fitted search.
+
+    Parameters
+    ----------
+    search : SpanSearch
+    X, y
+        What it was fitted on.
+    names : sequence of str
+        Of the columns; empty if they mean nothing to a reader.
+    searched : SearchedCandidates
+        What is said of the search.
+    """
+    subject = Subject.of(search.best_estimator_, X, y, names)
+    notes: list[str] = []
+    if subject.sampled:
+        notes.append(
+            f"To save time, these studies are those of a model with the same setting, trained on "
+            f"{subject.n_rows} of the {subject.n_all} rows."
+        )
+    repeated = subject.n_repeated > _MANY * subject.n_rows
+    if repeated:
+        notes.append(
+            f"{subject.n_repeated} of {subject.n_rows} rows have an equal one, which stays when "
+            "they are left out. Models that can memorise rows look better for that, features seem "
+            "to have more influence, and the learning curve falls more steeply."
+        )
+    scorer = _scorer(search)
+    with subject.machines.holding_grams():
+        comparison = _tried(
+            notes, "Other models", lambda: compare_baselines(subject, search, scorer)
+        )
+        leaks = _tried(notes, "Leaks", lambda: find_leaks(subject))
+        # Scores between 0 and 1 are about as optimistic as the error is.
+        flattered = 0.0
+        if comparison is not None:
+            flattered = min(max(comparison.optimism, comparison.score_optimism), _MOST_OPTIMISM)
+        influence = None
+        if subject.names:
+            columns = _permuted(subject)
+            influence = _tried(
+                notes, "The influence of features",
+                lambda: measure_influence(
+                    subject, columns=columns, scorer=scorer, optimism=flattered
+                ),
+            )  # fmt: skip
+        curve = _tried(
+            notes, "The learning curve", lambda: learning_curve(subject, optimism=flattered)
+        )
+        decisions = rate_decisions(subject)
+    verdicts = {}
+    if comparison is not None:
+        notes += comparison.skipped
+        verdicts["comparison"] = _of_comparison(comparison, searched, repeated)
+    if influence is not None:
+        verdicts["influence"] = _of_influence(influence, repeated)
+    if curve is not None:
+        verdicts["learning_curve"] = _of_curve(curve, subject.n_repeated > _MOSTLY * subject.n_rows)
+    return Analyses(
+        n_rows=subject.n_rows,
+        n_all=subject.n_all,
+        comparison=comparison,
+        leaks=leaks,
+        influence=influence,
+        decisions=decisions,
+        learning_curve=curve,
+        verdicts=verdicts,
+        cautions=[] if leaks is None else [_of_leak(leak, leaks, subject) for leak in leaks.found],
+        notes=notes,
+    )
+
+
+def _tried(notes: list[str], what: str, study: Callable[[], _Found | str]) -> _Found | None:
+    """What a study found; None, with a note, if it could not be carried out.
+
+    Steps of the user's pipeline may refuse permuted or constant columns, and a long search must
+    not lose its report for that.
+    """
+    try:
+        found = study()
+    except Exception as error:
+        notes.append(f"{what} could not be studied: {type(error).__name__}: {cut(error)}")
+        return None
+    if isinstance(found, str):
+        notes.append(found)
+        return None
+    return found
+
+
+def _scorer(search: Any) -> Callable[..., Any] | None:
+    """The scorer that the search selected by, unless it is accuracy."""
+    if search.scoring is None or search.scoring == "accuracy":
+        return None
+    name = selecting_scorer(search)
+    if name == "accuracy":
+        return None
+    return resolve_scorers(search.estimator, search.scoring).get(name)
+
+
+def _permuted(subject: Subject) -> list[int]:
+    """The columns to permute: all, or those that tell most about the classes."""
+    number_of = len(subject.names)
+    if number_of <= MOST_FEATURES:
+        return list(range(number_of))
+    if number_of > _MOST_RANKED:
+        return list(range(_OF_MANY))
+    columns = [column_of(subject.X, column) for column in range(number_of)]
+    return strongest(columns, subject.indices, _OF_MANY)
+
+
+# In words ---------------------------------------------------------------------------------------
+
+
+def _of_comparison(comparison: Comparison, searched: SearchedCandidates, repeated: bool) -> str:
+    """How the selected model does against the best of the others."""
+    if comparison.score is None:
+        text = _by_error(comparison)
+    else:
+        text = _by_score(comparison, searched.scoring)
+    if repeated and not text.startswith(_CHANCE):
+        text += _MEMORY
+    if searched.n_compared > 1:
+        text += (
+            f" The selected model is the best of {searched.n_compared} candidates on these same "
+            "rows, which flatters it"
+        )
+        known = searched.promise is not None
+        text += "; the differences are corrected for that." if known else " a little."
+    return text.strip()
+
+
+def _by_error(comparison: Comparison) -> str:
+    best = min(comparison.baselines, key=lambda one: one.error)
+    difference = best.difference
+    if not difference.clear:
+        return _no_difference(best.name, difference.value <= 0.0)
+    low, high = sorted(100 * abs(end) for end in difference.interval)
+    word = "fewer" if difference.value > 0.0 else "more"
+    return (
+        f"Of 100 left-out rows the selected model misclassifies {abs(100 * difference.value):.1f} "
+        f"{word} than the strongest of these ({best.name}; 95% CI {low:.1f} to {high:.1f})."
+    )
+
+
+def _by_score(comparison: Comparison, name: str) -> str:
+    scored = [
+        (one.score_difference, one.score_interval, one.name)
+        for one in comparison.baselines
+        if one.score_difference is not None and one.score_interval is not None
+    ]
+    if not scored:
+        return ""
+    difference, interval, best = max(scored)
+    if interval[0] <= 0.0 <= interval[1]:
+        return _no_difference(best, difference >= 0.0)
+    low, high = sorted(abs(end) for end in interval)
+    word = "lower" if difference > 0.0 else "higher"
+    return (
+        f"For left-out rows the {name} of the selected model is {number(abs(difference), 2)} "
+        f"{word} than that of the strongest of these ({best}; 95% CI {number(low, 2)} to "
+        f"{number(high, 2)})."
+    )
+
+
+def _no_difference(name: str, no_better: bool) -> str:
+    text = f"{_CHANCE} between the selected model and the strongest of these ({name})"
+    return text + (": the search found nothing better." if no_better else ".")
+
+
+def _of_leak(leak: Leak, leaks: Leaks, subject: Subject) -> str:
+    right = f"{subject.n_rows - leak.n_wrong} of {subject.n_rows} rows"
+    text = {
+        "copy": f"looks like a copy of the target: each value stands for one class, in {right}",
+        "counter": f"numbers the rows, and its number alone tells the class of {right}: they seem "
+        "to have been sorted by the target",
+        "alone": f"alone tells the class of {right}, far more than all other features together",
+    }[leak.kind]
+    text = (
+        f"The feature '{leak.name}' {text}. If it is not known before the target is, leave it out: "
+        f"without it the left-out error is {percent(leak.error_without)} instead of "
+        f"{percent(leaks.error)}"
+    )
+    if len(leaks.found) > 1 and leaks.error_without_all is not None:
+        text += f", and without all such features {percent(leaks.error_without_all)}"
+    return text + "."
+
+
+def _of_influence(influence: Influence, repeated: bool) -> str:
+    clear = [one for one in influence.features if one.clear]
+    if not clear:
+        text = "The influence of every single feature can be chance."
+    else:
+        rest = len(influence.features) - len(clear)
+        first = ", ".join(f"'{one.name}'" for one in clear[:3])
+        text = f"The error depends most on {first}."
+        if rest:
+            others = "the other feature" if rest == 1 else f"the other {rest} features"
+            text += f" The influence of {others} can be chance."
+        text += _MEMORY if repeated else ""
+    return text
+
+
+def _of_curve(curve: LearningCurve, mostly_equal: bool) -> str:
+    gain, half = curve.gain, curve.points[-2].n_rows
+    low, high = gain.interval
+    interval = f"95% CI {_signed(-high)} to {_signed(-low)}"
+    text = (
+        f"From {half} to {curve.points[-1].n_rows} rows the error changed by "
+        f"{_signed(-gain.value)} percentage points ({interval})"
+    )
+    if mostly_equal:
+        return f"{text}. With so many equal rows, that does not tell whether more would help."
+    meaning = {
+        "falling": ": more rows would probably help further, but each doubling helps less.",
+        "flat": ": more rows of this kind would hardly help. Other features might.",
+        "unknown": ", too uncertain to tell whether more rows would help.",
+    }
+    return text + meaning[curve.verdict]
+
+
+def _signed(share: float) -> str:
+    text = f"{100 * share:+.1f}".replace("-", "\N{MINUS SIGN}")
+    return "0.0" if float(f"{100 * share:.1f}") == 0.0 else text

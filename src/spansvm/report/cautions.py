@@ -1,0 +1,165 @@
+"""Reasons not to trust a model as it is: copies among the rows, classes that are not predicted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._typing import Rows
+from ..errors import listed
+from ..group_left_out import groups_left_out, sets_of
+from ..lazy import LazyGram
+from ..machines import TrainedMachines
+from ..svc import SpanSVC
+from ..twins import equal_points, equal_rows
+from .loo_figures import ClassFigures, LeaveOneOutFigures
+from .plain import percent
+from .searched import SearchedCandidates
+
+__all__ = ["Duplicates", "count_duplicates", "find_cautions"]
+
+#: Copies are worth a caution from this share of the rows on.
+_MANY_COPIES = 0.01
+
+#: Removals at most, to leave copies out together: one for each set and pair of classes.
+_MOST_REMOVALS = 3000
+
+#: With fewer rows in a class, no score helps: there is too little to learn from.
+_FEW_IN_CLASS = 5
+
+
+@dataclass(frozen=True)
+class Duplicates:
+    """Rows that equal others in all features, as the SVM sees them.
+
+    With groups, only copies in other groups count: the others leave together anyway.
+
+    Attributes
+    ----------
+    n_rows : int
+    n_repeated : int
+        How many rows repeat an earlier one.
+    n_same, n_other : int
+        How many rows have a copy with the same label, and with another.
+    error_together : float or None
+        The error if copies leave together; None if it is not known.
+    """
+
+    n_rows: int
+    n_repeated: int
+    n_same: int
+    n_other: int
+    error_together: float | None
+
+    def in_words(self, error: float) -> str:
+        """What there is, what it does to an error that leaves rows out alone, what to do."""
+        repeat = "row repeats" if self.n_repeated == 1 else "rows repeat"
+        text = (
+            f"{self.n_repeated} of {self.n_rows} {repeat} an earlier one in all features: "
+            f"{self.n_same} have a copy with the same label, {self.n_other} one with another. "
+            "When a row is left out, its copies stay in: one with the same label gives the answer "
+            "away, one with another label contradicts it."
+        )
+        if self.error_together is not None:
+            text += (
+                f" If copies leave together, the error is {percent(self.error_together)} instead "
+                f"of {percent(error)}."
+            )
+        return (
+            f"{text} If new rows will not repeat old ones as often, remove the copies, or number "
+            "the distinct rows and give the numbers as groups."
+        )
+
+
+def count_duplicates(model: SpanSVC) -> Duplicates | None:
+    """Copies among the training rows of a fitted model; None if there are none."""
+    machines = model.machines_
+    assert isinstance(machines, TrainedMachines)
+    copies = (equal_points if machines.kernel.precomputed else equal_rows)(machines.X)
+    if copies is None:
+        return None
+    used = machines.bounds > 0
+    kinds, own = copies[used], machines.indices[used]
+    apart = np.arange(used.size)[used]
+    if model.left_out_sets_ is not None:
+        groups = np.empty(used.size, dtype=np.intp)
+        for number, rows in enumerate(model.left_out_sets_):
+            groups[rows] = number
+        apart = groups[used]
+    # A row has a copy that stays in if the rows like it are more than those that leave with it.
+    same, other = _n_staying(kinds, own, apart)
+    if not (same | other).any():
+        return None
+    together = None if model.left_out_sets_ is not None else _error_together(model, sets_of(copies))
+    n_repeated = int((same | other).sum()) - np.unique(kinds[same | other]).size
+    return Duplicates(kinds.size, n_repeated, int(same.sum()), int(other.sum()), together)
+
+
+def _n_staying(kinds: Rows, own: np.ndarray, apart: Rows) -> tuple[np.ndarray, np.ndarray]:
+    """Which rows have a copy of the same and of another label that does not leave with them."""
+    of_label = _sizes(kinds, own) - _sizes(kinds, own, apart)
+    of_any = _sizes(kinds) - _sizes(kinds, apart)
+    return of_label > 0, of_any > of_label
+
+
+def _sizes(*keys: np.ndarray) -> np.ndarray:
+    """For every row, how many rows have the same keys."""
+    _, codes, counts = np.unique(
+        np.column_stack(keys), axis=0, return_inverse=True, return_counts=True
+    )
+    return counts[codes.ravel()]
+
+
+def _error_together(model: SpanSVC, sets: list[Rows]) -> float | None:
+    """The error of the model if copies leave together."""
+    machines = model.machines_
+    assert isinstance(machines, TrainedMachines)
+    n_removals = sum(rows.size > 1 for rows in sets) * (machines.n_classes - 1)
+    if n_removals > _MOST_REMOVALS or isinstance(machines.grams().whole, LazyGram):
+        return None
+    return groups_left_out(machines, sets).error(model.break_ties)
+
+
+def find_cautions(
+    search: SearchedCandidates, figures: LeaveOneOutFigures, duplicates: Duplicates | None
+) -> list[str]:
+    """All cautions, in words."""
+    cautions = []
+    if duplicates is not None and duplicates.n_repeated >= _MANY_COPIES * duplicates.n_rows:
+        cautions.append(duplicates.in_words(figures.error))
+    unsaid = figures.never_said
+    cautions += [_not_predicted(one, search, figures) for one in unsaid if one.n_rows > 1]
+    single = [f"'{one.label}'" for one in figures.classes if one.n_rows == 1]
+    if single:
+        text = (
+            f"{listed(single)} {'has' if len(single) == 1 else 'have'} a single row"
+            f"{'' if len(single) == 1 else ' each'}. Left out, nothing remains to learn the class "
+            "from: it counts as an error whatever the model."
+        )
+        cautions.append(f"{text} Add rows of such a class, or leave it out.")
+    return cautions
+
+
+def _not_predicted(
+    one: ClassFigures, search: SearchedCandidates, figures: LeaveOneOutFigures
+) -> str:
+    """That a class is predicted for no left-out row, and what might help."""
+    has_it = f"({one.n_rows} of {figures.n_rows} rows have it)"
+    if one.n_fitted:
+        text = (
+            f"'{one.label}' is predicted for no left-out row {has_it}; the model predicts it only "
+            f"for {one.n_fitted} {'row' if one.n_fitted == 1 else 'rows'} that it was trained on."
+        )
+    else:
+        text = f"The model never predicts '{one.label}' {has_it}."
+    if one.n_rows < _FEW_IN_CLASS:
+        return f"{text} There is little to learn from so few rows: add some, or leave it out."
+    if one.n_rows * len(figures.classes) > figures.n_rows / 2:
+        return f"{text} The features may say little about it."
+    if search.selects_by_error:
+        return (
+            f"{text} Accuracy rewards ignoring such a rare class; a score such as "
+            "balanced_accuracy does not."
+        )
+    return text

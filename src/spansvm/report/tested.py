@@ -1,0 +1,162 @@
+"""The selected model on test rows, and whether that agrees with what was promised."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .headline import expected_error
+from .loo_figures import LeaveOneOutFigures, wilson
+from .plain import percent, words
+from .searched import SearchedCandidates
+
+__all__ = ["TestedRows", "describe_test"]
+
+#: Figures that have a place of their own on the page, and what the others are called.
+_PLACED = (
+    "error", "n_rows", "n_errors", "interval", "majority_error", "classes", "confusion", "source",
+    "score", "score_name", "findings",
+)  # fmt: skip
+_NAMES = {"roc_auc": "area under the ROC curve", "log_loss": "log loss of the probabilities"}
+
+#: How agreement with what was promised is said.
+_AGREES = "within what"
+
+
+@dataclass(frozen=True)
+class TestedRows:
+    """How the selected model performs on test rows.
+
+    Attributes
+    ----------
+    figures : dict of str to str
+        Everything known, by its name, in words.
+    error : float or None
+    interval : list of float or None
+        Wilson's 95% CI of the error.
+    classes : list of str
+    confusion : list of lists of int
+        Rows are the labels, columns the predictions; empty if not known.
+    findings : list of str
+        Whether it agrees with what was promised, and whether it beats the largest class.
+    doubts : list of str
+        Those of them that are no good news.
+    """
+
+    __test__ = False  # for pytest: not a test
+
+    figures: dict[str, str]
+    error: float | None
+    interval: list[float] | None
+    classes: list[str]
+    confusion: list[list[int]]
+    findings: list[str]
+    doubts: list[str]
+
+
+def describe_test(
+    test: Mapping[str, Any], search: SearchedCandidates, figures: LeaveOneOutFigures
+) -> TestedRows:
+    """What scores on test rows say.
+
+    Parameters
+    ----------
+    test : mapping
+        As :meth:`~spansvm.report.Report.from_search` takes it.
+    search : SearchedCandidates
+    figures : LeaveOneOutFigures
+    """
+    error, n_rows = test.get("error"), test.get("n_rows")
+    interval = test.get("interval")
+    if interval is None and error is not None and n_rows:
+        interval = wilson(round(error * n_rows), n_rows)
+    shown = {}
+    if n_rows:
+        shown["rows"] = words(n_rows)
+    if error is not None:
+        n_errors = test.get("n_errors")
+        counted = "" if n_errors is None else f", {n_errors} misclassified"
+        shown["error"] = f"{percent(error)}{counted}"
+        if interval is not None:
+            shown["error"] += f" (95% CI {_range(interval, percent)})"
+    if test.get("majority_error") is not None:
+        shown["majority-class error"] = percent(test["majority_error"])
+    score = _score(test, search)
+    if score is not None and search.scoring != "accuracy":
+        shown[search.scoring] = words(score)
+    for name, value in test.items():
+        if name not in (*_PLACED, search.scoring) and value is not None:
+            shown[_NAMES.get(name, name)] = words(value)
+    findings = [
+        *_against_promise(test, search, figures, interval),
+        *_against_majority(error, test.get("majority_error"), search),
+    ]
+    return TestedRows(
+        figures=shown,
+        error=error,
+        interval=interval,
+        classes=[str(label) for label in test.get("classes", ())],
+        confusion=[list(counts) for counts in test.get("confusion", ())],
+        findings=findings,
+        doubts=[sentence for sentence in findings if _AGREES not in sentence],
+    )
+
+
+def _score(test: Mapping[str, Any], search: SearchedCandidates) -> float | None:
+    """The score of the search on the test rows, under whatever name it was given."""
+    if test.get("score_name") == search.scoring:
+        return test.get("score")
+    return test.get(search.scoring)
+
+
+def _against_promise(
+    test: Mapping[str, Any],
+    search: SearchedCandidates,
+    figures: LeaveOneOutFigures,
+    interval: list[float] | None,
+) -> list[str]:
+    """Whether the selecting score, or the error, lies in the interval that was promised."""
+    if not search.selects_by_error and search.promise is not None:
+        score = _score(test, search)
+        if score is None:
+            return []
+        what = f"The {search.scoring} of the test rows, {words(score)}"
+        return [_compared(what, score, search.promise.interval, words)]
+    error, (_, promised) = test.get("error"), expected_error(search, figures)
+    if error is None or promised is None:
+        return []
+    sentence = _compared(f"The test error, {percent(error)}", error, promised, percent)
+    if not promised[0] <= error <= promised[1] and interval is not None:
+        # A share of few rows is uncertain itself.
+        if interval[0] > promised[1] or interval[1] < promised[0]:
+            sentence += " This is more than chance: the test rows differ from those of the search."
+        else:
+            sentence += (
+                f" With {test.get('n_rows')} test rows that may be chance: the 95% CI of the test "
+                f"error is {_range(interval, percent)}."
+            )
+    return [sentence]
+
+
+def _compared(what: str, value: float, promised: list[float], show: Any) -> str:
+    side = _AGREES
+    if not promised[0] <= value <= promised[1]:
+        side = "above what" if value > promised[1] else "below what"
+    return f"{what}, is {side} the search promised, {_range(promised, show)}."
+
+
+def _against_majority(
+    error: float | None, majority: float | None, search: SearchedCandidates
+) -> list[str]:
+    """That the largest class does as well; another score may be worth that."""
+    if error is None or majority is None or error < majority or not search.selects_by_error:
+        return []
+    return [
+        "On the test rows the model is no better than always predicting their largest class, "
+        f"which errs in {percent(majority)} of them."
+    ]
+
+
+def _range(interval: list[float], show: Any) -> str:
+    return f"{show(interval[0])} to {show(interval[1])}"

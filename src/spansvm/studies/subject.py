@@ -1,0 +1,255 @@
+"""The selected model with its rows, and the same setting trained on other rows or columns.
+
+The bounds ``C_i`` of the rows and the kernel, with its `gamma` as a number, are those of the
+selected model: neither scores nor weights nor the search itself are needed to train it again.
+Transformers are fitted again where columns change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .._linalg import one_blas_thread
+from .._typing import Array, Mask, Rows
+from .._validation import check_rows
+from ..group_left_out import groups_left_out
+from ..kernels import Kernel
+from ..left_out import LeftOutClasses, span_left_out
+from ..machines import PairPaths, TrainedMachines
+from ..memory import parse_budget
+from ..pair_grams import Grams
+from ..search.composite import fit_transformers, transform, unwrap
+from ..search.fit_arguments import take_rows
+from ..search.subsets import stratified_rows
+from ..svc import SpanSVC
+from .columns import column_of, is_missing, with_column
+
+__all__ = ["MOST_ROWS", "Subject", "part_of_sets"]
+
+#: More rows than this are sampled; but no fewer than the second number, whatever the memory.
+MOST_ROWS, _FEWEST_ROWS = 4000, 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A selected model and the rows that it is studied on.
+
+    Attributes
+    ----------
+    X : array-like, sparse matrix or data frame of shape (n, d)
+        The rows as the user knows them.
+    y : ndarray of shape (n,)
+    names : list of str
+        Of the columns; empty if they mean nothing, as with a Gram matrix.
+    steps : list of (str, transformer)
+        Fitted.
+    model : SpanSVC
+        The selected one.
+    machines : TrainedMachines
+        Trained on the rows: those of the model, unless rows were left aside.
+    left_out : LeftOutClasses
+        What they say of these rows when they are left out.
+    sets : list of ndarray of int, or None
+        Rows that leave together; None for single rows.
+    n_all : int
+        How many rows the model was trained on.
+    """
+
+    X: Any
+    y: np.ndarray
+    names: Sequence[str]
+    steps: Sequence[tuple[str, Any]]
+    model: SpanSVC
+    machines: TrainedMachines
+    left_out: LeftOutClasses
+    sets: list[Rows] | None
+    n_all: int
+
+    @classmethod
+    def of(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: np.ndarray,
+        names: Sequence[str],
+        most_rows: int | None = None,
+    ) -> Subject:
+        """The subject of a fitted SpanSVC, or of a pipeline that ends in one.
+
+        Parameters
+        ----------
+        estimator : SpanSVC or Pipeline
+        X, y
+            What it was fitted on.
+        names : sequence of str
+            Of the columns of `X`; empty if they mean nothing.
+        most_rows : int, optional
+            If there are more, 4000 by default, a sample of them is studied, with a model trained
+            on it.  Rows of zero weight never take part.
+        """
+        parts = unwrap(estimator)
+        steps, model = parts.steps, parts.machine
+        most_rows = MOST_ROWS if most_rows is None else most_rows
+        if model.gram_budget is not None:  # rows whose Gram matrix fits into the memory
+            fitting = int((parse_budget(model.gram_budget) / 8) ** 0.5)
+            most_rows = min(most_rows, max(fitting, _FEWEST_ROWS))
+        assert isinstance(model, SpanSVC)
+        machines = model.machines_
+        assert isinstance(machines, TrainedMachines)
+        sets = model.left_out_sets_
+        used = np.flatnonzero(machines.bounds > 0)
+        names = names if not machines.kernel.precomputed else []
+        whole = cls(X, y, names, steps, model, machines, model.left_out_, sets, used.size)
+        if used.size == y.size <= most_rows:
+            return whole
+        if used.size > most_rows:
+            used = used[_sample(y[used], part_of_sets(sets, used), most_rows)]
+        return whole.of_rows(used)
+
+    # What is known of it --------------------------------------------------------------------
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows are studied."""
+        return int(self.y.size)
+
+    @property
+    def sampled(self) -> bool:
+        """Whether these are only some of the rows."""
+        return self.n_rows < self.n_all
+
+    @property
+    def classes(self) -> np.ndarray:
+        """The labels of the classes."""
+        return self._classes[0]
+
+    @property
+    def indices(self) -> np.ndarray:
+        """The class of every row."""
+        return self._classes[1]
+
+    @cached_property
+    def _classes(self) -> tuple[np.ndarray, np.ndarray]:
+        classes, indices = np.unique(self.y, return_inverse=True)
+        return classes, indices
+
+    @cached_property
+    def wrong(self) -> Mask:
+        """Which rows are misclassified when they are left out."""
+        return self.left_out.wrong(self.model.break_ties)
+
+    @cached_property
+    def n_repeated(self) -> int:
+        """How many rows have an equal one, which stays when they are left out."""
+        points = self.machines.grams().points
+        if points.kinds is None:
+            return 0
+        kinds = points.kinds
+        if self.classes.size > 2:  # they are in the order of the Gram matrix
+            kinds = kinds[self.machines.pair_rows.place]
+        _, leaving, sizes = np.unique(
+            np.column_stack((kinds, self.units)), axis=0, return_inverse=True, return_counts=True
+        )
+        return int((np.bincount(kinds)[kinds] > sizes[leaving.ravel()]).sum())
+
+    @cached_property
+    def majority_error(self) -> float:
+        """The error of always saying the largest class."""
+        return 1.0 - float(np.bincount(self.indices).max()) / self.n_rows
+
+    @property
+    def units(self) -> np.ndarray:
+        """The set of every row: its own number, or that of its group."""
+        if self.sets is None:
+            return np.arange(self.n_rows)
+        units = np.empty(self.n_rows, dtype=np.intp)
+        for number, rows in enumerate(self.sets):
+            units[rows] = number
+        return units
+
+    # The setting on something else ----------------------------------------------------------
+
+    def of_rows(self, rows: Rows, factor: float = 1.0) -> Subject:
+        """The same setting, trained on some of the rows, as they were transformed.
+
+        `factor` multiplies the bounds ``C_i``.
+        """
+        kernel, points = self.machines.kernel, self.machines.X
+        points = points[np.ix_(rows, rows)] if kernel.precomputed else points[rows]
+        X = self.X
+        if not kernel.precomputed:
+            X = take_rows(X, rows)
+        sets = part_of_sets(self.sets, rows)
+        bounds = factor * self.machines.bounds[rows]
+        machines, left_out = self.train(points, self.y[rows], bounds, sets)
+        return Subject(
+            X, self.y[rows], self.names, self.steps, self.model, machines, left_out, sets,
+            self.n_all,
+        )  # fmt: skip
+
+    def without_columns(self, columns: Sequence[int]) -> Any:
+        """The transformed rows if these columns were constant."""
+        X = self.X
+        for column in columns:
+            values = column_of(X, column)
+            X = with_column(X, column, np.full(values.size, _known(values), dtype=values.dtype))
+        _, points, _ = fit_transformers(self.steps, X, self.y, {})
+        return check_rows(points, self.model.kernel)
+
+    @one_blas_thread
+    def train(
+        self,
+        points: Any,
+        y: np.ndarray,
+        bounds: Array,
+        sets: list[Rows] | None,
+        kernel: Kernel | None = None,
+    ) -> tuple[TrainedMachines, LeftOutClasses]:
+        """Machines for transformed rows, and what they say of these when they are left out."""
+        kernel, budget = kernel or self.machines.kernel, self.model.gram_budget
+        grams = Grams(kernel, points, np.unique(y, return_inverse=True)[1], budget)
+        found = PairPaths(grams).train(bounds, tol=self.model.tol, max_iter=self.model.max_iter)
+        machines = TrainedMachines(
+            points, grams.pair_rows, kernel, bounds, found, budget, grams=grams
+        )
+        if sets is None:
+            return machines, span_left_out(machines)
+        return machines, groups_left_out(machines, sets)
+
+    def transformed(self, X: Any) -> Any:
+        """Other rows, as the machines take them."""
+        rows = transform(dict(self.steps), X)
+        return check_rows(rows, self.model.kernel)
+
+
+def part_of_sets(sets: list[Rows] | None, rows: Rows) -> list[Rows] | None:
+    """The sets by places in `rows`; those without any row there are gone."""
+    if sets is None:
+        return None
+    place = np.full(max(int(own.max(initial=0)) for own in sets) + 1, -1, dtype=np.intp)
+    place[rows] = np.arange(rows.size)
+    parts = [place[own] for own in sets]
+    return [part[part >= 0] for part in parts if (part >= 0).any()]
+
+
+def _sample(y: np.ndarray, sets: list[Rows] | None, n_rows: int) -> Rows:
+    """About this many rows, with every class in its share, or whole sets of rows."""
+    if sets is None:
+        return stratified_rows(y, n_rows)
+    order = np.random.default_rng(0).permutation(len(sets))
+    ends = np.cumsum([sets[number].size for number in order])
+    enough = int(np.searchsorted(ends, n_rows, side="right"))
+    chosen = np.concatenate([sets[number] for number in order[: max(enough, 2)]])
+    # Two rows of every class at least: without them the class would be gone.
+    few = [np.flatnonzero(y == label)[:2] for label in np.unique(y)]
+    return np.unique(np.concatenate([chosen, *few]))
+
+
+def _known(values: np.ndarray) -> Any:
+    """Any value that is not missing."""
+    return next((value for value in values if not is_missing(value)), values[0])
