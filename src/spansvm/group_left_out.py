@@ -31,7 +31,7 @@ from .left_out import (
 )
 from .machines import TrainedMachines
 from .pairs import PairRows, labels
-from .values import LOOSE, accuracy_of, rounded, without_traces
+from .values import LOOSE, accuracy_of, ranking, without_traces
 
 __all__ = ["GroupValues", "folds_left_out", "groups_left_out", "sets_of"]
 
@@ -121,9 +121,7 @@ class GroupValues:
         models = machines.models()
         for column, model in enumerate(models):
             accuracy = accuracy_of(model.gram, model.solution)
-            plain = model.solution.decision[model.solution.present]
-            own = rounded(values[:, column], accuracy)
-            values[:, column] = plain.mean() if plain.std() <= accuracy else own
+            values[:, column] = ranking(model.solution, values[:, column], accuracy)
         return self._with_single(values, "comparable")
 
     def counted_in(self, pair_rows: PairRows) -> Array:

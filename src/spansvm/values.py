@@ -43,7 +43,7 @@ __all__ = [
     "accuracy_of",
     "exact_values",
     "left_out_values",
-    "rounded",
+    "ranking",
     "without_traces",
 ]
 
@@ -131,7 +131,7 @@ def left_out_values(
     alone = _alone_in_class(solution)
     decision[alone], shift[alone] = -solution.y[alone], 0.0
     return LeftOutValues(
-        rounded(decision, accuracy), _comparable(solution, decision - shift, accuracy), followed
+        rounded(decision, accuracy), ranking(solution, decision - shift, accuracy), followed
     )
 
 
@@ -165,7 +165,7 @@ def exact_values(gram: Gram, solution: DualSolution) -> LeftOutValues:
     error = min(removals.error, _UNFINISHED)
     accuracy = max(accuracy_of(gram, solution), _ABOVE_GAP * error)
     decision = without_traces(decision)
-    return LeftOutValues(decision, _comparable(solution, decision - shift, accuracy), rows.size)
+    return LeftOutValues(decision, ranking(solution, decision - shift, accuracy), rows.size)
 
 
 def without_traces(values: Array) -> Array:
@@ -177,7 +177,7 @@ def without_traces(values: Array) -> Array:
     return np.where(size <= _ZERO * size.max(initial=0.0), 0.0, values)
 
 
-def _comparable(solution: DualSolution, values: Array, accuracy: float) -> Array:
+def ranking(solution: DualSolution, values: Array, accuracy: float) -> Array:
     """Values for ranking: rounded to their accuracy, all equal if the model is constant."""
     plain = solution.decision[solution.present]
     if float(plain.std()) <= accuracy:

@@ -100,7 +100,7 @@ class Candidates:
             own = copy(getattr(self.machine, name))
             setattr(own, inner, value)
             setattr(self.machine, name, own)
-        elif hasattr(self.machine, name):  # otherwise only LibSVM has it
+        else:
             setattr(self.machine, name, value)
 
 
