@@ -259,6 +259,15 @@ def test_unconverged_models_are_marked():
     assert np.isfinite(ours.decision).all()
 
 
+def test_a_tolerance_may_be_any_number():
+    X, y = moons()
+    expected = train_dual(X @ X.T, y, np.ones(y.size), tol=1.0).alpha
+    for tol in (1, np.float32(1)):
+        np.testing.assert_array_equal(
+            train_dual(X @ X.T, y, np.ones(y.size), tol=tol).alpha, expected
+        )
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from sklearn.datasets import load_breast_cancer, load_wine, make_blobs
 from sklearn.preprocessing import minmax_scale
 from sklearn.svm import SVC
 
-from spansvm import SpanSVC
+from spansvm import SpanSearch, SpanSVC
 from spansvm.models import load_model, save_libsvm, save_model
 
 X, Y = load_wine(return_X_y=True)
@@ -61,6 +62,21 @@ def test_training_prints_nothing_whatever_verbose_says(capsys):
 def test_there_are_probabilities_whatever_probability_says(probability):
     model = SpanSVC(probability=probability).fit(X, Y)
     assert model.predict_proba(X).shape == (Y.size, 3)
+
+
+def test_numbers_in_single_precision_are_accepted_quietly():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = SpanSVC(C=np.float32(2), tol=np.float32(1e-3)).fit(X, Y)
+    np.testing.assert_array_equal(model.predict(X), SpanSVC(C=2).fit(X, Y).predict(X))
+    with pytest.raises(ValueError, match="tol must be a positive number"):
+        SpanSVC(tol=np.float32("inf")).fit(X, Y)
+
+
+def test_a_tolerance_may_be_a_whole_number():
+    assert SpanSVC(tol=1).fit(X, Y).score(X, Y) > 0.8
+    search = SpanSearch(SVC(), {"tol": [1, 1e-3]}, cv=3, error_score="raise").fit(X, Y)
+    assert (search.cv_results_["mean_test_score"] > 0.8).all()
 
 
 @pytest.mark.parametrize("state", [None, 0, np.int64(3), np.random.RandomState(0)])

@@ -42,6 +42,8 @@ def check_parameters(estimator: Any, constraints: Mapping[str, Constraint]) -> N
 
 def is_positive(value: Any) -> bool:
     """Whether a value is a finite positive number."""
+    if isinstance(value, np.floating):
+        value = float(value)  # a number in single precision is not comparable with the largest
     return isinstance(value, Real) and not is_bool(value) and bool(0 < value <= _LARGEST)  # type: ignore[operator]
 
 

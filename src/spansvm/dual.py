@@ -209,8 +209,7 @@ def train_dual(
     if not solution.converged:
         warnings.warn(
             f"The solver stopped after {solution.iterations} iterations with the KKT conditions "
-            f"violated by {solution.gap:.2g} (tol={tol:g}). Scale the features, or raise tol or "
-            "max_iter.",
+            f"violated by {solution.gap:.2g} (tol={tol:g}). {advice_on_stops(solution.gap)}",
             ConvergenceWarning,
             stacklevel=2,
         )
@@ -230,6 +229,7 @@ def solve_dual(
 ) -> DualSolution:
     """:func:`train_dual` without its warnings, for callers that issue their own."""
     check_limits(tol, max_iter)
+    tol = float(tol)  # compiled code takes no other numbers
     gram = as_gram(K)
     y = check_labels(y)
     C = check_weights(C, y.size, name="C")

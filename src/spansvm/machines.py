@@ -59,6 +59,7 @@ class PairPaths:
         spans : bool, default=True
             Whether left-out values will be needed.
         """
+        tol = float(tol)  # compiled code takes no other numbers
         together = max_iter == -1 and self._suits
         size = self._together.at_once if together else 1
         for start in range(0, len(weights), size):

@@ -131,7 +131,7 @@ class Path:
 
         It reuses the spans of the previous model if they are the same.
         """
-        before = self._before
+        before, tol = self._before, float(tol)
         if before is None:
             solution = solve_dual(self.gram, self.y, C, tol=tol, max_iter=max_iter)
         else:
