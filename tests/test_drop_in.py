@@ -345,6 +345,7 @@ def test_the_machine_may_come_from_the_grid(flowers):
         (OneVsOneClassifier(SVC()), "An SVC is one-vs-one by itself"),
         (OneVsRestClassifier(CalibratedClassifierCV(SVC())), "is not supported"),
         (StandardScaler(), "Use GridSearchCV for other estimators"),
+        (SVC, r"got the class SVC. Make an object of it: SVC\(\)"),
     ],
 )
 def test_other_estimators_are_refused_with_what_to_use(flowers, model, advice):
@@ -353,6 +354,11 @@ def test_other_estimators_are_refused_with_what_to_use(flowers, model, advice):
     pipeline = Pipeline([("svm", SVC())])
     with pytest.raises(TypeError, match=advice):
         SpanSearch(pipeline, {"svm": [SVC(), model]}).fit(*flowers)
+
+
+def test_a_wrapper_without_an_estimator_is_refused_as_such(flowers):
+    with pytest.raises(TypeError, match="CalibratedClassifierCV has no estimator, and the grid"):
+        SpanSearch(CalibratedClassifierCV(), {"cv": [2, 3]}).fit(*flowers)
 
 
 class Straight(SVC):

@@ -370,7 +370,7 @@ class SpanSVC(ListsProperties, ClassifierMixin, TrainingRows, BaseEstimator):
             With the parameters that the two estimators share.  `weighting` is not one of them: the
             solution includes it, but another ``fit`` would not.  It has probabilities if
             ``probability=True``: LibSVM computes them from the sigmoids fitted here, so that they
-            are those of ``predict_calibrated_proba``.
+            are those of ``predict_calibrated_proba``, to within the 0.005 at which LibSVM stops.
         """
         check_is_fitted(self)
         return as_svc(self)

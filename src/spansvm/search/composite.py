@@ -117,6 +117,9 @@ def _check_machine(machine: Any, wrapper: Any) -> None:
             if wrapper is not None:
                 lacking = f"{type(wrapper).__name__} has no estimator"
             advice = f"{lacking}, and the grid does not provide one."
+        elif isinstance(machine, type):
+            name = f"the class {machine.__name__}"
+            advice = f"Make an object of it: {machine.__name__}()."
         elif is_wrapper(machine):
             advice = f"{type(wrapper).__name__} around {name} is not supported."
         else:
