@@ -505,7 +505,7 @@ MUTATIONS = [
       "a false alarm: the second training finds the same model, and nothing is replaced"),
     M("search/base", "arguments, self.gram_budget)", "arguments, None)",
       "the refit does not know the budget", "refit"),
-    M("search/candidates", "parts.inner, type(parts.wrapper)]", "type(parts.wrapper)]",
+    M("search/candidates", "parts.inner, type(parts.wrapper).__name__]", "type(parts.wrapper).__name__]",
       "settings inside one-vs-rest share a Gram matrix", "drop_in:inside_one_vs_rest"),
     M("search/composite", "{name: getattr(machine, name) for name in names}",
       "{name: value for name, value in machine.get_params().items() if name in names}",

@@ -73,7 +73,7 @@ class Candidates:
     @cached_property
     def _of_steps(self) -> str:
         parts = unwrap(self.estimator)
-        around = [parts.steps, parts.inner, type(parts.wrapper)]
+        around = [parts.steps, parts.inner, type(parts.wrapper).__name__]
         return _hash([*around, get_tags(self.estimator).input_tags.pairwise])
 
     def _is_neighbour(self, params: Mapping[str, Any]) -> bool:
