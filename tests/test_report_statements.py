@@ -250,9 +250,9 @@ def test_the_headline_says_the_corrected_error_and_the_largest_class():
 @pytest.mark.parametrize(
     ("scoring", "start"),
     [
-        ("roc_auc", "Of two rows, one of each class, it ranks the right one higher in "),
+        ("roc_auc", "Of two rows, one of each class, the model ranks the right one higher in "),
         ("balanced_accuracy", "If all classes were equally frequent, "),
-        ("f1_macro", "Its f1_macro is 0."),
+        ("f1_macro", "The model's f1_macro is 0."),
     ],
 )
 def test_another_score_is_said_after_the_error(scoring, start):
