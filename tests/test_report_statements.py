@@ -430,3 +430,31 @@ def test_class_weights_are_said_in_words(cancer):
     names = [axis.name for axis in report.search.axes]
     assert names == ["C", "class weights"]
     assert report.search.axes[1].labels == ["none", "malignant: 2.5"]
+
+
+def test_rows_of_equal_probability_are_one_point_of_the_calibration_curve():
+    # Five kinds of rows, sorted by label: groups cut through a kind would show shares of 0 and 1.
+    shares = [0.1, 0.2, 0.3, 0.8, 0.9]
+    kinds = np.repeat(np.arange(5), 60)
+    y = np.concatenate([np.arange(60) < share * 60 for share in shares]).astype(int)
+    _, report = reported(kinds[:, None].astype(float), y, {"C": [1.0], "gamma": [1.0]})
+    calibration = report.leave_one_out.calibration
+    assert sum(calibration.n_rows) == y.size
+    assert all(np.diff(calibration.predicted) > 1e-9)
+    assert min(calibration.n_rows) >= 6
+    assert all(low > 0.0 or high < 0.95 for low, high in zip(calibration.low, calibration.high))
+
+
+def test_values_that_have_commas_are_told_apart():
+    X, y = clouds([40, 30, 20])
+    weights = [None, {0: 1.0, 1: 2.0, 2: 3.0}, {0: 1.0, 1: 3.0, 2: 5.0}]
+    _, report = reported(X, y, {"C": [1.0], "class_weight": weights})
+    (axis,) = (axis for axis in report.search.axes if axis.name == "class weights")
+    assert axis.range_in_words == "; ".join(axis.labels)
+
+
+def test_a_machine_without_in_bound_vectors_is_said_to_have_none():
+    X, y = clouds([30, 30])
+    _, report = reported(X, y, {"C": [1e-4]})
+    assert report.trust.pairs[0].n_in_bound == 0
+    assert any(doubt.endswith("the machine has none of them.") for doubt in report.trust.doubts)
