@@ -94,8 +94,7 @@ def _score(search: SearchedCandidates, n_classes: int) -> str:
     if search.scoring == "roc_auc" and n_classes == 2:
         (said,) = frequencies([value])
         return (
-            "Of two rows, one of each class, the model ranks the right one higher in "
-            f"{said} cases."
+            f"Of two rows, one of each class, the model ranks the right one higher in {said} cases."
         )
     if search.scoring == "balanced_accuracy":
         (said,) = frequencies([1.0 - value])
