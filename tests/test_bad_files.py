@@ -67,7 +67,7 @@ TEXTS: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
     "percentages": ("d.csv", "a,y\n5%,0\n12.5 %,1\n", {}, "hold numbers, but '5%' in row 1"),
     "infinite": ("d.csv", "a,y\n1,0\ninf,1\n", {}, "holds numbers, but has 'inf' in row 2"),
     "duplicate names": (
-        "d.csv", "a,b,a,y\n1,2,3,0\n", {}, 
+        "d.csv", "a,b,a,y\n1,2,3,0\n", {},
         "d.csv has two columns named 'a'; rename one of them, or pass --no-header if that row is "
         "data.",
     ),
