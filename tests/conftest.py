@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import os
+import shlex
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -47,3 +50,33 @@ def data_folder() -> Path:
     if not folder:
         pytest.skip("SPANSVM_DATA is not set: it names the folder with the paper's data sets")
     return Path(folder)
+
+
+@pytest.fixture
+def command_line(tmp_path, monkeypatch, capsys) -> Callable[[str], tuple[int, str, str]]:
+    """Runs spansvm in an empty folder; gives exit code, standard output and error."""
+    from spansvm.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SPANSVM_DEBUG", "")
+
+    def command(line: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["spansvm", *shlex.split(line)])
+        with pytest.raises(SystemExit) as exit:
+            main()
+        captured = capsys.readouterr()
+        return exit.value.code or 0, captured.out, captured.err
+
+    return command
+
+
+@pytest.fixture
+def succeeding(command_line) -> Callable[[str], tuple[str, str]]:
+    """The same for commands that must succeed; gives standard output and error."""
+
+    def command(line: str) -> tuple[str, str]:
+        code, out, err = command_line(line)
+        assert not code, err
+        return out, err
+
+    return command

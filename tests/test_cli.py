@@ -7,7 +7,6 @@ import io
 import json
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -16,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spansvm.cli import main, options, tune
+from spansvm.cli import options, tune
 from spansvm.cli.grids import KERNEL_NAMES, SEARCHES
 from spansvm.cli.training_record import TrainingRecord
 from spansvm.models import load_model, save_model
@@ -55,22 +54,12 @@ def frame(n_rows=120, seed=0):
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
+def run(command_line):
     """Runs the command in a folder with data; gives exit code, standard output and error."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("SPANSVM_DEBUG", "")
     frame().to_csv("data.csv", index=False)
     frame(40, seed=1).to_csv("test.csv", index=False)
     Path("grid.yaml").write_text(GRID)
-
-    def command(line):
-        monkeypatch.setattr(sys, "argv", ["spansvm", *shlex.split(line)])
-        with pytest.raises(SystemExit) as exit:
-            main()
-        captured = capsys.readouterr()
-        return exit.value.code or 0, captured.out, captured.err
-
-    return command
+    return command_line
 
 
 def rows_of(path):

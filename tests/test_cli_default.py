@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +11,7 @@ import pytest
 from scipy import sparse
 from scipy.spatial.distance import pdist
 
-from spansvm.cli import main, searching
+from spansvm.cli import searching
 from spansvm.cli.grids import plan_search, spread_of
 from spansvm.cli.sizing import choose_size, parse_time
 from spansvm.cli.staged import key_of
@@ -41,21 +39,11 @@ def ring(n_rows=240, rare=0.5, seed=0, more=0):
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
+def run(command_line):
     """Runs the command in a folder with data; gives exit code, standard output and error."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("SPANSVM_DEBUG", "")
     ring().to_csv("data.csv", index=False)
     ring(rare=0.12).to_csv("rare.csv", index=False)
-
-    def command(line):
-        monkeypatch.setattr(sys, "argv", ["spansvm", *shlex.split(line)])
-        with pytest.raises(SystemExit) as exit:
-            main()
-        captured = capsys.readouterr()
-        return exit.value.code or 0, captured.out, captured.err
-
-    return command
+    return command_line
 
 
 def plan(path, **options):

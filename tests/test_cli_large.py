@@ -5,15 +5,12 @@ from __future__ import annotations
 import csv
 import json
 import re
-import shlex
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.kernel_approximation import Nystroem
 
-from spansvm.cli import main
 from spansvm.cli.grids import plan_search
 from spansvm.cli.smaller import approximated, coarser, draw_sample
 from spansvm.cli.terminal import Terminal
@@ -50,22 +47,12 @@ def frame(n_rows=300, seed=0):
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
+def run(command_line):
     """Runs the command in a folder with data; gives exit code, standard output and error."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("SPANSVM_DEBUG", "")
     frame().to_csv("data.csv", index=False)
     frame(100, seed=1).to_csv("test.csv", index=False)
     Path("grid.yaml").write_text("C: [1, 10]\ngamma: [0.1, 1]\n")
-
-    def command(line):
-        monkeypatch.setattr(sys, "argv", ["spansvm", *shlex.split(line)])
-        with pytest.raises(SystemExit) as exit:
-            main()
-        captured = capsys.readouterr()
-        return exit.value.code or 0, captured.out, captured.err
-
-    return command
+    return command_line
 
 
 SEARCH = "--drop batch --search grid.yaml"

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import shlex
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from spansvm.cli import main
 from spansvm.models import load_model
 from spansvm.tables import read_for_prediction
 
@@ -38,22 +35,11 @@ def customers(n_rows=160, seed=0):
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("SPANSVM_DEBUG", "")
+def run(succeeding):
     customers().to_csv("credit.csv", index=False, sep=";")
     customers(60, seed=1).to_csv("new.csv", index=False, sep=";")
     Path("grid.yaml").write_text("C: [1, 10]\ngamma: [0.1, auto]\n")
-
-    def command(line):
-        monkeypatch.setattr(sys, "argv", ["spansvm", *shlex.split(line)])
-        with pytest.raises(SystemExit) as exit:
-            main()
-        captured = capsys.readouterr()
-        assert not exit.value.code, captured.err
-        return captured.out, captured.err
-
-    return command
+    return succeeding
 
 
 @pytest.mark.parametrize("options", ["--weights weight --scale standard", "--drop weight"])

@@ -6,14 +6,11 @@ import csv
 import io
 import json
 import re
-import shlex
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from spansvm.cli import main
 from spansvm.cli.grids import plan_search
 from spansvm.models import load_model, save_model
 from spansvm.search.progress import SearchProgress
@@ -55,25 +52,14 @@ def three_classes(n_rows=150):
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
+def run(succeeding):
     """Runs the command in a folder with data; gives standard output and error."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("SPANSVM_DEBUG", "")
     persons().to_csv("persons.csv", index=False)
     rare().to_csv("rare.csv", index=False)
     three_classes().to_csv("three.csv", index=False)
     Path("grid.yaml").write_text("C: [1, 10]\ngamma: [1, 100]\n")
     Path("soft.yaml").write_text("C: [0.01, 0.1]\n")
-
-    def command(line):
-        monkeypatch.setattr(sys, "argv", ["spansvm", *shlex.split(line)])
-        with pytest.raises(SystemExit) as exit:
-            main()
-        captured = capsys.readouterr()
-        assert not exit.value.code, captured.err
-        return captured.out, captured.err
-
-    return command
+    return succeeding
 
 
 def rows_of(path):

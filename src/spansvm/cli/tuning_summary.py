@@ -164,7 +164,7 @@ def _print_suspicious(report: Report, terminal: Terminal, *, named: bool) -> Non
         else "The label that the other rows contradict, with the model's prediction without it:",
     )
     if report.suspicious.explanation:
-        terminal.say(report.suspicious.explanation)
+        terminal.say(report.suspicious.explanation or "No label is contradicted by the other rows.")
     if not named:
         terminal.say("Row 1 is the first row of data, after any header.")
 
