@@ -16,6 +16,8 @@ from spansvm import ClassWeighting, SpanSearch, SpanSVC, exact_loo
 from spansvm.report import Report, render_html
 from spansvm.report.cautions import Duplicates
 from spansvm.report.headline import frequencies
+from spansvm.report.loo_figures import wilson
+from spansvm.report.plain import percent
 from spansvm.studies.association import explained_share
 
 pytest.importorskip("jinja2", reason="jinja2 is not installed")
@@ -464,3 +466,8 @@ def test_a_machine_without_in_bound_vectors_is_said_to_have_none():
     _, report = reported(X, y, {"C": [1e-4]})
     assert report.trust.pairs[0].n_in_bound == 0
     assert any(doubt.endswith("the machine has none of them.") for doubt in report.trust.doubts)
+
+
+def test_the_end_of_an_interval_above_zero_does_not_look_like_zero():
+    assert [percent(end) for end in wilson(0, 8124)] == ["0.0%", "0.05%"]
+    assert percent(0.0005) == "0.1%"
