@@ -67,7 +67,9 @@ TEXTS: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
     "percentages": ("d.csv", "a,y\n5%,0\n12.5 %,1\n", {}, "hold numbers, but '5%' in row 1"),
     "infinite": ("d.csv", "a,y\n1,0\ninf,1\n", {}, "holds numbers, but has 'inf' in row 2"),
     "duplicate names": (
-        "d.csv", "a,b,a,y\n1,2,3,0\n", {}, "d.csv has two columns named 'a'; rename one of them.",
+        "d.csv", "a,b,a,y\n1,2,3,0\n", {},
+        "d.csv has two columns named 'a'; rename one of them, or pass --no-header if that row is "
+        "data.",
     ),
     "no name left": (
         "d.csv", "column 2,,y\n0,0,0\n2,0,1\n", {},
@@ -364,6 +366,9 @@ def test_missing_values_are_counted_unless_imputation_is_asked_for(tmp_path) -> 
     )
     with pytest.raises(UserError, match=message):
         build_pipeline(table, SVC())
+    (tmp_path / "texts.csv").write_text("a,b,y\n1,x,0\n2,x,1\n3,z,0\n4,,1\n")
+    with pytest.raises(UserError, match=r"\(1 in 'b'\); pass --impute most_frequent to fill"):
+        build_pipeline(read_table(tmp_path / "texts.csv"), SVC())
     with pytest.raises(UserError, match=r"--impute must be one of median, .*; got 'magic'"):
         build_pipeline(table, SVC(), impute="magic")
     with pytest.raises(UserError, match=r"--scale must be one of minmax, .*; got 'log'"):

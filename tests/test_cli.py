@@ -313,6 +313,10 @@ def test_evaluate_lays_estimates_beside_the_error_on_other_rows(run):
     for name in ("span bound", "span count bound", "xi-alpha", "area under ROC", "log loss"):
         assert name in out
     assert "was trained on" not in err
+    # Values and intervals are in the same unit.
+    told = " ".join(out.split())
+    assert len(re.findall(r"95% CI 0\.\d{4} to 0\.\d{4}", told)) == 3
+    assert "%" not in told.replace("95% CI", "")
 
 
 def test_evaluate_knows_the_training_file_again(run):

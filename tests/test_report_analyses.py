@@ -111,6 +111,19 @@ def test_a_leak_is_a_caution_at_the_top_and_a_table():
     assert "'result'" in report.analyses.verdicts["influence"]
 
 
+def test_of_two_leaks_neither_is_said_to_tell_more_than_all_other_features():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 80)
+    frame = pd.DataFrame(rng.normal(size=(160, 3)), columns=["a", "b", "c"])
+    frame = frame.assign(d=y + rng.normal(0, 0.2, 160), e=y + rng.normal(0, 0.2, 160))
+    report = reported(frame, y, MinMaxScaler())
+    leaks = report.analyses.leaks
+    assert {leak.kind for leak in leaks.found} == {"alone"}
+    assert len(leaks.found) == 2
+    for caution in report.cautions[:2]:
+        assert "far more than all features without such a caution together" in caution
+
+
 def test_equal_rows_are_no_reason_to_believe():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(80, 4)), rng.integers(0, 2, 80)

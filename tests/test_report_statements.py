@@ -14,7 +14,10 @@ from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, OneHotEncod
 
 from spansvm import ClassWeighting, SpanSearch, SpanSVC, exact_loo
 from spansvm.report import Report, render_html
+from spansvm.report.cautions import Duplicates
 from spansvm.report.headline import frequencies
+from spansvm.report.loo_figures import wilson
+from spansvm.report.plain import percent
 from spansvm.studies.association import explained_share
 
 pytest.importorskip("jinja2", reason="jinja2 is not installed")
@@ -98,6 +101,12 @@ def test_copies_are_counted_and_their_effect_is_that_of_leaving_them_out_togethe
     grouped = SpanSearch(make_pipeline(MinMaxScaler(), SpanSVC()), {"spansvc__C": [3.0]})
     assert Report.from_search(grouped.fit(X, y, groups=of_row), X, y).duplicates is None
     del search
+
+
+def test_an_error_that_copies_do_not_change_is_said_to_stay():
+    found = Duplicates(n_rows=90, n_repeated=9, n_same=18, n_other=0, error_together=0.0301)
+    assert " If copies leave together, the error stays 3.0%. " in found.in_words(0.03)
+    assert " the error is 3.0% instead of 2.0%. " in found.in_words(0.02)
 
 
 def test_a_single_copy_is_counted_but_no_caution():
@@ -250,9 +259,9 @@ def test_the_headline_says_the_corrected_error_and_the_largest_class():
 @pytest.mark.parametrize(
     ("scoring", "start"),
     [
-        ("roc_auc", "Of two rows, one of each class, it ranks the right one higher in "),
+        ("roc_auc", "Of two rows, one of each class, the model ranks the right one higher in "),
         ("balanced_accuracy", "If all classes were equally frequent, "),
-        ("f1_macro", "Its f1_macro is 0."),
+        ("f1_macro", "The model's f1_macro is 0."),
     ],
 )
 def test_another_score_is_said_after_the_error(scoring, start):
@@ -430,3 +439,35 @@ def test_class_weights_are_said_in_words(cancer):
     names = [axis.name for axis in report.search.axes]
     assert names == ["C", "class weights"]
     assert report.search.axes[1].labels == ["none", "malignant: 2.5"]
+
+
+def test_rows_of_equal_probability_are_one_point_of_the_calibration_curve():
+    # Five kinds of rows, sorted by label: cut through a kind, groups would tell of that order.
+    shares = [0.1, 0.2, 0.3, 0.8, 0.9]
+    kinds = np.repeat(np.arange(5), 60)
+    y = np.concatenate([np.arange(60) < share * 60 for share in shares]).astype(int)
+    _, report = reported(kinds[:, None].astype(float), y, {"C": [1.0], "gamma": [1.0]})
+    calibration = report.leave_one_out.calibration
+    assert sum(calibration.n_rows) == y.size
+    assert all(np.diff(calibration.predicted) > 1e-9)
+    assert min(calibration.n_rows) >= 6
+
+
+def test_values_that_have_commas_are_told_apart():
+    X, y = clouds([40, 30, 20])
+    weights = [None, {0: 1.0, 1: 2.0, 2: 3.0}, {0: 1.0, 1: 3.0, 2: 5.0}]
+    _, report = reported(X, y, {"C": [1.0], "class_weight": weights})
+    (axis,) = (axis for axis in report.search.axes if axis.name == "class weights")
+    assert axis.range_in_words == "; ".join(axis.labels)
+
+
+def test_a_machine_without_in_bound_vectors_is_said_to_have_none():
+    X, y = clouds([30, 30])
+    _, report = reported(X, y, {"C": [1e-4]})
+    assert report.trust.pairs[0].n_in_bound == 0
+    assert any(doubt.endswith("the machine has none of them.") for doubt in report.trust.doubts)
+
+
+def test_the_end_of_an_interval_above_zero_does_not_look_like_zero():
+    assert [percent(end) for end in wilson(0, 8124)] == ["0.0%", "0.05%"]
+    assert percent(0.0005) == "0.1%"

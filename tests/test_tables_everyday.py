@@ -207,6 +207,17 @@ def test_an_excel_file_is_a_table_like_any_other(workbook):
     )
 
 
+def test_a_title_above_the_names_is_not_taken_for_one(workbook):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.load_workbook(workbook)
+    book["patients"].insert_rows(1, 2)
+    book["patients"]["A1"] = "Patients of 2024"
+    book.save(workbook)
+    message = r"data.xlsx has 'Patients of 2024' alone in its first row, where column names are exp"
+    with pytest.raises(UserError, match=message):
+        read_table(workbook)
+
+
 def test_a_sheet_is_chosen_by_its_name(workbook):
     with pytest.raises(UserError, match=r"data.xlsx has a header but no rows"):
         read_table(workbook, FileOptions(sheet="legend"))

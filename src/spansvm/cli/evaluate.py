@@ -23,6 +23,8 @@ from .options import (
 from .terminal import Terminal
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from .held_out import HeldOut
     from .training_record import TrainingRecord
 
@@ -97,44 +99,45 @@ def _print(
     record: TrainingRecord | None, figures: HeldOut, source: str, error_name: str,
     terminal: Terminal,
 ) -> None:  # fmt: skip
-    from ..report.plain import number, percent
+    from ..report.plain import number
     from .test_rows import print_confusion
 
     def shown(share: float | None) -> str:
         return number(share) if share is None else f"{share:.4f}"
 
+    def interval(ends: Sequence[float]) -> str:
+        low, high = ends
+        return f"95% CI {shown(low)} to {shown(high)}"
+
     rows: list[list[object]] = []
     if record is not None:
         if record.corrected is not None:
-            low, high = (f"{end:.4f}" for end in record.corrected.interval)
             rows.append(
                 [record.corrected_name, shown(record.corrected.value),
-                 f"to expect on new rows; 95% CI {low} to {high}"],
+                 f"to expect on new rows; {interval(record.corrected.interval)}"],
             )  # fmt: skip
         if record.judged is not None:
             judged = record.judged
             rows.append(
                 [judged.name, shown(judged.error), f"of the model selected by {record.selected_by}"]
             )
-        low, high = (percent(end) for end in record.loo_interval)
         counted = record.n_searched or record.n_rows
         rows.append(
             [record.span_rule_name, shown(record.loo_error),
-             f"{counted} rows of {record.source}; 95% CI {low} to {high}"],
+             f"{counted} rows of {record.source}; {interval(record.loo_interval)}"],
         )  # fmt: skip
         if record.trained is not None:
-            low, high = (percent(end) for end in record.trained.interval)
             rows.append(
                 ["the same on all rows", shown(record.trained.error),
-                 f"{record.trained.n_rows} rows of {record.source}; 95% CI {low} to {high}"],
+                 f"{record.trained.n_rows} rows of {record.source}; "
+                 f"{interval(record.trained.interval)}"],
             )  # fmt: skip
         # The span-rule already has its line.
         others = [one for one in record.estimates if one["name"] != "span_rule"]
         rows += [[one["label"], shown(one["value"]), one["meaning"]] for one in others]
-    low, high = (percent(end) for end in figures.interval)
     rows.append(
         [error_name, shown(figures.error),
-         f"{figures.n_errors} of {figures.n_rows} rows of {source}; 95% CI {low} to {high}"],
+         f"{figures.n_errors} of {figures.n_rows} rows of {source}; {interval(figures.interval)}"],
     )  # fmt: skip
     rows.append(["majority-class error", shown(figures.majority_error), "without any model"])
     if figures.score_name != "accuracy" and figures.score is not None:

@@ -111,6 +111,13 @@ class SearchPlan:
         """The grid by the pipeline's parameter names."""
         return [{self.in_pipeline(name): part[name] for name in part} for part in self.parts]
 
+    @property
+    def searched(self) -> str:
+        """The name of the search in words of its parameters: a linear kernel has no gamma."""
+        has_gamma = any("gamma" in part for part in self.parts)
+        named = self.name in (C_GAMMA, C_GAMMA_WEIGHTS)
+        return self.name.replace("C-gamma", "C") if named and not has_gamma else self.name
+
     def in_pipeline(self, name: str) -> str:
         """The name of a parameter in the pipeline."""
         of_kernel = self.landmarks is not None and name in _OF_KERNEL

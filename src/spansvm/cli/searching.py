@@ -118,7 +118,7 @@ class Searcher:
             before.check(about, self.request.out)
         n_candidates = plan.n_candidates
         self.terminal.progress(
-            f"Searching {plan.name}: {n_candidates} candidates by {search.method}."
+            f"Searching {plan.searched}: {n_candidates} candidates by {search.method}."
         )
         with self.terminal.telling_warnings():
             try:

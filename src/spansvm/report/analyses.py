@@ -259,11 +259,13 @@ def _no_difference(name: str, no_better: bool) -> str:
 
 def _of_leak(leak: Leak, leaks: Leaks, subject: Subject) -> str:
     right = f"{subject.n_rows - leak.n_wrong} of {subject.n_rows} rows"
+    # Of several leaks each is compared with the features that are none.
+    others = "other features" if len(leaks.found) == 1 else "features without such a caution"
     text = {
         "copy": f"looks like a copy of the target: each value stands for one class, in {right}",
         "counter": f"numbers the rows, and its number alone tells the class of {right}: they seem "
         "to have been sorted by the target",
-        "alone": f"alone tells the class of {right}, far more than all other features together",
+        "alone": f"alone tells the class of {right}, far more than all {others} together",
     }[leak.kind]
     text = (
         f"The feature '{leak.name}' {text}. If it is not known before the target is, leave it out: "

@@ -62,10 +62,9 @@ class Duplicates:
             "away, one with another label contradicts it."
         )
         if self.error_together is not None:
-            text += (
-                f" If copies leave together, the error is {percent(self.error_together)} instead "
-                f"of {percent(error)}."
-            )
+            together, alone = percent(self.error_together), percent(error)
+            text += " If copies leave together, the error "
+            text += f"stays {alone}." if together == alone else f"is {together} instead of {alone}."
         return (
             f"{text} If new rows will not repeat old ones as often, remove the copies, or number "
             "the distinct rows and give the numbers as groups."

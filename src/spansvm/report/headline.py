@@ -90,11 +90,13 @@ def _score(search: SearchedCandidates, n_classes: int) -> str:
     if search.promise is not None:
         value = search.promise.value
     if value is None:
-        return f"Its {search.scoring} is not known."
+        return f"The model's {search.scoring} is not known."
     if search.scoring == "roc_auc" and n_classes == 2:
         (said,) = frequencies([value])
-        return f"Of two rows, one of each class, it ranks the right one higher in {said} cases."
+        return (
+            f"Of two rows, one of each class, the model ranks the right one higher in {said} cases."
+        )
     if search.scoring == "balanced_accuracy":
         (said,) = frequencies([1.0 - value])
         return f"If all classes were equally frequent, {said} would be misjudged."
-    return f"Its {search.scoring} is {number(value, 3)}."
+    return f"The model's {search.scoring} is {number(value, 3)}."

@@ -30,6 +30,9 @@ __all__ = [
 #: Bars of the margin histogram, points of a ROC curve, groups of a calibration curve.
 _BARS, _CURVE_POINTS, _GROUPS = 56, 200, 10
 
+#: Probabilities no further apart are equal: they differ by rounding.
+_SAME = 1e-9
+
 #: With more classes than this, one-vs-rest curves are indistinguishable.
 _MOST_CURVES = 6
 
@@ -218,6 +221,18 @@ def _operations(
     return result
 
 
+def _groups_of_equal_size(values: Array) -> list[npt.NDArray[np.intp]]:
+    """Rows from the smallest value to the largest, in groups; equal values stay together.
+
+    Divided, they would make points at one probability whose heights tell of the order in the file.
+    """
+    order = np.argsort(values, kind="stable")
+    rising = values[order]
+    ends = np.cumsum([part.size for part in np.array_split(order, _GROUPS)])
+    ends = np.searchsorted(rising, rising[ends - 1] + _SAME, side="right")
+    return [rows for rows in np.split(order, np.unique(ends)) if rows.size]
+
+
 def _calibration(
     names: np.ndarray,
     own: npt.NDArray[np.intp],
@@ -230,8 +245,7 @@ def _calibration(
     else:
         of = "the predicted class"
         values, happened = probabilities[np.arange(own.size), said], own == said
-    groups = [rows for rows in np.array_split(np.argsort(values, kind="stable"), _GROUPS)
-              if rows.size]  # fmt: skip
+    groups = _groups_of_equal_size(values)
     intervals = [wilson(int(happened[rows].sum()), rows.size) for rows in groups]
     return Calibration(
         of=of,

@@ -50,8 +50,19 @@ def number(value: float | None, digits: int = 4) -> str:
 
 
 def percent(share: float | None) -> str:
-    """A share as a percentage with one decimal; a dash if there is none."""
-    return _NONE if share is None or not math.isfinite(share) else f"{100 * share:.1f}%"
+    """A share as a percentage with one decimal, two if it is tiny; a dash if there is none.
+
+    Examples
+    --------
+    >>> from spansvm.report.plain import percent
+    >>> percent(0.123), percent(0.00047), percent(0.0)
+    ('12.3%', '0.05%', '0.0%')
+    """
+    if share is None or not math.isfinite(share):
+        return _NONE
+    # The end of an interval above 0 must not look like certainty.
+    tiny = 0.00005 < share < 0.0005
+    return f"{100 * share:.2f}%" if tiny else f"{100 * share:.1f}%"
 
 
 def words(value: Any) -> str:

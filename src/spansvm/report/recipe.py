@@ -177,7 +177,7 @@ def _range(values: np.ndarray) -> Any:
 
 def _setting(value: Any) -> Any:
     if isinstance(value, (list, tuple)) and any(isinstance(one, np.ndarray) for one in value):
-        return f"given for {len(value)} columns"
+        return f"given for {len(value)} {'column' if len(value) == 1 else 'columns'}"
     return plain(value)
 
 

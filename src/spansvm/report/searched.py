@@ -118,7 +118,9 @@ class SearchedAxis:
         if self.numeric and len(self.labels) > 2:
             spacing = ", logarithmic" if self.logarithmic else ""
             return f"{self.labels[0]} to {self.labels[-1]} ({len(self.labels)} values{spacing})"
-        listed = ", ".join(self.labels[:_MOST_CATEGORIES])
+        # A value such as the weights of several classes has commas of its own.
+        comma = "; " if any("," in label for label in self.labels) else ", "
+        listed = comma.join(self.labels[:_MOST_CATEGORIES])
         more = len(self.labels) - _MOST_CATEGORIES
         return f"{listed} and {more} more" if more > 0 else listed
 

@@ -176,9 +176,9 @@ def _doubts(
     fewest = min(pairs, key=lambda pair: pair.n_in_bound)
     if fewest.n_in_bound < _FEW_IN_BOUND and not grouped:
         which = f" between {' and '.join(fewest.classes)}" if len(pairs) > 1 else ""
+        count = f"only {fewest.n_in_bound}" if fewest.n_in_bound else "none"
         doubts.append(
-            f"The span-rule rests on in-bound vectors, and the machine{which} has only "
-            f"{fewest.n_in_bound} of them."
+            f"The span-rule rests on in-bound vectors, and the machine{which} has {count} of them."
         )
     if figures.n_rows < _FEW_ROWS:
         doubts.append(f"There are only {figures.n_rows} rows.")

@@ -148,7 +148,8 @@ def _column_names(name: str, first_row: list[str], header: bool | None) -> list[
             )
     for title in first_row:
         if title and first_row.count(title) > 1:
-            raise UserError(f"{name} has two columns named '{title}'; rename one of them.")
+            advice = "" if header else ", or pass --no-header if that row is data"
+            raise UserError(f"{name} has two columns named '{title}'; rename one of them{advice}.")
     return first_row
 
 

@@ -60,6 +60,12 @@ def read_excel(
     names = ["" if cell is None else str(cell).strip() for cell in header]
     if not others:
         raise UserError(f"{name} has a header but no rows; give a file with rows.")
+    if sum(map(bool, names)) == 1 and len(names) > 2:
+        title = next(filter(None, names))
+        raise UserError(
+            f"{name} has '{title}' alone in its first row, where column names are expected; "
+            "delete the rows above the names."
+        )
     for title in names:
         if title and names.count(title) > 1:
             raise UserError(f"{name} has two columns named '{title}'; rename one of them.")

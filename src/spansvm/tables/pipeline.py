@@ -57,9 +57,11 @@ def build_pipeline(
     if impute is not None and impute not in IMPUTATIONS:
         raise UserError(f"--impute must be one of {', '.join(IMPUTATIONS)}; got '{impute}'.")
     if impute is None and table.missing:
+        texts = set(table.missing) <= set(table.schema.named(CATEGORICAL))
         raise UserError(
-            f"{table.source} has missing values ({_counted(table.missing)}); pass --impute median "
-            "to fill them in, or remove those rows or columns."
+            f"{table.source} has missing values ({_counted(table.missing)}); pass --impute "
+            f"{'most_frequent' if texts else 'median'} to fill them in, or remove those rows or "
+            "columns."
         )
     features = _features(table, scale, impute, all_categories)
     return Pipeline([("features", features), ("svm", estimator)])
