@@ -7,7 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.datasets import (
+    load_breast_cancer,
+    load_diabetes,
+    load_digits,
+    load_iris,
+    load_wine,
+)
 
+from spansvm.errors import UserError
 from spansvm.tables import FileOptions, Roles, Schema, read_for_prediction, read_table
 from spansvm.tables.columns import MISSING
 
@@ -207,10 +215,111 @@ def test_inches_are_no_quotations(tmp_path) -> None:
 )
 def test_a_feature_that_counts_the_rows_is_noted(tmp_path, numbers, noted) -> None:
     rows = "".join(f"{number},{i % 2}\n" for i, number in enumerate(numbers))
-    table = read_table(write(tmp_path, "id,y\n" + rows))
-    note = "Column 'id' looks like row numbers; if so, pass --id 'id' or --drop 'id'."
-    assert table.feature_names == ("id",)
+    table = read_table(write(tmp_path, "a,y\n" + rows))
+    note = "Column 'a' looks like row numbers; if so, pass --id 'a' or --drop 'a'."
+    assert table.feature_names == ("a",)
     assert table.notes == ((note,) if noted else ())
+
+
+def notes_on(tmp_path, name, numbers, roles=None) -> tuple[str, ...]:
+    rows = "".join(f"{number},{i * i % 7},{i % 2}\n" for i, number in enumerate(numbers))
+    return read_table(write(tmp_path, f"{name},b,y\n{rows}"), roles=roles).notes
+
+
+RNG = np.random.default_rng(0)
+SCATTERED = RNG.permutation(RNG.choice(10**7, 60, replace=False))
+REPEATED = RNG.permutation(np.repeat(SCATTERED[:20], 3))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["ID", "patient_id", "customer id", "PassengerId", "id_client", "ID number", "Nr.", "No"],
+)
+def test_whole_numbers_with_the_name_of_an_id_are_noted(tmp_path, name) -> None:
+    assert notes_on(tmp_path, name, SCATTERED) == (
+        f"Column '{name}' seems to hold names, not measurements (60 different whole numbers in 60 "
+        f"rows); if so, pass --id '{name}' or --drop '{name}'.",
+    )
+
+
+@pytest.mark.parametrize("name", ["ID", "patient_nbr", "subject", "Subject#", "user number"])
+def test_an_id_that_repeats_may_be_a_group(tmp_path, name) -> None:
+    assert notes_on(tmp_path, name, REPEATED) == (
+        f"Column '{name}' seems to hold names, not measurements (20 different whole numbers in 60 "
+        f"rows); if rows with the same one belong together, pass --groups '{name}', else --drop "
+        f"'{name}' or --categorical '{name}'.",
+    )
+
+
+def test_an_id_is_not_offered_a_role_that_is_taken_or_that_it_cannot_have(tmp_path) -> None:
+    (note,) = notes_on(tmp_path, "ID", REPEATED, Roles(groups="b"))
+    assert note.endswith("; if so, pass --id 'ID' or --drop 'ID'.")
+    (note,) = notes_on(tmp_path, "ID", SCATTERED, Roles(id="b"))
+    assert note.endswith("; if so, pass --drop 'ID'.")
+    note = notes_on(tmp_path, "ID", [*SCATTERED[:-1], ""])[-1]
+    assert "59 different whole numbers in 60 rows" in note
+    assert note.endswith("; if so, pass --drop 'ID'.")
+    with pytest.raises(UserError, match="must have a value in every row"):
+        notes_on(tmp_path, "ID", [*SCATTERED[:-1], ""], Roles(id="ID"))
+    assert notes_on(tmp_path, "ID", SCATTERED, Roles(id="ID")) == ()
+
+
+def test_a_counter_with_gaps_is_noted_whatever_its_name(tmp_path) -> None:
+    half = RNG.permutation(RNG.choice(120, 60, replace=False)) + 5000
+    (note,) = notes_on(tmp_path, "a", half)
+    assert note == "Column 'a' looks like row numbers; if so, pass --id 'a' or --drop 'a'."
+    (note,) = notes_on(tmp_path, "a", [*half[:-1], half[0]])
+    assert (
+        "looks like row numbers; if rows with the same one belong together, pass --groups" in note
+    )
+    assert notes_on(tmp_path, "a", half[:20]) == ()  # by chance, perhaps
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers"),
+    [
+        ("a", SCATTERED),
+        ("a", REPEATED),
+        ("area", RNG.integers(400, 2500, 400)),
+        ("area", RNG.integers(400, 2500, 60)),
+        ("age", RNG.integers(18, 90, 60)),
+        ("price", RNG.integers(50, 500, 200) * 1000),
+        ("Number", RNG.integers(2, 11, 81)),
+        ("number of visits", SCATTERED),
+        ("no_of_visits", SCATTERED),
+        ("body mass index", RNG.integers(17, 40, 60)),
+        ("smoker_no", np.arange(60) % 3 % 2),
+        ("id", np.arange(60) % 3 % 2),
+        ("id_01", REPEATED),
+        ("id", RNG.normal(size=60)),
+        ("acid", REPEATED),
+        ("grid", SCATTERED),
+        ("NO2", SCATTERED),
+        ("patient age", REPEATED),
+    ],
+)
+def test_measurements_in_whole_numbers_are_not_taken_for_ids(tmp_path, name, numbers) -> None:
+    assert notes_on(tmp_path, name, numbers) == ()
+
+
+@pytest.mark.parametrize("load", [load_breast_cancer, load_wine, load_iris, load_diabetes])
+def test_no_feature_of_well_known_data_is_taken_for_an_id(tmp_path, load) -> None:
+    frame = load(as_frame=True).frame
+    frame["target"] = frame["target"] > 100 if load is load_diabetes else frame["target"]
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    assert read_table(tmp_path / "data.csv").notes == ()
+
+
+def test_columns_with_a_single_value_are_named_in_one_sentence(tmp_path) -> None:
+    load_digits(as_frame=True).frame.to_csv(tmp_path / "data.csv", index=False)
+    assert read_table(tmp_path / "data.csv").notes == (
+        "Columns 'pixel_0_0', 'pixel_4_0', 'pixel_4_7' have a single value each, so they tell "
+        "nothing; perhaps a filter left only that.",
+    )
+    rows = "".join(f"{i * i % 7},{'Ulm' if i else ''},{i % 2}\n" for i in range(20))
+    assert read_table(write(tmp_path, f"a,town,y\n{rows}")).notes == (
+        "Column 'town' has a single value, so it tells nothing; perhaps a filter left only that.",
+    )
 
 
 def test_a_target_of_many_whole_numbers_is_noted(tmp_path) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import UserError, closest_name, listed, require
 from .columns import Column
 from .dates import are_dates, date_parts, note_unclear
-from .row_numbers import note_counting
+from .row_numbers import note_names
 from .table import CATEGORICAL, NUMERIC, Schema, Table
 
 __all__ = [
@@ -172,6 +172,7 @@ def assemble(source: str, columns: list[Column], asked: Roles) -> Table:
         notes=(
             *notes,
             *_nearly_all_missing(missing, len(y)),
+            *_constant(X, missing),
             *note_many_classes(y, f"Target '{roles['target'].name}'"),
             *_names_of_rows(categories, len(y), {one.name for one in unclear}),
             *(note for column in unclear for note in note_unclear(column)),
@@ -179,7 +180,7 @@ def assemble(source: str, columns: list[Column], asked: Roles) -> Table:
                 note
                 for column, kind in zip(features, kinds, strict=True)
                 if kind == NUMERIC
-                for note in note_counting(column.name, X[column.name].to_numpy())
+                for note in note_names(column.name, X[column.name].to_numpy(), asked.given)
             ),
         ),
     )
@@ -243,6 +244,26 @@ def _nearly_all_missing(missing: dict[str, int], n_rows: int) -> list[str]:
         f"consider --drop '{name}'."
         for name, count in missing.items()
         if count >= _NEARLY_ALL * n_rows
+    ]
+
+
+def _constant(X: Any, missing: dict[str, int]) -> list[str]:
+    """A note on all features with a single value, except those that hardly have values."""
+    names = [
+        f"'{name}'"
+        for name in X.columns[X.nunique() == 1]
+        if missing.get(name, 0) < _NEARLY_ALL * len(X)
+    ]
+    if not names:
+        return []
+    if len(names) == 1:
+        return [
+            f"Column {names[0]} has a single value, so it tells nothing; perhaps a filter left "
+            "only that."
+        ]
+    return [
+        f"Columns {listed(names, _LISTED)} have a single value each, so they tell nothing; perhaps "
+        "a filter left only that."
     ]
 
 

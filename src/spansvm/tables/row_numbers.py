@@ -1,4 +1,4 @@
-"""Columns that only number the rows: an index written by pandas, or what looks like one."""
+"""Columns of numbers that name the rows, or groups of them: an index of pandas, or an ID."""
 
 from __future__ import annotations
 
@@ -11,13 +11,30 @@ import numpy as np
 from ..errors import UserError
 from .columns import Column
 
-__all__ = ["leave_out_index", "note_counting"]
+__all__ = ["leave_out_index", "note_names"]
 
 #: How pandas names an unnamed index in a Parquet file.
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 
 #: Fewer rows may be sorted by chance.
 _FEWEST_ROWS = 8
+
+#: A counter of which some numbers are not in the file: its rows, the share of numbers that are
+#: different, and how many numbers it may span for each row.
+_FEWEST_WITH_GAPS, _HARDLY_REPEATED, _WIDEST_SPAN = 30, 0.95, 2
+
+#: So few different numbers are yes and no rather than names.
+_FEW_CODES = 2
+
+#: Where a word begins in ``patientID`` and ``IDNumber``.
+_NEW_WORD = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+#: Words of names that say that a column is an ID; that it may be one; what often has one.
+_IDS = frozenset(("id", "ids", "identifier", "uid", "guid"))
+_NUMBERS = frozenset(("no", "nr", "nbr", "num", "number", "index"))
+_OWNERS = frozenset(
+    ("patient", "subject", "participant", "person", "customer", "client", "user", "account")
+)
 
 
 def leave_out_index(
@@ -59,16 +76,75 @@ def leave_out_index(
     return kept, tuple(notes)
 
 
-def note_counting(name: str, values: np.ndarray) -> tuple[str, ...]:
-    """A note if a numeric feature seems to number the rows."""
-    if values.size < _FEWEST_ROWS or not (values == np.round(values)).all():
+def note_names(name: str, values: np.ndarray, given: Collection[str] = ()) -> tuple[str, ...]:
+    """A note if a numeric feature seems to number the rows, or to name them or groups of them.
+
+    Ages, counts and prices are whole numbers, too.  A column is suspected only if its numbers leave
+    few gaps and hardly repeat, as those of a counter, or if its name says that it is an ID.
+
+    Parameters
+    ----------
+    name : str
+    values : ndarray of float
+    given : collection of str
+        The roles that other columns have.
+    """
+    known = values[~np.isnan(values)]
+    if known.size < _FEWEST_ROWS or not (known == np.round(known)).all():
         return ()
-    in_order = (np.diff(values) > 0).all()
-    if not in_order and not (np.diff(np.sort(values)) == 1).all():
+    numbers = np.unique(known)
+    complete = known.size == values.size
+    if complete and _number_the_rows(known, numbers):
+        seems = "looks like row numbers"
+    elif _is_called_id(name, numbers.size, known.size):
+        seems = (
+            f"seems to hold names, not measurements ({numbers.size} different whole numbers in "
+            f"{values.size} rows)"
+        )
+    else:
         return ()
+    # A name is needed in every row, a group too.
+    possible = [role for role in ("id", "groups") if complete and role not in given]
+    if numbers.size == known.size or "groups" not in possible:
+        advice = "if so, pass "
+        advice += f"--id '{name}' or " if "id" in possible else ""
+        return (f"Column '{name}' {seems}; {advice}--drop '{name}'.",)
     return (
-        f"Column '{name}' looks like row numbers; if so, pass --id '{name}' or --drop '{name}'.",
+        f"Column '{name}' {seems}; if rows with the same one belong together, pass --groups "
+        f"'{name}', else --drop '{name}' or --categorical '{name}'.",
     )
+
+
+def _number_the_rows(values: np.ndarray, numbers: np.ndarray) -> bool:
+    """Whether whole numbers increase from row to row, or are those of a counter in any order."""
+    if (np.diff(values) > 0).all() or (
+        numbers.size == values.size and _span(numbers) == values.size
+    ):
+        return True
+    # Measurements that are as dense repeat more often than this.
+    return bool(
+        values.size >= _FEWEST_WITH_GAPS
+        and numbers.size >= _HARDLY_REPEATED * values.size
+        and _span(numbers) <= _WIDEST_SPAN * values.size
+    )
+
+
+def _span(numbers: np.ndarray) -> float:
+    """How many whole numbers there are from the first to the last."""
+    return float(numbers[-1] - numbers[0] + 1)
+
+
+def _is_called_id(name: str, n_different: int, n_rows: int) -> bool:
+    """Whether the name of a column with so many different numbers says that it is an ID."""
+    words = re.split(r"[\W_]+", _NEW_WORD.sub(" ", name).strip(" .#:").lower())
+    if n_different <= _FEW_CODES:
+        return False
+    if words[-1] in _IDS or (words[0] in _IDS and not any(word.isdigit() for word in words)):
+        return True
+    if len(words) <= 2 and words[0] in _OWNERS and (len(words) == 1 or words[1] in _NUMBERS):
+        return True
+    # A "number" may be a count, and an "index" a measure; these repeat.
+    return words[-1] in _NUMBERS and n_different > n_rows / 2
 
 
 def _counts_from_the_start(column: Column) -> bool:
