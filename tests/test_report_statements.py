@@ -103,6 +103,22 @@ def test_copies_are_counted_and_their_effect_is_that_of_leaving_them_out_togethe
     del search
 
 
+def test_groups_are_not_advised_where_they_are_given():
+    X, y = with_copies(2)
+    advice = "number the distinct rows and give the numbers as groups."
+    search, report = reported(X, y, {"C": [3.0], "gamma": [3.0]})
+    assert report.cautions[0].endswith(f"remove the copies, or {advice}")
+    # The rows of a group are neighbours in the file, so most copies are in another one.
+    groups = np.arange(y.size) // 5
+    grouped = SpanSearch(make_pipeline(MinMaxScaler(), SpanSVC()), {"spansvc__C": [3.0]})
+    within = Report.from_search(grouped.fit(X, y, groups=groups), X, y, analyses=False)
+    assert within.duplicates.grouped
+    # With folds, only the caller knows of the groups.
+    by_folds = Report.from_search(search, X, y, analyses=False, facts={"rows": {"grouped": True}})
+    for told in (within, by_folds):
+        assert told.cautions[0].endswith("repeat old ones as often, remove the copies.")
+
+
 def test_an_error_that_copies_do_not_change_is_said_to_stay():
     found = Duplicates(n_rows=90, n_repeated=9, n_same=18, n_other=0, error_together=0.0301)
     assert " If copies leave together, the error stays 3.0%. " in found.in_words(0.03)
@@ -206,6 +222,22 @@ def test_a_class_of_one_row_gets_advice_that_can_help():
     assert "2" not in {row.label for row in report.suspicious.rows}
 
 
+def test_classes_of_the_same_fate_share_a_caution():
+    rng = np.random.default_rng(0)
+    X, y = clouds([80, 80])
+    X = np.vstack((X, X.mean(axis=0) + rng.normal(0, 3.0, (19, 3))))
+    y = np.append(y, np.repeat(np.arange(2, 9), [2, 2, 3, 2, 2, 2, 6]))
+    _, report = reported(X, y, {"C": [0.1]})
+    assert report.cautions == [
+        "The model never predicts '2', '3', '4', '5', ..., '7' (6 in all), which 13 of 179 rows "
+        "have. There is little to learn from so few rows: add some, or leave them out.",
+        "The model never predicts '8' (6 of 179 rows have it). Accuracy rewards ignoring such a "
+        "rare class; a score such as balanced_accuracy does not.",
+    ]
+    # The list of suspects names them all in brief, too.
+    assert "'2', '3', '4', '5', ..., '8' (7 in all) are not listed" in report.suspicious.explanation
+
+
 def test_a_class_that_only_training_rows_get_is_not_called_never_predicted():
     # Each row of the third class is alone among rows of the first.
     places = np.stack(np.meshgrid(np.arange(8.0), np.arange(8.0)), axis=-1).reshape(-1, 2)
@@ -221,6 +253,15 @@ def test_a_class_that_only_training_rows_get_is_not_called_never_predicted():
     assert "never" not in caution
     assert f"the model predicts it only for {seen} rows that it was trained on" in caution
     assert "balanced_accuracy" in caution
+    # The same rows as two classes, which share the caution.
+    y[-2:] = 3
+    search, report = reported(X, y, grid, model=make_pipeline(SpanSVC()))
+    seen = (search.predict(X) > 1).sum()
+    assert report.cautions == [
+        "'2', '3', which 5 of 93 rows have, are predicted for no left-out row; the model predicts "
+        f"them only for {seen} rows that it was trained on. There is little to learn from so few "
+        "rows: add some, or leave them out."
+    ]
 
 
 # The headline ---------------------------------------------------------------------------------

@@ -78,6 +78,7 @@ def gather_facts(
         "rows": {
             "n_rows": table.n_rows,
             "n_without_label": table.n_unlabelled,
+            "grouped": table.groups is not None,
         },
         "resumed": stages.n_known,
     }

@@ -44,6 +44,8 @@ class Duplicates:
         How many rows have a copy with the same label, and with another.
     error_together : float or None
         The error if copies leave together; None if it is not known.
+    grouped : bool
+        Whether the rows came in groups.
     """
 
     n_rows: int
@@ -51,6 +53,7 @@ class Duplicates:
     n_same: int
     n_other: int
     error_together: float | None
+    grouped: bool = False
 
     def in_words(self, error: float) -> str:
         """What there is, what it does to an error that leaves rows out alone, what to do."""
@@ -65,14 +68,17 @@ class Duplicates:
             together, alone = percent(self.error_together), percent(error)
             text += " If copies leave together, the error "
             text += f"stays {alone}." if together == alone else f"is {together} instead of {alone}."
-        return (
-            f"{text} If new rows will not repeat old ones as often, remove the copies, or number "
-            "the distinct rows and give the numbers as groups."
-        )
+        text += " If new rows will not repeat old ones as often, remove the copies"
+        if self.grouped:
+            return f"{text}."
+        return f"{text}, or number the distinct rows and give the numbers as groups."
 
 
-def count_duplicates(model: SpanSVC) -> Duplicates | None:
-    """Copies among the training rows of a fitted model; None if there are none."""
+def count_duplicates(model: SpanSVC, *, grouped: bool = False) -> Duplicates | None:
+    """Copies among the training rows of a fitted model; None if there are none.
+
+    `grouped` says whether the search had groups, even if the model leaves out single rows.
+    """
     machines = model.machines_
     assert isinstance(machines, TrainedMachines)
     copies = (equal_points if machines.kernel.precomputed else equal_rows)(machines.X)
@@ -92,7 +98,14 @@ def count_duplicates(model: SpanSVC) -> Duplicates | None:
         return None
     together = None if model.left_out_sets_ is not None else _error_together(model, sets_of(copies))
     n_repeated = int((same | other).sum()) - np.unique(kinds[same | other]).size
-    return Duplicates(kinds.size, n_repeated, int(same.sum()), int(other.sum()), together)
+    return Duplicates(
+        kinds.size,
+        n_repeated,
+        int(same.sum()),
+        int(other.sum()),
+        together,
+        grouped or model.left_out_sets_ is not None,
+    )
 
 
 def _n_staying(kinds: Rows, own: np.ndarray, apart: Rows) -> tuple[np.ndarray, np.ndarray]:
@@ -127,8 +140,15 @@ def find_cautions(
     cautions = []
     if duplicates is not None and duplicates.n_repeated >= _MANY_COPIES * duplicates.n_rows:
         cautions.append(duplicates.in_words(figures.error))
-    unsaid = figures.never_said
-    cautions += [_not_predicted(one, search, figures) for one in unsaid if one.n_rows > 1]
+    alike: dict[tuple[str, bool], list[ClassFigures]] = {}
+    for one in figures.never_said:
+        if one.n_rows > 1:
+            key = _advice(one, search, figures), bool(one.n_fitted)
+            alike.setdefault(key, []).append(one)
+    cautions += [
+        f"{_not_predicted(classes, figures.n_rows)}{advice.format(it=_it(classes))}"
+        for (advice, _), classes in alike.items()
+    ]
     single = [f"'{one.label}'" for one in figures.classes if one.n_rows == 1]
     if single:
         text = (
@@ -140,25 +160,37 @@ def find_cautions(
     return cautions
 
 
-def _not_predicted(
-    one: ClassFigures, search: SearchedCandidates, figures: LeaveOneOutFigures
-) -> str:
-    """That a class is predicted for no left-out row, and what might help."""
-    has_it = f"({one.n_rows} of {figures.n_rows} rows have it)"
-    if one.n_fitted:
-        text = (
-            f"'{one.label}' is predicted for no left-out row {has_it}; the model predicts it only "
-            f"for {one.n_fitted} {'row' if one.n_fitted == 1 else 'rows'} that it was trained on."
-        )
+def _not_predicted(classes: list[ClassFigures], n_rows: int) -> str:
+    """That classes are predicted for no left-out row; all or none of them for training rows."""
+    names = listed([f"'{one.label}'" for one in classes])
+    n_own, n_fitted = sum(one.n_rows for one in classes), sum(one.n_fitted or 0 for one in classes)
+    if len(classes) == 1:
+        never = f"{names} ({n_own} of {n_rows} rows have it)"
+        nowhere = f"{names} is predicted for no left-out row ({n_own} of {n_rows} rows have it)"
     else:
-        text = f"The model never predicts '{one.label}' {has_it}."
+        never = f"{names}, which {n_own} of {n_rows} rows have"
+        nowhere = f"{never}, are predicted for no left-out row"
+    if not n_fitted:
+        return f"The model never predicts {never}."
+    return (
+        f"{nowhere}; the model predicts {_it(classes)} only for {n_fitted} "
+        f"{'row' if n_fitted == 1 else 'rows'} that it was trained on."
+    )
+
+
+def _it(classes: list[ClassFigures]) -> str:
+    return "it" if len(classes) == 1 else "them"
+
+
+def _advice(one: ClassFigures, search: SearchedCandidates, figures: LeaveOneOutFigures) -> str:
+    """What might help a class that is not predicted, as a sentence with a place for "it"."""
     if one.n_rows < _FEW_IN_CLASS:
-        return f"{text} There is little to learn from so few rows: add some, or leave it out."
+        return " There is little to learn from so few rows: add some, or leave {it} out."
     if one.n_rows * len(figures.classes) > figures.n_rows / 2:
-        return f"{text} The features may say little about it."
+        return " The features may say little about {it}."
     if search.selects_by_error:
         return (
-            f"{text} Accuracy rewards ignoring such a rare class; a score such as "
-            "balanced_accuracy does not."
+            " Accuracy rewards ignoring such a rare class; a score such as balanced_accuracy does "
+            "not."
         )
-    return text
+    return ""

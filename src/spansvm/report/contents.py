@@ -176,7 +176,9 @@ class Report:
             figures = describe_leave_one_out(model)
             expected = expected_error(searched, figures)[0] if searched.selects_by_error else None
             trust = describe_trust(model, figures, expected)
-            duplicates = count_duplicates(model)
+            # With folds, the model leaves out single rows whatever the groups.
+            grouped = bool((facts or {}).get("rows", {}).get("grouped"))
+            duplicates = count_duplicates(model, grouped=grouped)
             studied = describe_analyses(search, X, labels, names, searched) if analyses else None
         return cls(
             title=title,

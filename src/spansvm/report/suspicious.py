@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from .._typing import Array
+from ..errors import listed
 from ..studies.association import MEASURE, explained_share
 from ..studies.columns import column_of
 from ..svc import SpanSVC
@@ -134,8 +135,8 @@ def _explanation(
     unsaid = [f"'{cut(label)}'" for label in classes if label not in said]
     if unsaid:
         parts.append(
-            f"Rows labelled {' or '.join(unsaid)} are not listed: no left-out row is predicted to "
-            "be that."
+            f"Rows labelled {listed(unsaid)} are not listed: no left-out row is predicted to be "
+            "that."
         )
     if ((margins < 0) & ~contradicted).any():
         parts.append(
