@@ -154,6 +154,21 @@ def test_the_score_of_the_search_is_compared():
     assert curve.label == 1
 
 
+def test_the_learning_curve_ends_at_the_error_that_the_page_shows():
+    X, y = load_breast_cancer(return_X_y=True)
+    by_errors = reported(X, y).analyses
+    by_area = reported(X, y, scoring="roc_auc").analyses
+    optimism = by_errors.comparison.optimism
+    assert optimism > 0
+    ends = [own.learning_curve.points[-1].error for own in (by_errors, by_area)]
+    expected = [by_errors.comparison.error + optimism, by_area.comparison.error]
+    np.testing.assert_allclose(ends, expected)
+    luck = "Part of it may be the luck of the selection"
+    assert luck not in by_errors.verdicts["learning_curve"]
+    falling = by_area.learning_curve.verdict == "falling"
+    assert (luck in by_area.verdicts["learning_curve"]) == falling
+
+
 def test_many_classes_one_feature_and_few_rows_have_a_page():
     rng = np.random.default_rng(0)
     y = np.arange(104) % 26

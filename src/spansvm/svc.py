@@ -406,9 +406,8 @@ class SpanSVC(ListsProperties, ClassifierMixin, TrainingRows, BaseEstimator):
         return kernel.gamma if keeps_vectors(kernel.name) else 0.0
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        # A model saved before a parameter existed has its default.
-        defaults = SpanSVC().get_params(deep=False)
-        super().__setstate__({**defaults, **state})
+        # A model saved before a parameter existed has its default.  Searches copy many models.
+        super().__setstate__({**vars(SpanSVC()), **state})
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "machines_")

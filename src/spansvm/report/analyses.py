@@ -121,10 +121,12 @@ def describe_analyses(
             notes, "Other models", lambda: compare_baselines(subject, search, scorer)
         )
         leaks = _tried(notes, "Leaks", lambda: find_leaks(subject))
-        # Scores between 0 and 1 are about as optimistic as the error is.
-        flattered = 0.0
+        # By how much the error is too small is known only if it selected.  Features are judged
+        # with more caution: scores between 0 and 1 are about as optimistic as the error is.
+        of_error = flattered = 0.0
         if comparison is not None:
-            flattered = min(max(comparison.optimism, comparison.score_optimism), _MOST_OPTIMISM)
+            of_error = min(comparison.optimism, _MOST_OPTIMISM)
+            flattered = max(of_error, min(comparison.score_optimism, _MOST_OPTIMISM))
         influence = None
         if subject.names:
             columns = _permuted(subject)
@@ -135,7 +137,7 @@ def describe_analyses(
                 ),
             )  # fmt: skip
         curve = _tried(
-            notes, "The learning curve", lambda: learning_curve(subject, optimism=flattered)
+            notes, "The learning curve", lambda: learning_curve(subject, optimism=of_error)
         )
         decisions = rate_decisions(subject)
     verdicts = {}
@@ -145,7 +147,9 @@ def describe_analyses(
     if influence is not None:
         verdicts["influence"] = _of_influence(influence, repeated)
     if curve is not None:
-        verdicts["learning_curve"] = _of_curve(curve, subject.n_repeated > _MOSTLY * subject.n_rows)
+        verdicts["learning_curve"] = _of_curve(
+            curve, subject.n_repeated > _MOSTLY * subject.n_rows, corrected=flattered == of_error
+        )
     return Analyses(
         n_rows=subject.n_rows,
         n_all=subject.n_all,
@@ -292,7 +296,8 @@ def _of_influence(influence: Influence, repeated: bool) -> str:
     return text
 
 
-def _of_curve(curve: LearningCurve, mostly_equal: bool) -> str:
+def _of_curve(curve: LearningCurve, mostly_equal: bool, corrected: bool) -> str:
+    """What the curve means; `corrected`: whether its last error is, or need not be, corrected."""
     gain, half = curve.gain, curve.points[-2].n_rows
     low, high = gain.interval
     interval = f"95% CI {_signed(-high)} to {_signed(-low)}"
@@ -307,7 +312,13 @@ def _of_curve(curve: LearningCurve, mostly_equal: bool) -> str:
         "flat": ": more rows of this kind would hardly help. Other features might.",
         "unknown": ", too uncertain to tell whether more rows would help.",
     }
-    return text + meaning[curve.verdict]
+    text += meaning[curve.verdict]
+    if not corrected and curve.verdict == "falling":
+        text += (
+            " Part of it may be the luck of the selection: as another score selected, the error of "
+            "all rows is not corrected for that."
+        )
+    return text
 
 
 def _signed(share: float) -> str:
