@@ -21,7 +21,7 @@ _FEWEST_ROWS = 8
 
 #: A counter of which some numbers are not in the file: its rows, the share of numbers that are
 #: different, and how many numbers it may span for each row.
-_FEWEST_WITH_GAPS, _HARDLY_REPEATED, _WIDEST_SPAN = 30, 0.95, 2
+_FEWEST_WITH_GAPS, _HARDLY_REPEATED, _WIDEST_SPAN = 50, 0.95, 2
 
 #: So few different numbers are yes and no rather than names.
 _FEW_CODES = 2
