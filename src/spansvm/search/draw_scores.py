@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -147,7 +148,7 @@ def _of_mean(values: Array, weight: Array | None) -> Array:
     return weight * (values - (weight @ values) / total) / total
 
 
-class _EachCandidate:
+class _EachCandidate(ABC):
     """Scores of one candidate after the other; candidates with equal predictions only once.
 
     Parameters
@@ -193,8 +194,9 @@ class _EachCandidate:
         """How much each row changes the score of the first candidate; None if not known."""
         return None
 
+    @abstractmethod
     def _scores(self, own: Mapping[str, np.ndarray], counts: np.ndarray) -> Array:
-        raise NotImplementedError
+        """Scores of a candidate's responses, one for each draw."""
 
 
 class RankedValues(_EachCandidate):
