@@ -32,6 +32,7 @@ __all__ = [
     "DrawScores",
     "RankedValues",
     "RowMeans",
+    "of_mean",
 ]
 
 #: Numbers in a block of a matrix: 8 MiB.
@@ -138,10 +139,10 @@ class CountedErrors:
             return None
         (places,) = self._places
         wrong = np.unpackbits(self._bits[0][0], count=places.size)
-        return _of_mean(1.0 - wrong.astype(np.float64), self._weight)
+        return of_mean(1.0 - wrong.astype(np.float64), self._weight)
 
 
-def _of_mean(values: Array, weight: Array | None) -> Array:
+def of_mean(values: Array, weight: Array | None) -> Array:
     """How much each row changes a mean."""
     weight = np.ones(values.size) if weight is None else weight
     total = weight.sum()
@@ -271,7 +272,7 @@ class RowMeans(_EachCandidate):
     def contributions(self) -> Array | None:
         """Those to the mean."""
         own = self._responses[0]
-        return None if own is None else _of_mean(self._value(own), self._weight)
+        return None if own is None else of_mean(self._value(own), self._weight)
 
     def _scores(self, own: Mapping[str, np.ndarray], counts: np.ndarray) -> Array:
         weight = np.ones(counts.shape[1]) if self._weight is None else self._weight

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from .._typing import Array, Mask, Rows
-from .draw_scores import AnyScorer, DrawScores
+from .draw_scores import AnyScorer, DrawScores, of_mean
 from .draws import draws
 
 __all__ = ["StandardErrors"]
@@ -42,9 +42,7 @@ class StandardErrors:
         if weight is None and self._single:
             share = float(some.mean())
             return float(np.sqrt(share * (1.0 - share) / some.size))
-        weight = np.ones(some.size) if weight is None else weight
-        total = weight.sum()
-        return self._of_contributions(weight * (some - (weight @ some) / total) / total)
+        return self._of_contributions(of_mean(some.astype(np.float64), weight))
 
     def of(self, scores: DrawScores) -> float:
         """That of any score of a single candidate; NaN if drawn rows do not have one."""
