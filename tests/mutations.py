@@ -483,7 +483,7 @@ MUTATIONS = [
       "routed weights do not weigh the score", "search:metadata_routing"),
     M("search/shared_data", "self._sets.get((transformers, kernel, number), make_set)",
       "self._sets.get((transformers, kernel), make_set)", "folds share a Gram matrix",
-      "search:kfold_scores"),
+      "search:kfold_scores|kfold_of_other"),
     M("search/shared_data", "self._rows.get((transformers, number), make_rows)",
       "self._rows.get(number, make_rows)", "settings of the transformers share their rows",
       "search:transformers_are|steps_and|nested"),
