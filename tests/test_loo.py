@@ -11,7 +11,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from spansvm import exact_loo
 from spansvm.dual import solve_dual
-from spansvm.following import follow, retrain
+from spansvm.following import Follower, retrain
 from spansvm.gram import Gram
 from spansvm.kernels import Kernel, resolve_kernel
 from spansvm.lazy import gram_of
@@ -111,7 +111,7 @@ def test_following_the_solution_is_retraining(C, copies):
     gram = Gram(resolve_kernel("rbf", Z, gamma=0.5)(Z))
     solution = solve_dual(gram, y, C * rng.uniform(0.5, 2.0, y.size), tol=1e-10)
     rows = np.flatnonzero(solution.support)
-    followed = follow(gram, solution, rows).decision
+    followed = Follower(gram, solution).follow(rows).decision
     assert np.isfinite(followed).all()
     trained, _, _ = retrain(gram, solution, rows)
     np.testing.assert_allclose(followed, trained, atol=1e-6)
@@ -214,7 +214,7 @@ def test_removals_on_an_indefinite_kernel_are_not_followed():
     y = np.where(np.arange(30) % 2 == 0, 1.0, -1.0)
     solution = solve_dual(gram, y, np.full(30, 1.0))
     assert solution.indefinite
-    assert np.isnan(follow(gram, solution, np.flatnonzero(solution.support)).decision).all()
+    assert np.isnan(Follower(gram, solution).follow(np.flatnonzero(solution.support)).decision).all()
     values = left_out_values(gram, solution)
     assert values.followed == 0
     rule = find_spans(gram, solution).decision
@@ -254,6 +254,6 @@ def test_removals_are_followed_where_every_vector_is_bounded(C):
     gram = Gram(Kernel("rbf", gamma=0.3)(rng.normal(size=(40, 3)) + 0.5 * y[:, None]))
     solution = solve_dual(gram, y, np.full(40, C), tol=1e-8)
     assert solution.bounded.all()
-    followed = follow(gram, solution, np.arange(40)).decision  # NaN where that was given up
+    followed = Follower(gram, solution).follow(np.arange(40)).decision  # NaN where that was given up
     retrained, _, _ = retrain(gram, solution, np.arange(40))
     np.testing.assert_allclose(followed, retrained, atol=1e-8)

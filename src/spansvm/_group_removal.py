@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ._changed import forget_changed, solve_changed
 from ._compile import njit
 from ._linalg import add_row, add_rows
 from ._removal import (
@@ -23,7 +24,6 @@ from ._removal import (
     first_to_stop,
     rooms,
     sides,
-    solve_changed,
     to_middle,
 )
 
@@ -93,6 +93,7 @@ def remove_group(
             n_free += 1
     slope, room = np.empty(n), np.empty(n)
     slots, z = np.empty(CHANGED, np.int64), np.empty(CHANGED)
+    inverse, known = np.empty((CHANGED, CHANGED)), np.zeros(1, np.int64)
     left = speed
     for _ in range(TURNS):
         if n_free == 0:
@@ -110,7 +111,7 @@ def remove_group(
                 i = changed[a]
                 z[a] = (column[i] - aim[i] if T.place[i] >= 0 else -column[i]) / speed
                 slots[a] = T.slot[i]
-            if not solve_changed(T, changed[:size], z):
+            if not solve_changed(T, changed[:size], inverse, known, z):
                 return False
             for i in range(n):
                 slope[i] = column[i] / speed
@@ -127,6 +128,7 @@ def remove_group(
         was_free = (T.place[q] >= 0) != (position[q] >= 0)
         n_free += change_kind(T, q, was_free, slope, state, least, most, still, lo, hi)
         if position[q] >= 0:
+            forget_changed(inverse, known, position[q], size, T.singular)
             size -= 1
             last = changed[size]
             changed[position[q]], position[last] = last, position[q]

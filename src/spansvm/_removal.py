@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import uint64
 
+from ._changed import forget_changed, solve_changed
 from ._compile import njit
 from ._descent import OFF_BOUND
 from ._linalg import add_row, add_rows
@@ -41,7 +42,6 @@ __all__ = [
     "remove_all",
     "rooms",
     "sides",
-    "solve_changed",
     "to_middle",
 ]
 
@@ -49,7 +49,7 @@ __all__ = [
 TURNS = 1000
 
 #: Maximum number of vectors that may have changed between free and bound.
-CHANGED = 150
+CHANGED = 300
 
 #: Slopes below this fraction of the largest squared distance count as zero.
 STILL = 1e-11
@@ -122,7 +122,7 @@ def remove_all(
     """
     T = Tableau(K, free, place, projected, weights, values, scale, singular, tableau, slot, used)
     n = x.size
-    start, now = np.empty((4, n)), np.empty((4, n))
+    start, now, inverse = np.empty((4, n)), np.empty((4, n)), np.empty((CHANGED, CHANGED))
     largest = 0.0
     for i in range(n):
         largest = max(largest, abs(x[i]))
@@ -140,7 +140,7 @@ def remove_all(
                 target[i] = source[i]
         result[k], shift[k] = _remove(
             T, rows[k], amounts[k], stays[k], now[0], now[1], now[2], now[3], lo, hi, x, r, sums,
-            number, largest, error,
+            number, largest, inverse, error,
         )  # fmt: skip
 
 
@@ -232,7 +232,8 @@ def change_kind(T, q, was_free, slope, state, least, most, still, lo, hi):
 
 @njit
 def _remove(
-    T, p, amount, stays, state, least, most, still, lo, hi, x, r, sums, number, largest, error
+    T, p, amount, stays, state, least, most, still, lo, hi, x, r, sums, number, largest, inverse,
+    error,
 ):  # fmt: skip
     """Follow one removal; return the final residual of p, and the mean growth of the others'."""
     n = state.size
@@ -249,7 +250,7 @@ def _remove(
     n_free = T.free.size - driven_free
     slope, room = np.empty(n), np.empty(n)
     slots, weights = np.empty(CHANGED + 1, np.int64), np.empty(CHANGED + 1)
-    z = np.empty(CHANGED)
+    z, known = np.empty(CHANGED), np.zeros(1, np.int64)
     own = amount
     sign = -1.0 if hi[p] > 0.0 else 1.0
     for _ in range(TURNS):
@@ -267,7 +268,7 @@ def _remove(
             residual += change
         else:
             _aim_at_one(T, changed[:size], p, z)
-            if not solve_changed(T, changed[:size], z):
+            if not solve_changed(T, changed[:size], inverse, known, z):
                 return np.nan, np.nan
             for a in range(size):
                 slots[a], weights[a] = T.slot[changed[a]], sign * z[a]
@@ -294,6 +295,7 @@ def _remove(
         was_free = (T.place[q] >= 0) != (position[q] >= 0)
         n_free += change_kind(T, q, was_free, slope, state, least, most, still, lo, hi)
         if position[q] >= 0:
+            forget_changed(inverse, known, position[q], size, T.singular)
             size -= 1
             last = changed[size]
             changed[position[q]], position[last] = last, position[q]
@@ -415,51 +417,3 @@ def _aim_at_one(T, changed, p, z):
         z[a] = -T.rows[T.slot[changed[a]]][p]
         if driven_free:
             z[a] = -1.0 if changed[a] == p else 0.0
-
-
-@njit
-def solve_changed(T, changed, z):
-    """Solve the system of the changed vectors, in place; False if it is singular.
-
-    By elimination with pivoting, not by Cholesky as in :mod:`spansvm._factor`: some of the vectors
-    left the free set and others joined it, so the system is indefinite.  It is small and changes
-    at every turn.  Multipliers and residuals are scaled so that all entries are of order 1.
-    """
-    size = changed.size
-    if size == 0:
-        return True
-    A, unit = np.empty((size, size)), np.empty(size)
-    root = np.sqrt(T.scale)
-    for a in range(size):
-        unit[a] = root if T.place[changed[a]] >= 0 else 1.0 / root
-    for a in range(size):
-        row = T.rows[T.slot[changed[a]]]
-        for b in range(size):
-            A[a, b] = (
-                row[changed[b]] * unit[a] * (-unit[b] if T.place[changed[b]] >= 0 else unit[b])
-            )
-        z[a] *= unit[a]
-    for a in range(size):
-        best = a
-        for b in range(a + 1, size):
-            if abs(A[b, a]) > abs(A[best, a]):
-                best = b
-        if not abs(A[best, a]) > T.singular:
-            return False
-        if best != a:
-            for c in range(size):
-                A[a, c], A[best, c] = A[best, c], A[a, c]
-            z[a], z[best] = z[best], z[a]
-        for b in range(a + 1, size):
-            factor = A[b, a] / A[a, a]
-            if factor != 0.0:
-                for c in range(a, size):
-                    A[b, c] -= factor * A[a, c]
-                z[b] -= factor * z[a]
-    for a in range(size - 1, -1, -1):
-        for c in range(a + 1, size):
-            z[a] -= A[a, c] * z[c]
-        z[a] /= A[a, a]
-    for a in range(size):
-        z[a] *= unit[a]
-    return True

@@ -29,6 +29,7 @@ from ._descent import (
     run,
     snap,
 )
+from ._doubt import find_drops
 from ._factor import factorise_into, limits_of
 from ._finish import finish_at, same_points
 from ._hull import fill_distances
@@ -51,8 +52,9 @@ FLAT, DRIFT = range(2)
 #: Integers for every machine; `READY` if it stands at a solution.
 READY, LIMIT = range(2)
 
-#: Results for every row: multipliers, decision values, squared spans and left-out values.
-ALPHA, DECISION, SPAN, LEFT_OUT = range(4)
+#: Results for every row: multipliers, decision values, squared spans, left-out values, and how much
+#: lower the margin of the latter may be.
+ALPHA, DECISION, SPAN, LEFT_OUT, DROP = range(5)
 
 #: Results for every machine: numbers, and integers.
 INTERCEPT, GAP = range(2)
@@ -290,7 +292,7 @@ reachable(leave_out, lambda K: (*_of_machine(K), MATRIX, MATRIX, _INTEGERS))
 @njit
 def advance(
     K, part, starts, machines, weights, rows, places, bounded, sums, scales, numbers, counts,
-    tol, limits, at, spans, found, measures, tallies,
+    tol, limits, at, spans, drops, found, measures, tallies,
 ):  # fmt: skip
     """Train machines with one vector of weights after the other, and leave each row out.
 
@@ -316,8 +318,8 @@ def advance(
         For :func:`spansvm._moving.move_bounds`: sums and shares of two sides for every machine.
     tol, limits, at
         Tolerance; thresholds of the factors; addresses.
-    spans
-        Whether spans are wanted, and left-out values.
+    spans, drops
+        Whether spans are wanted, and left-out values; and how much lower these may be.
     found, measures, tallies
         The results for each vector of weights.
     """
@@ -327,7 +329,7 @@ def advance(
     inverse, points, held = (
         np.empty((largest, largest)),
         np.empty(largest, np.int64),
-        np.zeros(1, np.int64),
+        np.zeros(2, np.int64),
     )
     for k in range(machines.size):
         m = machines[k]
@@ -360,3 +362,11 @@ def advance(
                 leave_out, at, own, m, one, end, C, rows, places, found[c], measures[c],
                 tallies[c],
             )  # fmt: skip
+            if drops:
+                call(
+                    find_drops, at, own, C, rows[LABEL][one:end], places[FIRST][one:end],
+                    rows[SIGNED][one:end], rows[LOW][one:end], rows[HIGH][one:end],
+                    rows[MERGED][one:end], found[c][ALPHA][one:end], found[c][DECISION][one:end],
+                    matrix, kept, inside.size, shift, ridge, inverse, points, held[SIZE],
+                    held[ACCURATE] != 0, found[c][DROP][one:end],
+                )  # fmt: skip

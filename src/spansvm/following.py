@@ -9,6 +9,7 @@ left-out values do not depend on how they were moved.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -27,11 +28,11 @@ from .span import removals
 
 __all__ = [
     "EXACT_TOLERANCE",
+    "Follower",
     "Removals",
     "Vertex",
     "can_follow",
     "find_vertex",
-    "follow",
     "make_tableau",
     "retrain",
 ]
@@ -58,11 +59,14 @@ class Removals(NamedTuple):
         The mean change that the removal causes in the decision values of the other instances.
     error : float
         The largest distance of a free vector from its margin at the end of a path.
+    gaps : ndarray
+        Violations of the KKT conditions of the machines that were retrained.
     """
 
     decision: Array
     shift: Array
     error: float
+    gaps: Array = np.empty(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,23 +88,51 @@ class Vertex:
     free: Rows
 
 
-@one_blas_thread
-def follow(
-    gram: Gram, solution: DualSolution, rows: Rows, system: Bordered | None = None
-) -> Removals:
-    """Decision values of the support vectors in `rows`, each from the model without it.
+class Follower:
+    """Follows removals of one machine; what they share is computed once.
 
-    `system` is the result of :func:`~spansvm._factor.bordered` for the in-bound vectors, if
-    available.
+    Parameters
+    ----------
+    gram : Gram
+    solution : DualSolution
+        The machine trained on it.
+    system : Bordered, optional
+        The result of :func:`~spansvm._factor.bordered` for the in-bound vectors, if available.
     """
-    lost = Removals(np.full(rows.size, np.nan), np.full(rows.size, np.nan), 0.0)
-    if rows.size == 0 or not can_follow(gram, solution):
-        return lost
-    found = find_vertex(gram, solution, system)
-    if found is None:
-        return lost
-    vertex, system = found
-    return _follow(gram, solution, vertex, make_tableau(gram, vertex.free, system), rows)
+
+    def __init__(self, gram: Gram, solution: DualSolution, system: Bordered | None = None) -> None:
+        self.gram, self.solution, self._system = gram, solution, system
+
+    @cached_property
+    def _start(self) -> tuple[Vertex, Tableau] | None:
+        if not can_follow(self.gram, self.solution):
+            return None
+        found = find_vertex(self.gram, self.solution, self._system)
+        if found is None:
+            return None
+        vertex, system = found
+        return vertex, make_tableau(self.gram, vertex.free, system)
+
+    @one_blas_thread
+    def follow(self, rows: Rows) -> Removals:
+        """Decision values of the support vectors in `rows`, each from the model without it.
+
+        NaN where the solution could not be followed.
+        """
+        if rows.size == 0 or self._start is None:
+            return Removals(np.full(rows.size, np.nan), np.full(rows.size, np.nan), 0.0)
+        return _follow(self.gram, self.solution, *self._start, rows)
+
+    @one_blas_thread
+    def remove(self, rows: Rows) -> Removals:
+        """The same, retrained where the solution could not be followed."""
+        found = self.follow(rows)
+        lost = np.flatnonzero(np.isnan(found.decision))
+        if lost.size == 0:
+            return found
+        values, shifts, gaps = retrain(self.gram, self.solution, rows[lost])
+        found.decision[lost], found.shift[lost] = values, shifts
+        return found._replace(gaps=gaps)
 
 
 def can_follow(gram: Gram, solution: DualSolution) -> bool:
@@ -292,15 +324,16 @@ def make_tableau(gram: Gram, free: Rows, system: Bordered) -> Tableau:
 
 def _fill_rows(gram: Gram, tableau: Tableau, wanted: Rows) -> None:
     """Compute rows of the tableau for several vectors that are not free at once."""
-    wanted = wanted[tableau.place[wanted] < 0]
+    wanted = wanted[(tableau.place[wanted] < 0) & (tableau.slot[wanted] < 0)]
     if wanted.size == 0:
         return
+    start = int(tableau.used[0])
     base = tableau.free[0]
     lean = tableau.projected @ tableau.values[:, wanted] + tableau.weights[:, None]
-    rows = tableau.rows[: wanted.size]
+    rows = tableau.rows[start : start + wanted.size]
     np.matmul(lean.T, tableau.values, out=rows)
     np.subtract(gram.whole_rows(wanted) - gram.whole_rows(np.array([base])), rows, out=rows)
     rows -= rows[:, [base]]
     rows[:, tableau.free] = -lean.T
-    tableau.slot[wanted] = np.arange(wanted.size)
-    tableau.used[0] = wanted.size
+    tableau.slot[wanted] = np.arange(start, start + wanted.size)
+    tableau.used[0] += wanted.size

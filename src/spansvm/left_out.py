@@ -28,6 +28,7 @@ __all__ = [
     "LeftOutClasses",
     "SpanValues",
     "StoredValues",
+    "Values",
     "calibrate",
     "calibrated_by_span",
     "exact_left_out",
@@ -94,10 +95,12 @@ class SpanValues:
     @cached_property
     def _values(self) -> list[LeftOutValues]:
         with one_blas_thread:
-            return [
-                left_out_values(model.gram, model.solution, model.spans)
-                for model in self._machines.models()
-            ]
+            return [self._values_of(pair) for pair in range(self._machines.intercepts.size)]
+
+    def _values_of(self, pair: int) -> LeftOutValues:
+        """The values of the rows of one pair."""
+        model = self._machines.model(pair)
+        return left_out_values(model.gram, model.solution, model.spans)
 
     @cached_property
     def decision(self) -> Array:

@@ -46,7 +46,13 @@ class PairPaths:
         return next(self.train_each([bounds], tol=tol, max_iter=max_iter))
 
     def train_each(
-        self, weights: Sequence[Array], *, tol: float, max_iter: int = -1, spans: bool = True
+        self,
+        weights: Sequence[Array],
+        *,
+        tol: float,
+        max_iter: int = -1,
+        spans: bool = True,
+        drops: bool = False,
     ) -> Iterator[Models]:
         """Train the machines of all pairs of classes for one weight vector after the other.
 
@@ -58,6 +64,8 @@ class PairPaths:
             As in :class:`~spansvm.SpanSVC`.
         spans : bool, default=True
             Whether left-out values will be needed.
+        drops : bool, default=False
+            Whether they will be verified.
         """
         tol = float(tol)  # compiled code takes no other numbers
         together = max_iter == -1 and self._suits
@@ -65,7 +73,7 @@ class PairPaths:
         for start in range(0, len(weights), size):
             part, begin = weights[start : start + size], time.perf_counter()
             if together:
-                several = self._steps(part, tol, spans)
+                several = self._steps(part, tol, spans, drops)
             else:
                 several = [self._step(part[0], tol, max_iter)]
             seconds = (time.perf_counter() - begin) / len(several)
@@ -85,10 +93,12 @@ class PairPaths:
     def _together(self) -> Together:
         return Together(self.grams)
 
-    def _steps(self, weights: Sequence[Array], tol: float, spans: bool) -> Sequence[Models]:
+    def _steps(
+        self, weights: Sequence[Array], tol: float, spans: bool, drops: bool
+    ) -> Sequence[Models]:
         row = self.grams.pair_rows.row
         each = np.array([own[row] for own in weights])
-        return self._together.steps(each, tol=tol, spans=spans)
+        return self._together.steps(each, tol=tol, spans=spans, drops=drops)
 
     @cached_property
     def _paths(self) -> list[Path]:
@@ -190,6 +200,7 @@ class TrainedMachines(Machines):
         self.indices, self.n_classes = pair_rows.indices, pair_rows.n_classes
         self._budget, self._grams, self._holders = budget, grams, 0
         self._models = None if grams is None else found
+        self._held: Models | None = None
         # Matrices and factors may be large.
         self.found: Solutions = found if grams is not None else found.without_matrices()
 
@@ -244,24 +255,36 @@ class TrainedMachines(Machines):
 
     @contextmanager
     def holding_grams(self) -> Iterator[None]:
-        """Within this context, Gram matrices that are not kept are computed only once."""
+        """Within this context, Gram matrices and models that are not kept are computed once."""
         self._holders += 1
         try:
             yield
         finally:
             self._holders -= 1
-            if not self._holders and self._models is None:
-                self._grams = None
+            if not self._holders:
+                self._held = None
+                if self._models is None:
+                    self._grams = None
+
+    def known(self) -> Models:
+        """The machines with their Gram matrices; rebuilt unless kept."""
+        found = self._models or self._held
+        if found is None:
+            found = Models(list(map(SolvedModel, self.grams().of_pairs, self.solutions)))
+            self._held = found if self._holders else None
+        return found
+
+    def model(self, pair: int) -> SolvedModel:
+        """The machine of one pair with its Gram matrix; rebuilt unless kept."""
+        return self.known().model(pair)
 
     def models(self) -> list[SolvedModel]:
         """The machine of every pair with its Gram matrix; rebuilt unless kept."""
-        if self._models is not None:
-            return self._models.models
-        return list(map(SolvedModel, self.grams().of_pairs, self.solutions))
+        return self.known().models
 
     def left_out_by_span(self) -> Array:
         """Left-out values (Theorem 2) of the rows of all pairs, one after the other."""
-        return (self._models or Models(self.models())).left_out
+        return self.known().left_out
 
     def of_rows(self, rows: Rows, own: Array) -> Array:
         """Values of all pairs for some training rows.

@@ -45,6 +45,8 @@ class Method:
 
 
 _TABLE = (
+    Method("verified", "leave-one-out", "each row left out in turn, from one model", predicts=True,
+           from_one_model=False),
     Method("span_rule", "span-rule", "predicted leave-one-out error (Corollary 1)", predicts=True),
     Method("span_bound", "span bound", "upper bound (Theorem 1)", is_bound=True),
     Method("span_count", "span count bound", "upper bound (Lemma 2, counted)", is_bound=True),

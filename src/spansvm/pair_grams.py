@@ -10,11 +10,14 @@ import numpy as np
 from ._typing import Array, Rows
 from .gram import Gram
 from .kernels import Kernel
-from .lazy import gram_of
+from .lazy import LazyGram, gram_of
 from .pairs import PairRows
 from .twins import Twins, equal_rows
 
 __all__ = ["Grams", "Points"]
+
+#: The matrices of pairs are kept if they take no more than this, or than that of all rows.
+_FEW_BYTES = 1e8
 
 
 class Points:
@@ -104,12 +107,18 @@ class Grams:
             whole = gram_of(kernel, points.X, budget, kinds=lambda: points.kinds)
         self.whole = whole
         self._of_pairs: dict[int, Gram] = {}
+        self._bytes = 0
 
     def of_pair(self, pair: int) -> Gram:
         """The Gram matrix of a pair; with two classes, the whole matrix itself."""
-        if pair not in self._of_pairs:
-            self._of_pairs[pair] = self.whole.subset(self.places[pair])
-        return self._of_pairs[pair]
+        if pair in self._of_pairs:
+            return self._of_pairs[pair]
+        own = self.whole.subset(self.places[pair])
+        if own is not self.whole and not isinstance(own, LazyGram):
+            self._bytes += own.dtype.itemsize * len(own) ** 2
+        if self._bytes <= max(self.whole.dtype.itemsize * len(self.whole) ** 2, _FEW_BYTES):
+            self._of_pairs[pair] = own
+        return own
 
     @property
     def of_pairs(self) -> list[Gram]:

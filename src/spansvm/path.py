@@ -38,8 +38,9 @@ class Solutions:
         The largest violation of the KKT conditions.
     iterations, intercepts : ndarray
         Of every machine.
-    signed : ndarray
-        Signed multipliers of the rows of all machines, one after the other.
+    signed, decisions, drops : ndarray
+        Signed multipliers of the rows of all machines, one after the other; their decision values;
+        how much lower their left-out margins may be than predicted, NaN if unknown.
     """
 
     def __init__(self, solutions: Sequence[DualSolution]) -> None:
@@ -59,6 +60,16 @@ class Solutions:
     def signed(self) -> Array:
         """Signed multipliers of the rows of all machines, one after the other."""
         return np.concatenate([solution.beta for solution in self.solutions])
+
+    @property
+    def decisions(self) -> Array:
+        """Decision values of the rows of all machines, one after the other."""
+        return np.concatenate([solution.decision for solution in self.solutions])
+
+    @property
+    def drops(self) -> Array:
+        """How much lower left-out margins may be than predicted; here that is unknown: NaN."""
+        return np.full(sum(solution.y.size for solution in self.solutions), np.nan)
 
 
 class Models(Solutions):
@@ -87,6 +98,10 @@ class Models(Solutions):
     def models(self) -> list[SolvedModel]:
         """The model of every machine."""
         return self._models
+
+    def model(self, place: int) -> SolvedModel:
+        """The model of one machine."""
+        return self.models[place]
 
     @property
     def n_empty(self) -> int:

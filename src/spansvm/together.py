@@ -74,10 +74,12 @@ class Together:
     @property
     def at_once(self) -> int:
         """The number of weight vectors that should be given to one call."""
-        return max(1, int(_RESULTS // (40.0 * self.rows.shape[1])))
+        return max(1, int(_RESULTS // (48.0 * self.rows.shape[1])))
 
     @one_blas_thread
-    def steps(self, weights: Array, *, tol: float, spans: bool = True) -> list[JointModels]:
+    def steps(
+        self, weights: Array, *, tol: float, spans: bool = True, drops: bool = False
+    ) -> list[JointModels]:
         """The models for several weight vectors, one after the other.
 
         Parameters
@@ -87,10 +89,12 @@ class Together:
         tol : float
         spans : bool, default=True
             Whether spans and left-out values will be needed; if not, they are computed on demand.
+        drops : bool, default=False
+            Whether it will be needed how much lower the left-out margins may be.
         """
-        self._spans = spans
+        self._spans, self._drops = spans, spans and drops
         size, total, count = weights.shape[0], self.rows.shape[1], self.scales.size // 2
-        found = np.empty((size, 4, total))
+        found = np.zeros((size, 5, total))
         measures = np.tile(self.measures, (size, 1, 1))
         tallies = np.zeros((size, 5, count), dtype=np.int64)
         others: list[dict[int, SolvedModel]] = [{} for _ in range(size)]
@@ -110,7 +114,7 @@ class Together:
                     )  # fmt: skip
         self.measures = measures[-1]
         return [
-            JointModels(self, spans, *results)
+            JointModels(self, spans, self._drops, *results)
             for results in zip(weights, found, measures, tallies, others, strict=True)
         ]
 
@@ -122,7 +126,7 @@ class Together:
         advance(
             K, self._part, self.starts, machines, weights, self.rows, self.places, self.bounded,
             self.sums, self.scales, self.numbers, self.counts, tol, limits_of(K.dtype),
-            addresses(K.dtype), self._spans, found, measures, tallies,
+            addresses(K.dtype), self._spans, self._drops, found, measures, tallies,
         )  # fmt: skip
 
     def _train_alone(
@@ -139,7 +143,8 @@ class Together:
             solution = replace(solution, indefinite=True)
         model = SolvedModel(gram, solution)
         spans, beta = model.spans, solution.beta
-        found[:, own] = solution.alpha, solution.decision, spans.squared, spans.decision
+        found[:4, own] = solution.alpha, solution.decision, spans.squared, spans.decision
+        found[at.DROP, own] = np.nan
         measures[[at.INTERCEPT, at.GAP], m] = solution.intercept, solution.gap
         inside, bounded = solution.in_bound.sum(), solution.bounded.sum()
         tallies[:, m] = 1, solution.iterations, inside, bounded, model.n_empty
@@ -161,14 +166,16 @@ class JointModels(Models):
         self,
         together: Together,
         spans: bool,
+        drops: bool,
         weights: Array,
         found: Array,
         measures: Array,
         tallies: np.ndarray,
         others: dict[int, SolvedModel],
     ) -> None:
-        self._together, self._spans, self._others = together, spans, others
-        self._models: list[SolvedModel] = []
+        self._together, self._spans = together, spans
+        self._drops = drops
+        self._known: dict[int, SolvedModel] = dict(others)
         self._weights, self._found, self._gaps = weights, found, measures[at.GAP]
         _, self.iterations, n_in_bound, n_bounded, n_empty = tallies
         self.n_in_bound, self.n_bounded = int(n_in_bound.sum()), int(n_bounded.sum())
@@ -190,6 +197,16 @@ class JointModels(Models):
         return self._found[at.LEFT_OUT] if self._spans else super().left_out
 
     @property
+    def drops(self) -> Array:
+        """How much lower left-out margins may be than predicted; NaN if unknown."""
+        return self._found[at.DROP] if self._drops else super().drops
+
+    @property
+    def decisions(self) -> Array:
+        """Decision values of the rows of all machines, one after the other."""
+        return self._found[at.DECISION]
+
+    @property
     def signed(self) -> Array:
         """Signed multipliers of the rows of all machines, one after the other."""
         return self._together.rows[at.LABEL] * self._found[at.ALPHA]
@@ -197,9 +214,13 @@ class JointModels(Models):
     @property
     def models(self) -> list[SolvedModel]:
         """The model of every machine, built on first access."""
-        if not self._models:
-            self._models = [self._model(m) for m in range(self.iterations.size)]
-        return self._models
+        return [self.model(m) for m in range(self.iterations.size)]
+
+    def model(self, place: int) -> SolvedModel:
+        """The model of one machine, built on first access."""
+        if place not in self._known:
+            self._known[place] = self._model(place)
+        return self._known[place]
 
     @property
     def solutions(self) -> list[DualSolution]:
@@ -207,11 +228,9 @@ class JointModels(Models):
         return [model.solution for model in self.models]
 
     def _model(self, m: int) -> SolvedModel:
-        if m in self._others:
-            return self._others[m]
         together = self._together
         own, y = slice(*together.starts[m : m + 2]), together.grams.labels[m]
-        C, (alpha, decision, squared, left_out) = self._weights[own], self._found[:, own]
+        C, (alpha, decision, squared, left_out, _) = self._weights[own], self._found[:, own]
         solution = DualSolution(
             alpha=alpha, C=C, y=y, intercept=float(self.intercepts[m]), decision=decision,
             gap=float(self._gaps[m]), converged=True, iterations=int(self.iterations[m]),
@@ -226,5 +245,5 @@ class JointModels(Models):
     def set_indefinite(self) -> None:
         """The kernel is not positive semidefinite: mark all solutions."""
         self.indefinite = True
-        for model in self._others.values():
+        for model in self._known.values():
             model.solution = replace(model.solution, indefinite=True)

@@ -28,21 +28,26 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ._descent import rounding_level
-from ._factor import Bordered, bordered
+from ._doubt import drops_of_bounded, drops_of_in_bound
+from ._factor import Bordered, bordered, positive
 from ._linalg import one_blas_thread
 from ._typing import Array, Rows
 from .dual import DualSolution, box
-from .following import follow, retrain
+from .following import Follower
 from .gram import Gram
 from .lazy import LazyGram
 from .span import Spans, entering, find_spans
 
 __all__ = [
     "LOOSE",
+    "Followed",
     "LeftOutValues",
+    "Prediction",
     "accuracy_of",
+    "alone_in_class",
     "exact_values",
     "left_out_values",
+    "predict",
     "ranking",
     "without_traces",
 ]
@@ -98,9 +103,67 @@ class LeftOutValues:
     followed: int
 
 
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """What the span predicts for every left-out instance, and how doubtful that is.
+
+    Attributes
+    ----------
+    decision : ndarray of shape (l,)
+        ``f^p(x_p)``.
+    shift : ndarray of shape (l,)
+        The mean change of the decision values of the other instances.
+    doubt : ndarray of shape (l,)
+        How far the value may be off: infinite if the in-bound vectors are dependent, so that the
+        prediction is not unique.
+    drop : ndarray of shape (l,)
+        How much lower the margin may be, to first order (:mod:`spansvm._doubt`); minus infinity
+        if the prediction is exact, since all vectors are in-bound and stay so.
+    system : Bordered or None
+        The inverse of the in-bound vectors' system, if it was needed.
+    """
+
+    decision: Array
+    shift: Array
+    doubt: Array
+    drop: Array
+    system: Bordered | None = None
+
+
+class Followed:
+    """Removals of one machine that were followed, and the values that they gave.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+    decision, shift : ndarray
+        As in :class:`~spansvm.following.Removals`.
+    error : float
+    """
+
+    def __init__(self) -> None:
+        self.rows = np.empty(0, dtype=np.intp)
+        self.decision, self.shift = np.empty(0), np.empty(0)
+        self.error = 0.0
+
+    def add(self, rows: Rows, follower: Follower) -> None:
+        """Follow those of `rows` that were not followed yet."""
+        rows = np.setdiff1d(rows, self.rows)
+        if rows.size == 0:
+            return
+        found = follower.remove(rows)
+        self.rows = np.concatenate((self.rows, rows))
+        self.decision = np.concatenate((self.decision, found.decision))
+        self.shift = np.concatenate((self.shift, found.shift))
+        self.error = max(self.error, found.error)
+
+
 @one_blas_thread
 def left_out_values(
-    gram: Gram, solution: DualSolution, spans: Spans | None = None
+    gram: Gram,
+    solution: DualSolution,
+    spans: Spans | None = None,
+    followed: Followed | None = None,
 ) -> LeftOutValues:
     """Values of left-out instances, predicted by the span and followed where that is doubtful.
 
@@ -111,27 +174,30 @@ def left_out_values(
         The model trained on it.
     spans : Spans, optional
         Its spans, if available.
+    followed : Followed, optional
+        Removals that were followed already.
     """
     if spans is None:
         spans = find_spans(gram, solution)
     decision, shift = spans.decision.copy(), np.zeros(spans.decision.size)
     accuracy = accuracy_of(gram, solution)
     spread = float(solution.decision[solution.present].std())
-    followed = 0
+    n_followed = 0
     # The removals of an unfinished model are not worth following.
     if spread > max(accuracy, _ABOVE_GAP * solution.gap) and not solution.indefinite:
-        doubt, system = _predict(gram, solution, spans, decision, shift)
-        rows = _doubtful(solution, doubt / spread)
-        if rows.size and not isinstance(gram, LazyGram):
-            removals, followed = follow(gram, solution, rows, system), rows.size
-            decision[rows], shift[rows] = removals.decision, removals.shift
-            accuracy = max(accuracy, _ABOVE_GAP * min(removals.error, _UNFINISHED))
-            lost = rows[np.isnan(removals.decision)]
-            decision[lost], shift[lost], _ = retrain(gram, solution, lost)
-    alone = _alone_in_class(solution)
+        predicted = predict(gram, solution, spans)
+        decision, shift = predicted.decision, predicted.shift
+        rows = _doubtful(solution, predicted.doubt / spread)
+        if not isinstance(gram, LazyGram):
+            followed = followed or Followed()
+            followed.add(rows, Follower(gram, solution, predicted.system))
+            decision[followed.rows], shift[followed.rows] = followed.decision, followed.shift
+            accuracy = max(accuracy, _ABOVE_GAP * min(followed.error, _UNFINISHED))
+            n_followed = followed.rows.size
+    alone = alone_in_class(solution)
     decision[alone], shift[alone] = -solution.y[alone], 0.0
     return LeftOutValues(
-        rounded(decision, accuracy), ranking(solution, decision - shift, accuracy), followed
+        rounded(decision, accuracy), ranking(solution, decision - shift, accuracy), n_followed
     )
 
 
@@ -145,15 +211,13 @@ def exact_values(gram: Gram, solution: DualSolution) -> LeftOutValues:
         If models violate the KKT conditions by more than 1e-5, because rounding or the
         iteration limit ended their training.
     """
-    rows = np.flatnonzero(solution.support)
-    removals = follow(gram, solution, rows)
+    alone = alone_in_class(solution)
+    rows = np.setdiff1d(np.flatnonzero(solution.support), alone)
+    removals = Follower(gram, solution).remove(rows)
     decision, shift = solution.decision.copy(), np.zeros(solution.y.size)
     decision[rows], shift[rows] = removals.decision, removals.shift
-    alone = _alone_in_class(solution)
-    decision[alone], shift[alone] = -solution.y[alone], 0.0
-    lost = np.flatnonzero(np.isnan(decision))
-    decision[lost], shift[lost], gaps = retrain(gram, solution, lost)
-    gaps = np.append(gaps, solution.gap)
+    decision[alone] = -solution.y[alone]
+    gaps = np.append(removals.gaps, solution.gap)
     loose = int((gaps > LOOSE).sum())
     if loose:
         warnings.warn(
@@ -185,7 +249,7 @@ def ranking(solution: DualSolution, values: Array, accuracy: float) -> Array:
     return rounded(values, accuracy)
 
 
-def _alone_in_class(solution: DualSolution) -> Rows:
+def alone_in_class(solution: DualSolution) -> Rows:
     """Instances that are the only ones of their class: left out, they get the other class."""
     present, positive = solution.present, solution.y > 0
     classes = (np.flatnonzero(present & positive), np.flatnonzero(present & ~positive))
@@ -228,16 +292,12 @@ def _doubtful(solution: DualSolution, doubt: Array) -> Rows:
     return np.sort(np.concatenate(rows))
 
 
-def _predict(
-    gram: Gram, solution: DualSolution, spans: Spans, decision: Array, shift: Array
-) -> tuple[Array, Bordered | None]:
-    """Fill `shift` with predictions; return the doubt of every row, and the system, if computed.
-
-    The doubt is not yet in units of the spread.  It is infinite if the in-bound vectors are
-    dependent, so that the prediction is not unique.
-    """
+@one_blas_thread
+def predict(gram: Gram, solution: DualSolution, spans: Spans) -> Prediction:
+    """What the span predicts, with a doubt that is not yet in units of the spread."""
     y, beta, twins = solution.y, solution.beta, gram.twins(solution.y)
-    doubt = np.zeros(y.size)
+    decision, shift = spans.decision.copy(), np.zeros(y.size)
+    doubt, drop = np.zeros(y.size), np.zeros(y.size)
     inside = np.flatnonzero(solution.in_bound)
     bounded = np.flatnonzero(solution.bounded)
     x, C = (beta, solution.C) if twins is None else (twins.merge(beta), twins.merge(solution.C))
@@ -251,51 +311,47 @@ def _predict(
     if hull.size < 2:
         room = float((C[hull] - np.abs(x[hull])).sum())
         _from_one(gram, solution, inside, bounded, room, sums, decision, shift, doubt)
-        return doubt * reach, None
+        return Prediction(decision, shift, doubt * reach, doubt * reach)
     system = bordered(gram, hull, solution.factor)
     if not system.independent:
         doubt[solution.support] = np.inf
-        return doubt, system
+        return Prediction(decision, shift, doubt, doubt, system)
     P, w = system.projected, system.weights
-    # Bounded vectors: in-bound ones take over with weights `lean`; all relative to the first.
+    own = x[hull], lo[hull], hi[hull]
+    # Bounded vectors: in-bound ones take over; all kernel values relative to the first of them.
     base = hull[:1]
     from_base = gram.block(hull, base)[:, 0] - gram.diagonal[base]
     level = float(sums[base[0]])
+    turned = number * from_base - (sums[hull] - level)
+    along, constant = P @ turned, float(w @ turned)
     step = max(_BLOCK_NUMBERS // hull.size, 1)
     for part in (bounded[start : start + step] for start in range(0, bounded.size, step)):
         to_base = gram.block(part, base)
-        lean = (gram.block(part, hull) - to_base) @ P + w
-        doubt[part] = _outside(x[hull] + beta[part, None] * lean, lo[hull], hi[hull])
-        growth = (sums[part] - level) - lean @ (sums[hull] - level)
-        growth += number * ((gram.diagonal[base] - to_base[:, 0]) + lean @ from_base)
+        kernel = gram.block(part, hull) - to_base
+        over, fall = np.empty(part.size), np.empty(part.size)
+        drops_of_bounded(kernel, beta[part], P, w, *own, over, fall)
+        doubt[part], drop[part] = over, fall
+        growth = (sums[part] - level) + kernel @ along + constant
+        growth += number * (gram.diagonal[base] - to_base[:, 0])
         shift[part] = -beta[part] * (growth - squared[part]) / (number - 1.0)
     # In-bound vectors: the others take over, and p no longer stays on its margin.
-    own = np.diagonal(P)
-    moved = x[hull] - (x[hull] / own)[:, None] * P
-    lower, upper = np.tile(lo[hull], (hull.size, 1)), np.tile(hi[hull], (hull.size, 1))
-    np.fill_diagonal(lower, -np.inf)
-    np.fill_diagonal(upper, np.inf)
-    over = np.zeros(y.size)
-    over[hull] = _outside(moved, lower, upper)
-    grown = np.zeros(y.size)
+    over, fall, grown = np.zeros((3, y.size))
+    outside, lower = np.empty((2, hull.size))
+    drops_of_in_bound(P, *own, outside, lower)
+    if hull.size == int((lo < hi).sum()):
+        lower[lower == 0.0] = -np.inf
+    over[hull], fall[hull] = outside, lower
     growth = P @ (sums[hull] - level) + number * w - 1.0
-    grown[hull] = -(x[hull] / own) * growth / (number - 1.0)
-    if twins is None:
-        doubt[inside], shift[inside] = over[inside], grown[inside]
-    else:
-        first = twins.first[inside]
-        alone = C[first] == solution.C[inside]
-        doubt[inside] = np.where(
-            alone, over[first], np.maximum(np.abs(x[first]) - (C[first] - solution.C[inside]), 0.0)
-        )
-        shift[inside] = np.where(alone, grown[first], 0.0)
-    doubt *= reach
-    return doubt, system
-
-
-def _outside(values: Array, lo: Array, hi: Array) -> Array:
-    """The sum, per row, of how far values lie outside their boxes."""
-    return (np.maximum(values - hi, 0.0) + np.maximum(lo - values, 0.0)).sum(axis=1)
+    grown[hull] = -(x[hull] / np.diagonal(P)) * growth / (number - 1.0)
+    # Equal ones take over first; what they have no room for has to move.
+    first = inside if twins is None else twins.first[inside]
+    alone = C[first] == solution.C[inside]
+    left = np.maximum(np.abs(x[first]) - (C[first] - solution.C[inside]), 0.0)
+    entries = np.diagonal(P)[np.searchsorted(hull, first)]
+    doubt[inside] = np.where(alone, over[first], left)
+    drop[inside] = np.where(alone, fall[first], left / positive(entries))
+    shift[inside] = np.where(alone, grown[first], 0.0)
+    return Prediction(decision, shift, doubt * reach, drop, system)
 
 
 def _from_one(

@@ -10,7 +10,7 @@ from ._compile import compiled_functions
 from ._factor import bordered
 from ._typing import Array
 from .criteria import CRITERIA
-from .following import follow
+from .following import Follower
 from .gram import Gram
 from .groups import Remover
 from .kernels import kernel_of
@@ -50,7 +50,7 @@ def _run_all(gram: Gram, y: Array) -> None:
         for criterion in CRITERIA.values():
             criterion(model)
         left_out_values(gram, model.solution)
-        follow(gram, model.solution, np.flatnonzero(model.solution.support))
+        Follower(gram, model.solution).follow(np.flatnonzero(model.solution.support))
         bordered(gram, np.flatnonzero(model.solution.in_bound))
         Remover(gram, model.solution).follow(np.arange(5))
 

@@ -26,6 +26,7 @@ from ..methods import predicts
 from ..pairs import lost
 from ..path import Models
 from ..svc import SpanSVC
+from ..verified import verified_left_out
 from .candidates import Candidates
 from .composite import unwrap
 from .scored import Scoring, failure
@@ -138,10 +139,12 @@ class _Judge:
         first, leaving = orders[0], self.work.leaving
         self.paths = self.paths or [own.paths() for own in first.problems.sets]
         spans = self.split is None and leaving.sets is None and self.work.method != "loo"
+        drops = self.work.method == "verified" and len(self.paths) == 1
         trained = [
             paths.train_each(
                 [order.bounds[number] for order in orders],
                 tol=first.tol, max_iter=first.machine.max_iter, spans=spans,
+                drops=drops,
             )
             for number, paths in enumerate(self.paths)
         ]  # fmt: skip
@@ -205,10 +208,16 @@ class _Judge:
         return {**judged, **self.scoring.left_out(left_out, wrong, trained)}
 
     def _left_out(self, trained: Trained) -> LeftOutClasses:
-        exact, sets = self.work.method == "loo", self.work.leaving.sets
-        leave = partial(exact_left_out if exact else span_left_out, used=self.counted)
+        method, sets = self.work.method, self.work.leaving.sets
+        several = len(trained.machines) > 1
         if sets is not None:
-            leave = partial(groups_left_out, sets=sets, used=self.counted, exact=exact)
+            leave = partial(groups_left_out, sets=sets, used=self.counted, exact=method == "loo")
+        elif method == "verified":
+            leave = partial(verified_left_out, used=self.counted, compared=several)
+        else:
+            leave = partial(
+                exact_left_out if method == "loo" else span_left_out, used=self.counted
+            )
         return trained.problems.left_out([leave(own) for own in trained.machines])
 
     def _criterion(self, machines: TrainedMachines) -> float:

@@ -58,10 +58,10 @@ class Leaving:
 
 
 def method_used(method: str | None, cv: Any) -> str:
-    """The method of a search: by default the span-rule, or the folds of `cv` if there are any."""
+    """The method of a search: by default leave-one-out, or the folds of `cv` if there are any."""
     if method is not None:
         return method
-    return "span_rule" if cv is None else "kfold"
+    return "verified" if cv is None else "kfold"
 
 
 def plan_leaving(

@@ -1,0 +1,206 @@
+"""How much lower than predicted the margin of a left-out support vector may be.
+
+Theorem 2 lets the in-bound vectors take over the multiplier of the removed instance p, with the
+weights ``lambda_i`` of the point of their hull that is nearest to p, whether or not they have room
+for it.  If vector i ends up outside its box by ``over_i``, that much has to come from the others,
+which are farther away: to first order, the margin of p falls by another
+
+    delta_p = sum_i over_i |lambda_i| S_i^2,
+
+where ``S_i`` is the span of i among the vectors that stay.  With the inverse P of the in-bound
+vectors' system, projected on ``sum = 0``: for a bounded p ``S_i^2 = 1 / P_ii``; for one of the
+in-bound vectors ``lambda_i = -P_pi / P_pp`` and ``S_i^2 = 1 / (P_ii - P_pi^2 / P_pp)``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._calls import MATRIX, POINTS, ROW, reachable
+from ._compile import njit
+from ._linalg import lower_inverse, multiply_symmetric, square_lower
+
+__all__ = ["drops_of_bounded", "drops_of_in_bound", "find_drops"]
+
+#: Smallest squared pivot, as a fraction of the shift, of a factor that is accurate enough.
+_WELL_CONDITIONED = 1e-5
+
+
+@njit
+def drops_of_bounded(kernel, beta, P, weights, x, lo, hi, outside, drop):
+    """Fill `drop` with ``delta_p`` of bounded vectors, and `outside` with the sum of ``over_i``.
+
+    Parameters
+    ----------
+    kernel : ndarray of shape (m, n)
+        Kernel values of the bounded vectors with the in-bound ones, minus those with the first of
+        these.
+    beta : ndarray of shape (m,)
+        Signed multipliers of the bounded vectors.
+    P, weights : ndarray
+        The projected inverse, of which the lower triangle is read, and its border.
+    x, lo, hi : ndarray of shape (n,)
+        Signed multipliers of the in-bound vectors, and their boxes.
+    outside, drop : ndarray of shape (m,), to be filled
+    """
+    m, n = kernel.shape
+    products = np.empty((m, n))
+    if m > 0:
+        multiply_symmetric(P, kernel, products)
+    for p in range(m):
+        row, total, fall = products[p], 0.0, 0.0
+        for i in range(n):
+            share = row[i] + weights[i]
+            moved = x[i] + beta[p] * share
+            over = max(moved - hi[i], lo[i] - moved)
+            if over > 0.0:
+                total += over
+                fall += over * abs(share) / P[i, i]
+        outside[p], drop[p] = total, fall
+
+
+@njit
+def drops_of_in_bound(P, x, lo, hi, outside, drop):
+    """The same for the in-bound vectors themselves."""
+    n = x.size
+    for p in range(n):
+        own, total, fall = P[p, p], 0.0, 0.0
+        for i in range(n):
+            if i == p:
+                continue
+            entry = P[p, i] if i < p else P[i, p]
+            share = entry / own
+            moved = x[i] - x[p] * share
+            over = max(moved - hi[i], lo[i] - moved)
+            if over > 0.0:
+                total += over
+                left = P[i, i] - entry * share  # what is left of P without p
+                fall += over * abs(share) / max(left, 1e-12 * P[i, i])
+        outside[p], drop[p] = total, fall
+
+
+@njit
+def find_drops(
+    K, C, y, first, x, lo, hi, merged, alpha, f, matrix, kept, n_inside, shift, ridge, inverse,
+    points, held, accurate, drop,
+):  # fmt: skip
+    """Fill `drop` for the support vectors of one machine on the right side of their margins.
+
+    NaN if fewer than two points make the hull, or their matrix is too ill-conditioned; minus
+    infinity if the prediction is exact, since all points are in-bound and stay so.  Equal rows are
+    one point of the hull; one of them drops only by what the others have no room for.
+
+    Parameters
+    ----------
+    K, C, y, first
+        The machine's matrix, bounds, labels, and the first of equal rows.
+    x, lo, hi, merged
+        Signed multipliers, boxes and squared spans of the points, at the first of equal rows.
+    alpha, f
+        Multipliers and decision values of the rows.
+    matrix, kept, n_inside, shift, ridge
+        The factor of the in-bound points, if there is one; and how many points they are.
+    inverse, points, held, accurate
+        The inverse that is carried along, for `held` points, and whether it is accurate.
+    drop : ndarray, to be filled
+    """
+    rows = np.empty(y.size, np.int64)
+    count = 0
+    for i in range(y.size):
+        drop[i] = 0.0
+        if alpha[i] > 0.0 and y[i] * f[i] > 0.0:
+            rows[count] = i
+            count += 1
+    size = held if accurate else 0
+    if size == 0 and _is_regular(matrix, kept, n_inside, shift, ridge):
+        size = n_inside
+    if count == 0 or size < 2:
+        for k in range(count):
+            drop[rows[k]] = np.nan
+        return
+    P, hull = np.empty((size, size)), np.empty(size, np.int64)
+    for a in range(size):
+        hull[a] = points[a] if held > 0 and accurate else kept[a]
+        for b in range(a + 1):
+            P[a, b] = inverse[a, b] if held > 0 and accurate else matrix[a, b]
+    if not (held > 0 and accurate):
+        lower_inverse(P, size)
+        square_lower(P, size)
+    weights = _project(P)
+    own_x, own_lo, own_hi, place = (
+        np.empty(size), np.empty(size), np.empty(size), np.empty(y.size, np.int64),
+    )  # fmt: skip
+    for a in range(size):
+        own_x[a], own_lo[a], own_hi[a] = x[hull[a]], lo[hull[a]], hi[hull[a]]
+        place[hull[a]] = a
+    n_points = 0
+    for i in range(y.size):
+        n_points += lo[i] < hi[i]
+    outside, fall = np.empty(size), np.empty(size)
+    drops_of_in_bound(P, own_x, own_lo, own_hi, outside, fall)
+    bounded = np.empty(count, np.int64)
+    m = 0
+    for k in range(count):
+        i = rows[k]
+        q = first[i]
+        if alpha[i] >= C[i]:
+            bounded[m] = i
+            m += 1
+        elif hi[q] - lo[q] > C[i]:
+            drop[i] = max(abs(x[q]) - (hi[q] - lo[q] - C[i]), 0.0) * merged[q]
+        elif size == n_points and fall[place[q]] == 0.0:
+            drop[i] = -np.inf
+        else:
+            drop[i] = fall[place[q]]
+    kernel, beta = np.empty((m, size)), np.empty(m)
+    for k in range(m):
+        i = bounded[k]
+        row, target = K[i], kernel[k]
+        base, beta[k] = row[hull[0]], y[i] * alpha[i]
+        for a in range(size):
+            target[a] = row[hull[a]] - base
+    outside, fall = np.empty(m), np.empty(m)
+    drops_of_bounded(kernel, beta, P, weights, own_x, own_lo, own_hi, outside, fall)
+    for k in range(m):
+        drop[bounded[k]] = fall[k]
+
+
+@njit
+def _is_regular(matrix, kept, n_inside, shift, ridge):
+    """Whether a factor is that of all in-bound points, and well-conditioned."""
+    if matrix.shape[0] != n_inside or kept.size != n_inside or ridge > 0.0:
+        return False
+    for a in range(n_inside):
+        if not matrix[a, a] * matrix[a, a] >= _WELL_CONDITIONED * shift:
+            return False
+    return True
+
+
+@njit
+def _project(P):
+    """Project an inverse, given by its lower triangle, on ``sum = 0``; returns its border."""
+    n = P.shape[0]
+    u = np.zeros(n)
+    total = 0.0
+    for a in range(n):
+        for b in range(a):
+            u[a] += P[a, b]
+            u[b] += P[a, b]
+        u[a] += P[a, a]
+    for a in range(n):
+        total += u[a]
+    for a in range(n):
+        for b in range(a + 1):
+            P[a, b] -= u[a] * u[b] / total
+    for a in range(n):
+        u[a] /= total
+    return u
+
+
+reachable(
+    find_drops,
+    lambda K: (
+        K, ROW, ROW, POINTS, ROW, ROW, ROW, ROW, ROW, ROW, MATRIX, POINTS, 0, 0.0, 0.0, MATRIX,
+        POINTS, 0, True, ROW,
+    ),
+)  # fmt: skip

@@ -1,0 +1,227 @@
+"""Left-out errors that are counted as exact leave-one-out counts them, at the price of the rule.
+
+The span-rule (Corollary 1) counts a row as an error if its predicted margin ``m^ = m - alpha S^2``
+is not positive.  Two facts tell where that can be wrong, for a row that the model itself has right:
+
+* Removing a row only lowers its margin: with ``m <= 0`` it is an error for certain.
+* The prediction is too low where other vectors become support vectors, and too high, to first
+  order by ``delta_p``, where in-bound vectors have no room for what they take over
+  (:mod:`spansvm._doubt`).
+
+So the rows with ``m > 0`` and (``m^ <= 0`` or ``m^ < 2 delta_p``) are followed exactly
+(:mod:`spansvm.following`), and no others.  With several classes only those are followed whose
+votes depend on it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from functools import cached_property, partial
+
+import numpy as np
+
+from ._linalg import one_blas_thread
+from ._typing import Array, Mask, Rows
+from .following import Follower, can_follow
+from .left_out import LeftOutClasses, SpanValues, Values, calibrate, of_training_rows
+from .machines import TrainedMachines
+from .values import Followed, LeftOutValues, left_out_values, predict, without_traces
+
+__all__ = ["ComparedValues", "VerifiedValues", "settle", "verified_left_out"]
+
+#: Rows are followed if their margin is smaller than this multiple of what it may be off by.
+_SAFETY = 2.0
+
+#: What follows the removals of machines of up to this many rows is kept for a second round.
+_KEPT = 1000
+
+#: Margins that are smaller may be 0, which is an error.
+_NEAR_ZERO = 1e-9
+
+
+class _FollowedValues(SpanValues):
+    """Values predicted by the span, of which some are followed exactly."""
+
+    def __init__(self, machines: TrainedMachines) -> None:
+        super().__init__(machines)
+        self._rows = machines.pair_rows
+        self._followed: dict[int, Followed] = defaultdict(Followed)
+        self._followers: dict[int, Follower] = {}
+
+    @cached_property
+    def _removable(self) -> Mask:
+        """Rows, pair by pair, whose removal can be followed and changes anything.
+
+        That is, support vectors that are not alone in their class.
+        """
+        machines, rows = self._machines, self._rows
+        found = machines.found
+        if found.indefinite or not found.converged:
+            return np.zeros(rows.row.size, dtype=np.bool_)
+        side = 2 * rows.column + (rows.sign > 0)
+        members = np.bincount(side, machines.bounds[rows.row] > 0, 2 * len(rows.pairs))
+        return (found.signed != 0.0) & (members > 1)[side]
+
+    @cached_property
+    def _margins(self) -> Array:
+        """Margins in the machines that have seen the rows."""
+        return self._rows.sign * self._machines.found.decisions
+
+    @cached_property
+    def _drops(self) -> Array:
+        """How much lower than predicted the margins may be; NaN if unknown."""
+        return self._machines.found.drops.copy()
+
+    def _look_at(self, pairs: Rows, own: Array) -> None:
+        """Compute the doubt of some machines."""
+        for pair in pairs:
+            part = slice(*self._rows.starts[pair : pair + 2])
+            model = self._machines.model(pair)
+            predicted = predict(model.gram, model.solution, model.spans)
+            some = self._removable[part]
+            self._drops[part] = predicted.drop
+            own[part][some] = predicted.decision[some]
+            self._keep(pair, Follower(model.gram, model.solution, predicted.system))
+
+    def _follow(self, entries: Rows, own: Array) -> None:
+        """Follow the removal of some rows, pair by pair, and set their values."""
+        pairs = self._rows.column[entries]
+        for pair in np.unique(pairs):
+            start, end = self._rows.starts[pair : pair + 2]
+            model = self._machines.model(pair)
+            if not can_follow(model.gram, model.solution):
+                continue
+            followed = self._followed[pair]
+            follower = self._followers.get(pair) or Follower(model.gram, model.solution)
+            followed.add(entries[pairs == pair] - start, follower)
+            self._keep(pair, follower)
+            part = own[start:end]
+            part[followed.rows] = followed.decision
+            part[followed.rows] = without_traces(part)[followed.rows]
+
+    def _keep(self, pair: int, follower: Follower) -> None:
+        """Keep what follows the removals of a machine, unless that takes much memory."""
+        if len(follower.gram) <= _KEPT:
+            self._followers[pair] = follower
+
+    def _values_of(self, pair: int) -> LeftOutValues:
+        # What is followed for counting need not be followed again.
+        followed = self._followed[pair] if self._own.size else None
+        model = self._machines.model(pair)
+        return left_out_values(model.gram, model.solution, model.spans, followed)
+
+
+class VerifiedValues(_FollowedValues):
+    """The same, followed where the votes of the machines depend on it."""
+
+    @cached_property
+    def _own(self) -> Array:
+        with self._machines.holding_grams(), one_blas_thread:
+            own = self._machines.left_out_by_span().copy()
+            doubtful = self._doubtful(own)
+            if doubtful.any():
+                self._verify(own, doubtful)
+        return own
+
+    def _doubtful(self, own: Array) -> Mask:
+        """Rows, pair by pair, whose predicted sign may be wrong; also those of unknown doubt."""
+        low = np.maximum(_SAFETY * self._drops, _NEAR_ZERO)
+        certain = (self._rows.sign * own > low) | np.isneginf(self._drops)
+        return self._removable & (self._margins > 0.0) & ~certain
+
+    def _verify(self, own: Array, doubtful: Mask) -> None:
+        """Follow the doubtful rows on which the predicted classes depend."""
+        doubtful = self._deciding(own, doubtful)
+        unknown = np.unique(self._rows.column[doubtful & np.isnan(self._drops)])
+        if unknown.size:
+            self._look_at(unknown, own)
+            doubtful = self._deciding(own, doubtful & self._doubtful(own))
+        if self._rows.n_classes > 2:
+            # One pair may be enough: that with the smallest margin.
+            first = self._smallest(own, doubtful)
+            self._follow(first, own)
+            doubtful[first] = False
+            doubtful = self._deciding(own, doubtful)
+        self._follow(np.flatnonzero(doubtful), own)
+
+    def _deciding(self, own: Array, doubtful: Mask) -> Mask:
+        """Which of the doubtful values may change the class that is predicted."""
+        if self._rows.n_classes == 2:
+            return doubtful
+        row, sign = self._rows.row, self._rows.sign
+        rows = np.unique(row[doubtful])
+        won, lost = (
+            self._machines.predicted(rows, np.where(doubtful, outcome * sign, own), False)
+            for outcome in (1.0, -1.0)
+        )
+        undecided = np.zeros(self._rows.indices.size, dtype=np.bool_)
+        undecided[rows[won != lost]] = True
+        return doubtful & undecided[row]
+
+    def _smallest(self, own: Array, doubtful: Mask) -> Rows:
+        """Of the doubtful values of each row, the one with the smallest margin."""
+        entries = np.flatnonzero(doubtful)
+        rows, margins = self._rows.row[entries], (self._rows.sign * own)[entries]
+        order = np.lexsort((margins, rows))
+        _, first = np.unique(rows[order], return_index=True)
+        return entries[order[first]]
+
+
+class ComparedValues(_FollowedValues):
+    """The same for one of several machines whose values are compared: one-vs-rest."""
+
+    @cached_property
+    def _own(self) -> Array:
+        return self._machines.left_out_by_span().copy()
+
+    def limits(self) -> tuple[Array, Array]:
+        """Between which numbers the values of the rows are."""
+        own, sign, some = self._own, self._rows.sign, self._removable
+        if some.any():
+            with self._machines.holding_grams(), one_blas_thread:
+                self._look_at(np.zeros(1, dtype=np.intp), own)
+        certain = np.isneginf(self._drops)
+        drops = np.where(certain, 0.0, self._drops)
+        low = np.where(some, sign * own - _SAFETY * drops, self._margins)
+        high = np.where(some & ~certain, self._margins, low)
+        return np.minimum(sign * low, sign * high), np.maximum(sign * low, sign * high)
+
+    def settle(self, rows: Mask) -> None:
+        """Make the values of some rows exact."""
+        with self._machines.holding_grams(), one_blas_thread:
+            self._follow(np.flatnonzero(rows & self._removable), self._own)
+        vars(self).pop("counted", None)
+
+
+def settle(machines: Sequence[Values]) -> None:
+    """Follow rows exactly until it is known which of several machines has the largest value."""
+    compared = [own for own in machines if isinstance(own, ComparedValues)]
+    if not compared:
+        return
+    limits = [own.limits() for own in compared]
+    low, high = (np.column_stack(ends) for ends in zip(*limits, strict=True))
+    best = np.argmax(low, axis=1)[:, None]
+    floor = np.take_along_axis(low, best, axis=1)
+    np.put_along_axis(high, best, -np.inf, axis=1)
+    undecided = (high >= floor).any(axis=1)
+    for own in compared:
+        own.settle(undecided)
+
+
+def verified_left_out(
+    machines: TrainedMachines, used: Mask | None = None, compared: bool = False
+) -> LeftOutClasses:
+    """The left-out training rows of machines, counted as exact leave-one-out counts them.
+
+    Parameters
+    ----------
+    machines : TrainedMachines
+    used : ndarray of bool, optional
+        The rows that count; by default those of positive weight.
+    compared : bool, default=False
+        Whether this is one of several machines whose values are compared; see :func:`settle`.
+    """
+    used = machines.bounds > 0 if used is None else used
+    values = (ComparedValues if compared else VerifiedValues)(machines)
+    return of_training_rows(machines, values, used, partial(calibrate, machines, values))
