@@ -15,15 +15,20 @@ in-bound vectors ``lambda_i = -P_pi / P_pp`` and ``S_i^2 = 1 / (P_ii - P_pi^2 / 
 from __future__ import annotations
 
 import numpy as np
+from numba import uint64
 
 from ._calls import MATRIX, POINTS, ROW, reachable
 from ._compile import njit
-from ._linalg import lower_inverse, multiply_symmetric, square_lower
+from ._linalg import add_row, lower_inverse, multiply_symmetric, square_lower
+from ._sweep import NO_NAN, larger
 
 __all__ = ["drops_of_bounded", "drops_of_in_bound", "find_drops"]
 
 #: Smallest squared pivot, as a fraction of the shift, of a factor that is accurate enough.
 _WELL_CONDITIONED = 1e-5
+
+#: Exact predictions are looked for if there are this many times more points in-bound than not.
+_MOST = 4
 
 
 @njit
@@ -38,7 +43,7 @@ def drops_of_bounded(kernel, beta, P, weights, x, lo, hi, outside, drop):
     beta : ndarray of shape (m,)
         Signed multipliers of the bounded vectors.
     P, weights : ndarray
-        The projected inverse, of which the lower triangle is read, and its border.
+        The projected inverse and its border.
     x, lo, hi : ndarray of shape (n,)
         Signed multipliers of the in-bound vectors, and their boxes.
     outside, drop : ndarray of shape (m,), to be filled
@@ -49,8 +54,12 @@ def drops_of_bounded(kernel, beta, P, weights, x, lo, hi, outside, drop):
         multiply_symmetric(P, kernel, products)
     for p in range(m):
         row, total, fall = products[p], 0.0, 0.0
+        add_row(row, 1.0, weights)
+        if not _any_leaves(row, beta[p], x, lo, hi):
+            outside[p] = drop[p] = 0.0
+            continue
         for i in range(n):
-            share = row[i] + weights[i]
+            share = row[i]
             moved = x[i] + beta[p] * share
             over = max(moved - hi[i], lo[i] - moved)
             if over > 0.0:
@@ -59,16 +68,29 @@ def drops_of_bounded(kernel, beta, P, weights, x, lo, hi, outside, drop):
         outside[p], drop[p] = total, fall
 
 
+@njit(fastmath=NO_NAN)
+def _any_leaves(shares, scale, x, lo, hi):
+    """Whether a vector leaves its box.  Vectorised."""
+    over = 0.0
+    for i in range(uint64(0), uint64(x.size)):
+        moved = x[i] + scale * shares[i]
+        over = larger(over, larger(moved - hi[i], lo[i] - moved))
+    return over > 0.0
+
+
 @njit
 def drops_of_in_bound(P, x, lo, hi, outside, drop):
     """The same for the in-bound vectors themselves."""
     n = x.size
     for p in range(n):
-        own, total, fall = P[p, p], 0.0, 0.0
+        row, own, total, fall = P[p], P[p, p], 0.0, 0.0
+        if not _any_leaves(row, -x[p] / own, x, lo, hi):
+            outside[p] = drop[p] = 0.0
+            continue
         for i in range(n):
             if i == p:
                 continue
-            entry = P[p, i] if i < p else P[i, p]
+            entry = row[i]
             share = entry / own
             moved = x[i] - x[p] * share
             over = max(moved - hi[i], lo[i] - moved)
@@ -87,8 +109,8 @@ def find_drops(
     """Fill `drop` for the support vectors of one machine on the right side of their margins.
 
     NaN if fewer than two points make the hull, or their matrix is too ill-conditioned; minus
-    infinity if the prediction is exact, since all points are in-bound and stay so.  Equal rows are
-    one point of the hull; one of them drops only by what the others have no room for.
+    infinity if the prediction is known to be exact.  Equal rows are one point of the hull; one of
+    them drops only by what the others have no room for.
 
     Parameters
     ----------
@@ -133,11 +155,9 @@ def find_drops(
     for a in range(size):
         own_x[a], own_lo[a], own_hi[a] = x[hull[a]], lo[hull[a]], hi[hull[a]]
         place[hull[a]] = a
-    n_points = 0
-    for i in range(y.size):
-        n_points += lo[i] < hi[i]
     outside, fall = np.empty(size), np.empty(size)
     drops_of_in_bound(P, own_x, own_lo, own_hi, outside, fall)
+    _mark_exact(K, y, first, x, lo, hi, f, P, weights, hull, fall)
     bounded = np.empty(count, np.int64)
     m = 0
     for k in range(count):
@@ -148,21 +168,60 @@ def find_drops(
             m += 1
         elif hi[q] - lo[q] > C[i]:
             drop[i] = max(abs(x[q]) - (hi[q] - lo[q] - C[i]), 0.0) * merged[q]
-        elif size == n_points and fall[place[q]] == 0.0:
-            drop[i] = -np.inf
         else:
             drop[i] = fall[place[q]]
-    kernel, beta = np.empty((m, size)), np.empty(m)
-    for k in range(m):
-        i = bounded[k]
-        row, target = K[i], kernel[k]
-        base, beta[k] = row[hull[0]], y[i] * alpha[i]
-        for a in range(size):
-            target[a] = row[hull[a]] - base
     outside, fall = np.empty(m), np.empty(m)
+    beta = np.empty(m)
+    for k in range(m):
+        beta[k] = y[bounded[k]] * alpha[bounded[k]]
+    kernel = _from_first(K, bounded[:m], hull)
     drops_of_bounded(kernel, beta, P, weights, own_x, own_lo, own_hi, outside, fall)
     for k in range(m):
         drop[bounded[k]] = fall[k]
+
+
+@njit
+def _from_first(K, rows, hull):
+    """Kernel values of some rows with the points of the hull, minus those with the first."""
+    kernel = np.empty((rows.size, hull.size))
+    for k in range(rows.size):
+        row, target = K[rows[k]], kernel[k]
+        for a in range(hull.size):
+            target[a] = row[hull[a]] - row[hull[0]]
+    return kernel
+
+
+@njit
+def _mark_exact(K, y, first, x, lo, hi, f, P, weights, hull, fall):
+    """Set `fall` to minus infinity for the in-bound points whose removal is predicted exactly.
+
+    That is, all others stay in their boxes and on their sides.  It is looked at only if most points
+    are in-bound: then many predictions are exact, and few points can change sides.
+    """
+    others, inside = np.empty(y.size, np.int64), np.zeros(y.size, np.bool_)
+    for a in range(hull.size):
+        inside[hull[a]] = True
+    count = 0
+    for i in range(y.size):
+        if first[i] == i and lo[i] < hi[i] and not inside[i]:
+            others[count] = i
+            count += 1
+    if _MOST * count > hull.size:
+        return
+    kernel = _from_first(K, others[:count], hull)
+    shares = np.empty((count, hull.size))
+    if count > 0:
+        multiply_symmetric(P, kernel, shares)
+    for a in range(hull.size):
+        if fall[a] != 0.0:
+            continue
+        step, exact = x[hull[a]] / P[a, a], True
+        for k in range(count):
+            i = others[k]
+            side = y[i] * (f[i] - step * (shares[k, a] + weights[a])) - 1.0
+            exact = exact and (side >= 0.0 if x[i] == 0.0 else side <= 0.0)
+        if exact:
+            fall[a] = -np.inf
 
 
 @njit
@@ -178,7 +237,10 @@ def _is_regular(matrix, kept, n_inside, shift, ridge):
 
 @njit
 def _project(P):
-    """Project an inverse, given by its lower triangle, on ``sum = 0``; returns its border."""
+    """Project an inverse, given by its lower triangle, on ``sum = 0``, and fill the upper one.
+
+    Returns its border.
+    """
     n = P.shape[0]
     u = np.zeros(n)
     total = 0.0
@@ -192,6 +254,7 @@ def _project(P):
     for a in range(n):
         for b in range(a + 1):
             P[a, b] -= u[a] * u[b] / total
+            P[b, a] = P[a, b]
     for a in range(n):
         u[a] /= total
     return u

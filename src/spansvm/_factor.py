@@ -27,7 +27,7 @@ from scipy import linalg
 
 from ._calls import MARKS, MATRIX, POINTS, ROW, reachable
 from ._compile import FAST_MATH, njit
-from ._linalg import add_rows, cholesky, cholesky_inverse, cholesky_solve, lower_inverse
+from ._linalg import add_rows, cholesky, cholesky_inverse, cholesky_solve, lower_inverse, square_lower
 from ._typing import Array, Rows
 
 __all__ = [
@@ -361,10 +361,13 @@ def from_first(gram: Blocks, points: Rows) -> tuple[Array, Array, float]:
 
 def inverse_of(factor: Array) -> Array:
     """The inverse of a matrix from its Cholesky factor."""
-    triangle = factor.copy()
-    lower_inverse(triangle, triangle.shape[0])
-    triangle = np.tril(triangle)
-    return triangle.T @ triangle
+    inverse = factor.copy()
+    lower_inverse(inverse, inverse.shape[0])
+    square_lower(inverse, inverse.shape[0])
+    lower = np.tril(inverse, -1)
+    lower += lower.T
+    np.fill_diagonal(lower, inverse.diagonal())
+    return lower
 
 
 def mean_diagonal(block: Array) -> float:

@@ -14,14 +14,15 @@ from ._compile import njit
 from ._linalg import add_row, add_rows
 from ._removal import (
     ASTRAY,
-    CHANGED,
     CHECKED,
+    SAME_PLACE,
     STILL,
     TURNS,
     Tableau,
     change_kind,
     compute_row,
     first_to_stop,
+    most_changed,
     rooms,
     sides,
     to_middle,
@@ -64,7 +65,8 @@ def remove_group(
     n = x.size
     state, least, most, still = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     aim, driven = np.zeros(n), np.zeros(n, np.bool_)
-    changed, position = np.empty(CHANGED, np.int64), np.empty(n, np.int64)
+    most_of_all = most_changed(n)
+    changed, position = np.empty(most_of_all, np.int64), np.empty(n, np.int64)
     speed, net, total, largest = 0.0, 0.0, 0.0, 0.0
     for k in range(rows.size):
         driven[rows[k]], aim[rows[k]] = True, moves[k]
@@ -82,7 +84,7 @@ def remove_group(
         if driven[i]:
             least[i], most[i] = -np.inf, np.inf
             if is_free:
-                if size == CHANGED:
+                if size == most_of_all:
                     return False
                 changed[size], position[i], state[i] = i, size, 0.0
                 still[i] = STILL * T.scale
@@ -92,8 +94,8 @@ def remove_group(
         elif is_free:
             n_free += 1
     slope, room = np.empty(n), np.empty(n)
-    slots, z = np.empty(CHANGED, np.int64), np.empty(CHANGED)
-    inverse, known = np.empty((CHANGED, CHANGED)), np.zeros(1, np.int64)
+    slots, z = np.empty(most_of_all, np.int64), np.empty(most_of_all)
+    inverse, known = np.empty((most_of_all, most_of_all)), np.zeros(1, np.int64)
     left = speed
     for _ in range(TURNS):
         if n_free == 0:
@@ -120,7 +122,7 @@ def remove_group(
                 slope[changed[a]] = z[a]
             shortest = rooms(state, slope, least, most, still, room)
             add_row(state, min(shortest, left), slope)
-            if shortest >= left:
+            if shortest >= left - SAME_PLACE * speed:
                 left = 0.0
                 break
             left -= shortest
@@ -134,7 +136,7 @@ def remove_group(
             changed[position[q]], position[last] = last, position[q]
             position[q] = -1
         else:
-            if size == CHANGED:
+            if size == most_of_all:
                 return False
             changed[size], position[q] = q, size
             size += 1

@@ -31,14 +31,15 @@ from ._sweep import NO_NAN, larger, smaller
 
 __all__ = [
     "ASTRAY",
-    "CHANGED",
     "CHECKED",
+    "SAME_PLACE",
     "STILL",
     "TURNS",
     "Tableau",
     "change_kind",
     "compute_row",
     "first_to_stop",
+    "most_changed",
     "remove_all",
     "rooms",
     "sides",
@@ -48,11 +49,16 @@ __all__ = [
 #: Number of turns after which a removal is given up.
 TURNS = 1000
 
-#: Maximum number of vectors that may have changed between free and bound.
-CHANGED = 300
+#: How many vectors may have changed between free and bound: a share of all, within these limits.
+#: Longer paths are no quicker than training (measured).
+_CHANGED, _SHARE_CHANGED, _MOST_CHANGED = 150, 0.25, 600
 
 #: Slopes below this fraction of the largest squared distance count as zero.
 STILL = 1e-11
+
+#: A vector that stops this close to the end of a path, as a fraction of its length, stops there:
+#: many may do so at once.
+SAME_PLACE = 1e-11
 
 #: How many free vectors are checked at the end, and how far off their margins they may be.
 CHECKED, ASTRAY = 8, 1e-7
@@ -122,7 +128,8 @@ def remove_all(
     """
     T = Tableau(K, free, place, projected, weights, values, scale, singular, tableau, slot, used)
     n = x.size
-    start, now, inverse = np.empty((4, n)), np.empty((4, n)), np.empty((CHANGED, CHANGED))
+    start, now = np.empty((4, n)), np.empty((4, n))
+    inverse = np.empty((most_changed(n), most_changed(n)))
     largest = 0.0
     for i in range(n):
         largest = max(largest, abs(x[i]))
@@ -142,6 +149,12 @@ def remove_all(
             T, rows[k], amounts[k], stays[k], now[0], now[1], now[2], now[3], lo, hi, x, r, sums,
             number, largest, inverse, error,
         )  # fmt: skip
+
+
+@njit
+def most_changed(n):
+    """How many of n vectors may have changed before a removal is given up."""
+    return min(max(_CHANGED, int(_SHARE_CHANGED * n)), _MOST_CHANGED)
 
 
 @njit
@@ -236,8 +249,8 @@ def _remove(
     error,
 ):  # fmt: skip
     """Follow one removal; return the final residual of p, and the mean growth of the others'."""
-    n = state.size
-    changed, position = np.empty(CHANGED, np.int64), np.empty(n, np.int64)  # J, without order
+    n, most_of_all = state.size, inverse.shape[0]
+    changed, position = np.empty(most_of_all, np.int64), np.empty(n, np.int64)  # J, without order
     for i in range(n):
         position[i] = -1
     size = 0
@@ -249,12 +262,13 @@ def _remove(
     least[p], most[p] = -np.inf, np.inf
     n_free = T.free.size - driven_free
     slope, room = np.empty(n), np.empty(n)
-    slots, weights = np.empty(CHANGED + 1, np.int64), np.empty(CHANGED + 1)
-    z, known = np.empty(CHANGED), np.zeros(1, np.int64)
-    own = amount
+    slots, weights = np.empty(most_of_all + 1, np.int64), np.empty(most_of_all + 1)
+    z, known = np.empty(most_of_all), np.zeros(1, np.int64)
+    own, at_end = amount, SAME_PLACE * abs(amount)
     sign = -1.0 if hi[p] > 0.0 else 1.0
     for _ in range(TURNS):
-        if own == 0.0:
+        if abs(own) <= at_end:
+            own = 0.0
             break
         if comes >= 0 and T.slot[comes] < 0:
             compute_row(T, comes)
@@ -287,7 +301,7 @@ def _remove(
             length = min(shortest, abs(own))
             residual += length * along
             add_row(state, length, slope)
-            if shortest >= abs(own):
+            if shortest >= abs(own) - at_end:
                 own = 0.0
                 break
             own += sign * length
@@ -301,7 +315,7 @@ def _remove(
             changed[position[q]], position[last] = last, position[q]
             position[q] = comes = -1
         else:
-            if size == CHANGED:
+            if size == most_of_all:
                 return np.nan, np.nan
             changed[size], position[q] = q, size
             comes = q

@@ -44,6 +44,9 @@ _VERTEX = 1e-7
 #: kernel, count as zero.
 _SINGULAR, _KERNEL_ROUNDING = 1e-11, 1e-14
 
+#: Tableaux of up to this many bytes fit into any memory: how much there is need not be asked.
+_SMALL_TABLEAU = 1e7
+
 #: KKT gap of models trained without an instance.
 EXACT_TOLERANCE = 1e-8
 
@@ -139,7 +142,8 @@ def can_follow(gram: Gram, solution: DualSolution) -> bool:
     """Whether there are a matrix and room for a tableau, and the kernel is not indefinite."""
     if isinstance(gram, LazyGram) or solution.indefinite:
         return False
-    return 8.0 * len(gram) ** 2 <= parse_budget(None)
+    size = 8.0 * len(gram) ** 2
+    return size <= _SMALL_TABLEAU or size <= parse_budget(None)
 
 
 def _follow(

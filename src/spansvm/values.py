@@ -118,7 +118,7 @@ class Prediction:
         prediction is not unique.
     drop : ndarray of shape (l,)
         How much lower the margin may be, to first order (:mod:`spansvm._doubt`); minus infinity
-        if the prediction is exact, since all vectors are in-bound and stay so.
+        if the prediction is exact.
     system : Bordered or None
         The inverse of the in-bound vectors' system, if it was needed.
     """
@@ -147,8 +147,9 @@ class Followed:
         self.error = 0.0
 
     def add(self, rows: Rows, follower: Follower) -> None:
-        """Follow those of `rows` that were not followed yet."""
-        rows = np.setdiff1d(rows, self.rows)
+        """Follow those of `rows`, which are in order, that were not followed yet."""
+        if self.rows.size:
+            rows = np.setdiff1d(rows, self.rows)
         if rows.size == 0:
             return
         found = follower.remove(rows)
@@ -338,8 +339,6 @@ def predict(gram: Gram, solution: DualSolution, spans: Spans) -> Prediction:
     over, fall, grown = np.zeros((3, y.size))
     outside, lower = np.empty((2, hull.size))
     drops_of_in_bound(P, *own, outside, lower)
-    if hull.size == int((lo < hi).sum()):
-        lower[lower == 0.0] = -np.inf
     over[hull], fall[hull] = outside, lower
     growth = P @ (sums[hull] - level) + number * w - 1.0
     grown[hull] = -(x[hull] / np.diagonal(P)) * growth / (number - 1.0)

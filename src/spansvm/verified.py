@@ -36,6 +36,9 @@ _SAFETY = 2.0
 #: What follows the removals of machines of up to this many rows is kept for a second round.
 _KEPT = 1000
 
+#: A second round pays if more than this many removals for each pair may be saved.
+_SECOND_ROUND = 4
+
 #: Margins that are smaller may be 0, which is an error.
 _NEAR_ZERO = 1e-9
 
@@ -85,20 +88,20 @@ class _FollowedValues(SpanValues):
             self._keep(pair, Follower(model.gram, model.solution, predicted.system))
 
     def _follow(self, entries: Rows, own: Array) -> None:
-        """Follow the removal of some rows, pair by pair, and set their values."""
-        pairs = self._rows.column[entries]
-        for pair in np.unique(pairs):
-            start, end = self._rows.starts[pair : pair + 2]
+        """Follow the removal of some rows, in order, pair by pair, and set their values."""
+        starts = self._rows.starts
+        cuts = np.searchsorted(entries, starts)
+        for pair in np.flatnonzero(np.diff(cuts)):
             model = self._machines.model(pair)
             if not can_follow(model.gram, model.solution):
                 continue
             followed = self._followed[pair]
             follower = self._followers.get(pair) or Follower(model.gram, model.solution)
-            followed.add(entries[pairs == pair] - start, follower)
+            followed.add(entries[cuts[pair] : cuts[pair + 1]] - starts[pair], follower)
             self._keep(pair, follower)
-            part = own[start:end]
+            part = own[starts[pair] : starts[pair + 1]]
             part[followed.rows] = followed.decision
-            part[followed.rows] = without_traces(part)[followed.rows]
+            part[:] = without_traces(part)
 
     def _keep(self, pair: int, follower: Follower) -> None:
         """Keep what follows the removals of a machine, unless that takes much memory."""
@@ -137,13 +140,14 @@ class VerifiedValues(_FollowedValues):
         if unknown.size:
             self._look_at(unknown, own)
             doubtful = self._deciding(own, doubtful & self._doubtful(own))
-        if self._rows.n_classes > 2:
-            # One pair may be enough: that with the smallest margin.
-            first = self._smallest(own, doubtful)
+        entries = np.flatnonzero(doubtful)
+        # One pair may be enough: that with the smallest margin.
+        first = self._smallest(own, entries)
+        if entries.size > first.size + _SECOND_ROUND * len(self._rows.pairs):
             self._follow(first, own)
             doubtful[first] = False
-            doubtful = self._deciding(own, doubtful)
-        self._follow(np.flatnonzero(doubtful), own)
+            entries = np.flatnonzero(self._deciding(own, doubtful))
+        self._follow(entries, own)
 
     def _deciding(self, own: Array, doubtful: Mask) -> Mask:
         """Which of the doubtful values may change the class that is predicted."""
@@ -159,13 +163,14 @@ class VerifiedValues(_FollowedValues):
         undecided[rows[won != lost]] = True
         return doubtful & undecided[row]
 
-    def _smallest(self, own: Array, doubtful: Mask) -> Rows:
-        """Of the doubtful values of each row, the one with the smallest margin."""
-        entries = np.flatnonzero(doubtful)
+    def _smallest(self, own: Array, entries: Rows) -> Rows:
+        """Of the values of each row among `entries`, the one with the smallest margin."""
+        if self._rows.n_classes == 2:
+            return entries
         rows, margins = self._rows.row[entries], (self._rows.sign * own)[entries]
         order = np.lexsort((margins, rows))
         _, first = np.unique(rows[order], return_index=True)
-        return entries[order[first]]
+        return np.sort(entries[order[first]])
 
 
 class ComparedValues(_FollowedValues):
