@@ -22,7 +22,7 @@ __all__ = ["MARKS", "MATRIX", "POINTS", "ROW", "addresses", "call", "reachable"]
 _NAMES = (
     "sweep", "newton", "newton_solve", "factorise_into", "fill_distances", "move_bounds", "run",
     "finish_at", "train_one", "leave_out", "start_inverse", "change_points", "inverse_walk",
-    "distances_by_inverse", "find_drops",
+    "distances_by_inverse", "find_drops", "remove_all",
 )  # fmt: skip
 
 #: Arguments of the types that compiled functions take: numbers, points, marks, a factor.

@@ -22,7 +22,7 @@ from ._compile import njit
 from ._linalg import add_row, lower_inverse, multiply_symmetric, square_lower
 from ._sweep import NO_NAN, larger
 
-__all__ = ["drops_of_bounded", "drops_of_in_bound", "find_drops"]
+__all__ = ["drops_of_bounded", "drops_of_in_bound", "find_drops", "is_regular", "project"]
 
 #: Smallest squared pivot, as a fraction of the shift, of a factor that is accurate enough.
 _WELL_CONDITIONED = 1e-5
@@ -134,7 +134,7 @@ def find_drops(
             rows[count] = i
             count += 1
     size = held if accurate else 0
-    if size == 0 and _is_regular(matrix, kept, n_inside, shift, ridge):
+    if size == 0 and is_regular(matrix, kept, n_inside, shift, ridge):
         size = n_inside
     if count == 0 or size < 2:
         for k in range(count):
@@ -148,7 +148,7 @@ def find_drops(
     if not (held > 0 and accurate):
         lower_inverse(P, size)
         square_lower(P, size)
-    weights = _project(P)
+    weights = project(P)
     own_x, own_lo, own_hi, place = (
         np.empty(size), np.empty(size), np.empty(size), np.empty(y.size, np.int64),
     )  # fmt: skip
@@ -225,7 +225,7 @@ def _mark_exact(K, y, first, x, lo, hi, f, P, weights, hull, fall):
 
 
 @njit
-def _is_regular(matrix, kept, n_inside, shift, ridge):
+def is_regular(matrix, kept, n_inside, shift, ridge):
     """Whether a factor is that of all in-bound points, and well-conditioned."""
     if matrix.shape[0] != n_inside or kept.size != n_inside or ridge > 0.0:
         return False
@@ -236,7 +236,7 @@ def _is_regular(matrix, kept, n_inside, shift, ridge):
 
 
 @njit
-def _project(P):
+def project(P):
     """Project an inverse, given by its lower triangle, on ``sum = 0``, and fill the upper one.
 
     Returns its border.

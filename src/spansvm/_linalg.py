@@ -293,6 +293,18 @@ def multiply_symmetric(matrix, rows, result):
 
 
 @njit
+def multiply(left, right, result):
+    """``left @ right``, in the first rows of `result`."""
+    count, size = left.shape
+    n = _reference(int32(right.shape[1]))
+    _dgemm(
+        _reference(uint8(_PLAIN)), _reference(uint8(_PLAIN)), n, _reference(int32(count)),
+        _reference(int32(size)), _reference(1.0), _entry(right, 0, 0), n, _entry(left, 0, 0),
+        _reference(int32(size)), _reference(0.0), _entry(result, 0, 0), n,
+    )  # fmt: skip
+
+
+@njit
 def subtract_products(matrix, rows, others):
     """``matrix -= rows @ others'``, for a result that is symmetric."""
     count, size = rows.shape

@@ -102,7 +102,7 @@ class Tableau(NamedTuple):
 @njit
 def remove_all(
     K, free, place, projected, weights, values, scale, singular, tableau, slot, used,
-    x, r, lo, hi, rows, amounts, stays, sums, number, result, shift, error,
+    x, r, lo, hi, rows, amounts, stays, sums, number, result, shift, met, error,
 ):  # fmt: skip
     """For each p in `rows`, its residual once its multiplier is reduced by `amounts`.
 
@@ -123,6 +123,8 @@ def remove_all(
     result, shift : ndarray, to be filled
         ``r_p`` of the model without p, and the mean growth of the residuals of all others; NaN if
         the removal was given up.
+    met : ndarray of bool, to be filled
+        Whether a vector met a bound other than 0 on the way.
     error : ndarray of shape (1,), to be filled
         The largest distance of a free vector from its margin at the end of a path.
     """
@@ -145,7 +147,7 @@ def remove_all(
             target, source = now[a], start[a]
             for i in range(n):
                 target[i] = source[i]
-        result[k], shift[k] = _remove(
+        result[k], shift[k], met[k] = _remove(
             T, rows[k], amounts[k], stays[k], now[0], now[1], now[2], now[3], lo, hi, x, r, sums,
             number, largest, inverse, error,
         )  # fmt: skip
@@ -248,7 +250,11 @@ def _remove(
     T, p, amount, stays, state, least, most, still, lo, hi, x, r, sums, number, largest, inverse,
     error,
 ):  # fmt: skip
-    """Follow one removal; return the final residual of p, and the mean growth of the others'."""
+    """Follow one removal.
+
+    Returns the final residual of p, the mean growth of the others', and whether a bound other than
+    0 was met.
+    """
     n, most_of_all = state.size, inverse.shape[0]
     changed, position = np.empty(most_of_all, np.int64), np.empty(n, np.int64)  # J, without order
     for i in range(n):
@@ -264,6 +270,7 @@ def _remove(
     slope, room = np.empty(n), np.empty(n)
     slots, weights = np.empty(most_of_all + 1, np.int64), np.empty(most_of_all + 1)
     z, known = np.empty(most_of_all), np.zeros(1, np.int64)
+    met = False
     own, at_end = amount, SAME_PLACE * abs(amount)
     sign = -1.0 if hi[p] > 0.0 else 1.0
     for _ in range(TURNS):
@@ -275,7 +282,7 @@ def _remove(
         if n_free == 0:
             q = _next(state, least, most, lo, hi, p, sign)
             if q < 0:
-                return np.nan, np.nan
+                return np.nan, np.nan, True
             change = -state[q]
             for i in range(n):
                 state[i] += change  # none is free: these are all residuals
@@ -283,7 +290,7 @@ def _remove(
         else:
             _aim_at_one(T, changed[:size], p, z)
             if not solve_changed(T, changed[:size], inverse, known, z):
-                return np.nan, np.nan
+                return np.nan, np.nan, True
             for a in range(size):
                 slots[a], weights[a] = T.slot[changed[a]], sign * z[a]
             used = size
@@ -307,6 +314,8 @@ def _remove(
             own += sign * length
             q = first_to_stop(room, slope, still, shortest)
         was_free = (T.place[q] >= 0) != (position[q] >= 0)
+        if was_free and (most[q] if slope[q] > 0.0 else least[q]) != 0.0:
+            met = True
         n_free += change_kind(T, q, was_free, slope, state, least, most, still, lo, hi)
         if position[q] >= 0:
             forget_changed(inverse, known, position[q], size, T.singular)
@@ -316,12 +325,12 @@ def _remove(
             position[q] = comes = -1
         else:
             if size == most_of_all:
-                return np.nan, np.nan
+                return np.nan, np.nan, True
             changed[size], position[q] = q, size
             comes = q
             size += 1
     if own != 0.0:
-        return np.nan, np.nan
+        return np.nan, np.nan, True
     if stays:
         state[p], least[p] = residual, (0.0 if sign > 0.0 else -np.inf)
     middle = to_middle(T, p, stays, state, least, lo, hi, largest, position)
@@ -329,9 +338,9 @@ def _remove(
         T, p, amount, state, least, lo, hi, x, r, sums, number, position, residual
     )
     if not astray <= ASTRAY * max(1.0, abs(value)):
-        return np.nan, np.nan
+        return np.nan, np.nan, True
     error[0] = max(error[0], astray)
-    return value + middle, growth + middle
+    return value + middle, growth + middle, met
 
 
 @njit

@@ -15,10 +15,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
-from ._factor import Bordered, bordered, from_first
+from ._calls import addresses
+from ._factor import Bordered, bordered, from_first, limits_of
+from ._following import KERNEL_ROUNDING, SINGULAR, follow_rows
 from ._linalg import one_blas_thread
 from ._removal import Tableau, remove_all
-from ._typing import Array, Rows
+from ._typing import Array, Mask, Rows
 from .dual import DualSolution, box, find_intercept
 from .gram import Gram
 from .lazy import LazyGram
@@ -39,10 +41,6 @@ __all__ = [
 
 #: Solutions that violate the KKT conditions by more than this cannot serve as starting vertices.
 _VERTEX = 1e-7
-
-#: Pivots of the scaled system of the changed vectors that are smaller, or below the rounding of the
-#: kernel, count as zero.
-_SINGULAR, _KERNEL_ROUNDING = 1e-11, 1e-14
 
 #: Tableaux of up to this many bytes fit into any memory: how much there is need not be asked.
 _SMALL_TABLEAU = 1e7
@@ -91,6 +89,57 @@ class Vertex:
     free: Rows
 
 
+class Known:
+    """Removals that were followed, and are the same for larger bounds.
+
+    That is, no vector of the solution is bounded, and none met its bound on the way.  Along a path
+    of growing C, solutions often stay the same from some C on.
+
+    Parameters
+    ----------
+    solution : DualSolution
+    """
+
+    def __init__(self, solution: DualSolution) -> None:
+        self._alpha, self._present, self._y = solution.alpha, solution.present, solution.y
+        self._values = np.full((2, solution.y.size), np.nan)
+        self._met = np.ones(solution.y.size, dtype=np.bool_)
+        self._error = 0.0
+
+    @classmethod
+    def of(cls, gram: Gram, solution: DualSolution) -> Known:
+        """What is known of this solution."""
+        before: Known | None = getattr(gram, "_known_removals", None)
+        known = cls(solution)
+        if solution.bounded.any():
+            return known
+        if before is not None and before._is_of(solution):
+            known._values = np.where(before._met, np.nan, before._values)
+            known._met, known._error = before._met.copy(), before._error
+        gram._known_removals = known  # type: ignore[attr-defined]
+        return known
+
+    def _is_of(self, solution: DualSolution) -> bool:
+        return (
+            np.array_equal(self._alpha, solution.alpha)
+            and np.array_equal(self._present, solution.present)
+            and np.array_equal(self._y, solution.y)
+        )
+
+    def missing(self, rows: Rows) -> Rows:
+        """Those of `rows` that are not known."""
+        return rows[np.isnan(self._values[0, rows])]
+
+    def add(self, rows: Rows, decision: Array, shift: Array, met: Mask, error: float) -> None:
+        """Add removals; `met` tells where a vector met its bound."""
+        self._values[0, rows], self._values[1, rows], self._met[rows] = decision, shift, met
+        self._error = max(self._error, error)
+
+    def take(self, rows: Rows) -> Removals:
+        """The removals of some rows."""
+        return Removals(*self._values[:, rows].copy(), self._error)
+
+
 class Follower:
     """Follows removals of one machine; what they share is computed once.
 
@@ -108,8 +157,6 @@ class Follower:
 
     @cached_property
     def _start(self) -> tuple[Vertex, Tableau] | None:
-        if not can_follow(self.gram, self.solution):
-            return None
         found = find_vertex(self.gram, self.solution, self._system)
         if found is None:
             return None
@@ -122,9 +169,25 @@ class Follower:
 
         NaN where the solution could not be followed.
         """
-        if rows.size == 0 or self._start is None:
-            return Removals(np.full(rows.size, np.nan), np.full(rows.size, np.nan), 0.0)
-        return _follow(self.gram, self.solution, *self._start, rows)
+        found = Removals(np.full(rows.size, np.nan), np.full(rows.size, np.nan), 0.0)
+        gram, solution = self.gram, self.solution
+        if rows.size == 0 or not can_follow(gram, solution):
+            return found
+        known = Known.of(gram, solution)
+        new = known.missing(rows)
+        if new.size:
+            decision, shift, met = np.empty(new.size), np.empty(new.size), np.empty(new.size, bool)
+            twins = gram.twins(solution.y)
+            first = np.arange(len(gram)) if twins is None else twins.first
+            error = follow_rows(
+                gram.values, solution.y, solution.C, solution.alpha, solution.decision, first, new,
+                gram.sums_over(solution.present), limits_of(gram.dtype), addresses(gram.dtype),
+                decision, shift, met,
+            )  # fmt: skip
+            if np.isnan(error):
+                return found if self._start is None else _follow(gram, solution, *self._start, rows)
+            known.add(new, decision, shift, met, error)
+        return known.take(rows)
 
     @one_blas_thread
     def remove(self, rows: Rows) -> Removals:
@@ -166,7 +229,7 @@ def _follow(
     remove_all(
         *tableau, vertex.x, vertex.residual, vertex.lo, vertex.hi, places[moving], amounts[moving],
         stays[moving], gram.sums_over(solution.present), float(solution.n_instances),
-        residual, growth, error,
+        residual, growth, np.empty(moving.size, dtype=np.bool_), error,
     )  # fmt: skip
     # The vertex may be at another end of the interval of the intercept.
     free = vertex.free[0]
@@ -319,7 +382,7 @@ def make_tableau(gram: Gram, free: Rows, system: Bordered) -> Tableau:
         weights=system.weights,
         values=values,
         scale=scale,
-        singular=max(_SINGULAR, _KERNEL_ROUNDING * float(np.abs(gram.diagonal).max()) / scale),
+        singular=max(SINGULAR, KERNEL_ROUNDING * float(np.abs(gram.diagonal).max()) / scale),
         rows=np.empty((n, n)),
         slot=np.full(n, -1, dtype=np.intp),
         used=np.zeros(1, dtype=np.intp),

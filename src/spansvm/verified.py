@@ -33,9 +33,6 @@ __all__ = ["ComparedValues", "VerifiedValues", "settle", "verified_left_out"]
 #: Rows are followed if their margin is smaller than this multiple of what it may be off by.
 _SAFETY = 2.0
 
-#: What follows the removals of machines of up to this many rows is kept for a second round.
-_KEPT = 1000
-
 #: A second round pays if more than this many removals for each pair may be saved.
 _SECOND_ROUND = 4
 
@@ -50,7 +47,6 @@ class _FollowedValues(SpanValues):
         super().__init__(machines)
         self._rows = machines.pair_rows
         self._followed: dict[int, Followed] = defaultdict(Followed)
-        self._followers: dict[int, Follower] = {}
 
     @cached_property
     def _removable(self) -> Mask:
@@ -85,7 +81,6 @@ class _FollowedValues(SpanValues):
             some = self._removable[part]
             self._drops[part] = predicted.drop
             own[part][some] = predicted.decision[some]
-            self._keep(pair, Follower(model.gram, model.solution, predicted.system))
 
     def _follow(self, entries: Rows, own: Array) -> None:
         """Follow the removal of some rows, in order, pair by pair, and set their values."""
@@ -96,17 +91,11 @@ class _FollowedValues(SpanValues):
             if not can_follow(model.gram, model.solution):
                 continue
             followed = self._followed[pair]
-            follower = self._followers.get(pair) or Follower(model.gram, model.solution)
-            followed.add(entries[cuts[pair] : cuts[pair + 1]] - starts[pair], follower)
-            self._keep(pair, follower)
+            rows = entries[cuts[pair] : cuts[pair + 1]] - starts[pair]
+            followed.add(rows, Follower(model.gram, model.solution))
             part = own[starts[pair] : starts[pair + 1]]
             part[followed.rows] = followed.decision
             part[:] = without_traces(part)
-
-    def _keep(self, pair: int, follower: Follower) -> None:
-        """Keep what follows the removals of a machine, unless that takes much memory."""
-        if len(follower.gram) <= _KEPT:
-            self._followers[pair] = follower
 
     def _values_of(self, pair: int) -> LeftOutValues:
         # What is followed for counting need not be followed again.
