@@ -10,7 +10,7 @@ import numpy as np
 
 from ._calls import MARKS, MATRIX, POINTS, ROW, call, reachable
 from ._compile import njit
-from ._descent import EQUAL_SUMS
+from ._descent import EQUAL_SUMS, STALE
 from ._doubt import is_regular, project
 from ._factor import factorise_into
 from ._linalg import lower_inverse, multiply, multiply_symmetric, square_lower
@@ -24,6 +24,8 @@ SINGULAR, KERNEL_ROUNDING = 1e-11, 1e-14
 
 #: Values larger than what the objective allows by more than this factor are given up.
 _BEYOND = 1.01
+
+_EPSILON = float(np.finfo(np.float64).eps)
 
 
 @njit
@@ -55,7 +57,7 @@ def follow_rows(K, y, C, alpha, f, first, rows, sums, limits, at, decision, shif
     """
     n = y.size
     x, lo, hi, r = np.zeros(n), np.zeros(n), np.zeros(n), np.empty(n)
-    number, most_kernel, objective = 0.0, 0.0, 0.0
+    number, most_kernel, objective, level = 0.0, 0.0, 0.0, 0.0
     for i in range(n):
         q = first[i]
         x[q] += y[i] * alpha[i]
@@ -66,8 +68,11 @@ def follow_rows(K, y, C, alpha, f, first, rows, sums, limits, at, decision, shif
         r[i] = f[i] - y[i]
         number += C[i] > 0.0
         most_kernel = max(most_kernel, abs(K[i, i]))
+        level += _EPSILON * alpha[i] * abs(K[i, i])
         objective += alpha[i] * (1.0 - 0.5 * y[i] * f[i])
     free = _free_points(x, lo, hi)
+    if level > STALE:
+        _renew(K, x, y, free, r)
     offset = 0.0
     if free.size == 0:
         free = _adopt(x, lo, hi, r)
@@ -113,6 +118,26 @@ def follow_rows(K, y, C, alpha, f, first, rows, sums, limits, at, decision, shif
         if not abs(decision[k]) <= most:
             decision[k] = shift[k] = np.nan
     return error[0]
+
+
+@njit
+def _renew(K, x, y, free, r):
+    """Compute residuals anew: those of training keep the rounding errors of all its steps."""
+    n, first = r.size, free[0] if free.size > 0 else 0
+    off = 0.0
+    for i in range(n):
+        row, own = K[i], -y[i]
+        for j in range(n):
+            if x[j] != 0.0:
+                own += (row[j] - row[first]) * x[j]  # they sum to 0
+        off += (own - r[i]) / n
+        r[i] = own
+    if free.size > 0:
+        off = 0.0
+        for a in range(free.size):
+            off += r[free[a]] / free.size
+    for i in range(n):
+        r[i] -= off
 
 
 @njit

@@ -12,9 +12,8 @@ import numpy as np
 from ._changed import forget_changed, solve_changed
 from ._compile import njit
 from ._linalg import add_row, add_rows
+from ._path_end import ASTRAY, CHECKED, to_middle
 from ._removal import (
-    ASTRAY,
-    CHECKED,
     SAME_PLACE,
     STILL,
     TURNS,
@@ -25,7 +24,6 @@ from ._removal import (
     most_changed,
     rooms,
     sides,
-    to_middle,
 )
 
 __all__ = ["remove_group"]

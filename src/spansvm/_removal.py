@@ -25,13 +25,11 @@ from numba import uint64
 
 from ._changed import forget_changed, solve_changed
 from ._compile import njit
-from ._descent import OFF_BOUND
 from ._linalg import add_row, add_rows
+from ._path_end import ASTRAY, read_off, refine, to_middle
 from ._sweep import NO_NAN, larger, smaller
 
 __all__ = [
-    "ASTRAY",
-    "CHECKED",
     "SAME_PLACE",
     "STILL",
     "TURNS",
@@ -43,7 +41,6 @@ __all__ = [
     "remove_all",
     "rooms",
     "sides",
-    "to_middle",
 ]
 
 #: Number of turns after which a removal is given up.
@@ -60,8 +57,8 @@ STILL = 1e-11
 #: many may do so at once.
 SAME_PLACE = 1e-11
 
-#: How many free vectors are checked at the end, and how far off their margins they may be.
-CHECKED, ASTRAY = 8, 1e-7
+#: The end of a path is refined if free vectors are farther off their margins, this often at most.
+_ACCURATE, _REFINED = 1e-8, 3
 
 #: Vectors are searched in blocks of this many.
 _BLOCK = 64
@@ -334,56 +331,20 @@ def _remove(
     if stays:
         state[p], least[p] = residual, (0.0 if sign > 0.0 else -np.inf)
     middle = to_middle(T, p, stays, state, least, lo, hi, largest, position)
-    value, growth, astray = _read_off(
+    value, growth, astray = read_off(
         T, p, amount, state, least, lo, hi, x, r, sums, number, position, residual
     )
+    for _ in range(_REFINED):
+        if astray <= _ACCURATE:
+            break
+        refine(T, p, amount, state, least, lo, hi, x, r, position, changed[:size], inverse, known)
+        value, growth, astray = read_off(
+            T, p, amount, state, least, lo, hi, x, r, sums, number, position, residual
+        )
     if not astray <= ASTRAY * max(1.0, abs(value)):
         return np.nan, np.nan, True
     error[0] = max(error[0], astray)
     return value + middle, growth + middle, met
-
-
-@njit
-def _read_off(T, p, amount, state, least, lo, hi, x, r, sums, number, position, residual):
-    """The residual of p and the mean growth of the others', from the multipliers at the end.
-
-    Computed from the Gram matrix itself: along the path, rounding in the inverse of a nearly
-    singular system accumulates.  Also returns how far the free vectors are from their margins.
-    """
-    rows, change = np.empty(x.size, np.int64), np.empty(x.size)
-    free = np.empty(CHECKED, np.int64)
-    moved, count = 0, 0
-    for i in range(x.size):
-        if i == p:
-            now = x[i] - amount
-        elif (T.place[i] >= 0) != (position[i] >= 0):
-            now = state[i]
-            if count < CHECKED:
-                free[count] = i
-                count += 1
-        else:
-            now = lo[i] if least[i] == 0.0 else hi[i]
-        if now != x[i]:
-            rows[moved], change[moved] = i, now - x[i]
-            moved += 1
-    own, level = 0.0, sums[p] / number
-    total = 0.0  # of the growth of all, without the intercept; the changes sum to 0
-    for k in range(moved):
-        own += (T.K[p, rows[k]] - level) * change[k]
-        total += (sums[rows[k]] / number - level) * change[k]
-    if count == 0:
-        intercept, astray = residual - r[p] - own, 0.0
-    else:
-        least_b, most_b, intercept = np.inf, -np.inf, 0.0
-        for a in range(count):
-            values, needed = T.K[free[a]], -r[free[a]]
-            for k in range(moved):
-                needed -= (values[rows[k]] - level) * change[k]
-            least_b, most_b = min(least_b, needed), max(most_b, needed)
-            intercept += needed / count
-        astray = most_b - least_b
-    growth = (number * total - own) / max(number - 1.0, 1.0)
-    return r[p] + own + intercept, growth + intercept, astray
 
 
 @njit
@@ -399,34 +360,6 @@ def _next(state, least, most, lo, hi, p, sign):
             if at_lower == (sign < 0.0) and abs(state[i]) < best:
                 best, q = abs(state[i]), i
     return q
-
-
-@njit
-def to_middle(T, p, stays, state, least, lo, hi, largest, position):
-    """How far the intercept is from the middle of its interval; 0 if a free vector fixes it."""
-    below, above = np.inf, np.inf
-    for i in range(state.size):
-        if lo[i] == hi[i] or (i == p and not stays):
-            continue
-        if i != p and (T.place[i] >= 0) != (position[i] >= 0):
-            low, high = state[i] - lo[i], hi[i] - state[i]
-            if min(low, high) > OFF_BOUND * min(low + high, largest):
-                return 0.0
-            if low < high:  # a hair off its bound
-                below = 0.0
-            else:
-                above = 0.0
-        elif least[i] == 0.0:
-            below = min(below, state[i])
-        else:
-            above = min(above, -state[i])
-    if np.isinf(below) and np.isinf(above):
-        return 0.0
-    if np.isinf(below):
-        return above
-    if np.isinf(above):
-        return -below
-    return 0.5 * (above - below)
 
 
 @njit

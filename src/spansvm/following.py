@@ -16,6 +16,7 @@ import numpy as np
 from scipy import linalg
 
 from ._calls import addresses
+from ._descent import STALE, rounding_level
 from ._factor import Bordered, bordered, from_first, limits_of
 from ._following import KERNEL_ROUNDING, SINGULAR, follow_rows
 from ._linalg import one_blas_thread
@@ -276,6 +277,10 @@ def find_vertex(
     lo, hi = box(y, C)
     residual = solution.decision - y
     free = np.flatnonzero((x > lo) & (x < hi))
+    if free.size and rounding_level(x, gram.diagonal) > STALE:
+        # Those of training keep the rounding errors of all its steps.
+        residual = gram.gradient(x, -y)
+        residual -= residual[free].mean()
     if free.size == 0:
         vertex = _adopt(x, lo, hi, residual)
         return vertex, bordered(gram, vertex.free)
