@@ -214,7 +214,9 @@ def test_removals_on_an_indefinite_kernel_are_not_followed():
     y = np.where(np.arange(30) % 2 == 0, 1.0, -1.0)
     solution = solve_dual(gram, y, np.full(30, 1.0))
     assert solution.indefinite
-    assert np.isnan(Follower(gram, solution).follow(np.flatnonzero(solution.support)).decision).all()
+    assert np.isnan(
+        Follower(gram, solution).follow(np.flatnonzero(solution.support)).decision
+    ).all()
     values = left_out_values(gram, solution)
     assert values.followed == 0
     rule = find_spans(gram, solution).decision
@@ -254,6 +256,8 @@ def test_removals_are_followed_where_every_vector_is_bounded(C):
     gram = Gram(Kernel("rbf", gamma=0.3)(rng.normal(size=(40, 3)) + 0.5 * y[:, None]))
     solution = solve_dual(gram, y, np.full(40, C), tol=1e-8)
     assert solution.bounded.all()
-    followed = Follower(gram, solution).follow(np.arange(40)).decision  # NaN where that was given up
+    followed = (
+        Follower(gram, solution).follow(np.arange(40)).decision
+    )  # NaN where that was given up
     retrained, _, _ = retrain(gram, solution, np.arange(40))
     np.testing.assert_allclose(followed, retrained, atol=1e-8)

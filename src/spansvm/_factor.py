@@ -27,7 +27,14 @@ from scipy import linalg
 
 from ._calls import MARKS, MATRIX, POINTS, ROW, reachable
 from ._compile import FAST_MATH, njit
-from ._linalg import add_rows, cholesky, cholesky_inverse, cholesky_solve, lower_inverse, square_lower
+from ._linalg import (
+    add_rows,
+    cholesky,
+    cholesky_inverse,
+    cholesky_solve,
+    lower_inverse,
+    square_lower,
+)
 from ._typing import Array, Rows
 
 __all__ = [

@@ -25,13 +25,12 @@ from .left_out import (
     StoredValues,
     calibrate,
     calibrated_by_span,
-    exact_left_out,
     of_training_rows,
-    span_left_out,
 )
 from .machines import TrainedMachines
 from .pairs import PairRows, labels
 from .values import LOOSE, accuracy_of, ranking, without_traces
+from .verified import LEAVING
 
 __all__ = ["GroupValues", "folds_left_out", "groups_left_out", "sets_of"]
 
@@ -44,16 +43,28 @@ def sets_of(groups: np.ndarray) -> list[Rows]:
 
 
 def groups_left_out(
-    machines: TrainedMachines, sets: Sequence[Rows], used: Mask | None = None, exact: bool = False
+    machines: TrainedMachines,
+    sets: Sequence[Rows],
+    used: Mask | None = None,
+    method: str = "verified",
 ) -> LeftOutClasses:
     """All training rows, each from the model without its set; together the sets are all rows.
 
     Probabilities are calibrated on these values.
+
+    Parameters
+    ----------
+    machines : TrainedMachines
+    sets : list of ndarray of int
+    used : ndarray of bool, optional
+        The rows that count; by default those of positive weight.
+    method : {"verified", "span_rule", "loo"}, default="verified"
+        How rows that are a set of their own are left out.  With "loo" all sets are exact.
     """
     used = machines.bounds > 0 if used is None else used
     if all(rows.size == 1 for rows in sets):
-        return exact_left_out(machines, used) if exact else span_left_out(machines, used)
-    values = GroupValues(machines, sets, exact)
+        return LEAVING[method](machines, used)
+    values = GroupValues(machines, sets, method)
     return of_training_rows(machines, values, used, partial(calibrate, machines, values))
 
 
@@ -75,8 +86,8 @@ def folds_left_out(
 class GroupValues:
     """Values of the training rows without their sets; computed on first access."""
 
-    def __init__(self, machines: TrainedMachines, sets: Sequence[Rows], exact: bool) -> None:
-        self._machines, self._exact = machines, exact
+    def __init__(self, machines: TrainedMachines, sets: Sequence[Rows], method: str) -> None:
+        self._machines, self._method, self._exact = machines, method, method == "loo"
         self._single = np.array([rows[0] for rows in sets if rows.size == 1], dtype=np.intp)
         self._sets = [rows for rows in sets if rows.size > 1]
 
@@ -96,7 +107,7 @@ class GroupValues:
     @cached_property
     def _alone(self) -> LeftOutClasses:
         every = np.ones(self._machines.indices.size, dtype=np.bool_)
-        return (exact_left_out if self._exact else span_left_out)(self._machines, every)
+        return LEAVING[self._method](self._machines, every)
 
     def _with_single(self, values: Array, form: str) -> Array:
         if self._single.size:

@@ -299,8 +299,9 @@ def span_left_out(machines: TrainedMachines, used: Mask | None = None) -> LeftOu
     return of_training_rows(machines, values, used, partial(calibrate, machines, values))
 
 
-def exact_left_out(machines: TrainedMachines, used: Mask) -> LeftOutClasses:
+def exact_left_out(machines: TrainedMachines, used: Mask | None = None) -> LeftOutClasses:
     """The same, with every removal followed exactly; probabilities are calibrated by the span."""
+    used = machines.bounds > 0 if used is None else used
     pairs = [exact_values(model.gram, model.solution) for model in machines.models()]
     decision = machines.of_all_rows(np.concatenate([pair.decision for pair in pairs]))
     comparable = machines.of_all_rows(np.concatenate([pair.comparable for pair in pairs]))

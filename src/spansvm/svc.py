@@ -22,13 +22,14 @@ from .dual import advice_on_stops, warn_indefinite
 from .group_left_out import groups_left_out, sets_of
 from .hard_margin import train_without_bounds
 from .kernels import kernel_of
-from .left_out import LeftOutClasses, span_left_out
+from .left_out import LeftOutClasses
 from .machines import Machines, PairPaths, TrainedMachines
 from .memory import parse_budget
 from .pair_grams import Grams
 from .pairs import labels, shaped
 from .svc_parameters import CONSTRAINTS
 from .training_rows import TrainingRows, check_ties
+from .verified import verified_left_out
 from .weighting import Weighting, weigh
 
 __all__ = ["SpanSVC"]
@@ -124,9 +125,9 @@ class SpanSVC(ListsProperties, ClassifierMixin, TrainingRows, BaseEstimator):
     - ``predict_proba`` is always available, and with two classes agrees with ``predict``.
     - ``max_iter`` and ``n_iter_`` count the steps of another solver.
 
-    The leave-one-out values are predictions of the span.  With an RBF kernel they are close to the
-    exact ones; with a linear kernel in few dimensions, a large `C`, or labels that are mostly
-    noise, compare them with :func:`~spansvm.exact_loo` (two classes).
+    The leave-one-out values are predicted by the span.  Where the predicted class could be wrong,
+    and for ranking where the value is doubtful, the removal of the row is followed exactly: the
+    errors that are counted are those of exact leave-one-out.
 
     Examples
     --------
@@ -284,7 +285,7 @@ class SpanSVC(ListsProperties, ClassifierMixin, TrainingRows, BaseEstimator):
         machines = self.machines_
         assert isinstance(machines, TrainedMachines)
         self.left_out_: LeftOutClasses = (
-            span_left_out(machines) if sets is None else groups_left_out(machines, sets)
+            verified_left_out(machines) if sets is None else groups_left_out(machines, sets)
         )
         self.left_out_sets_ = sets
 

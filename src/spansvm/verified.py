@@ -16,7 +16,7 @@ votes depend on it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 
 import numpy as np
@@ -24,11 +24,19 @@ import numpy as np
 from ._linalg import one_blas_thread
 from ._typing import Array, Mask, Rows
 from .following import Follower, can_follow
-from .left_out import LeftOutClasses, SpanValues, Values, calibrate, of_training_rows
+from .left_out import (
+    LeftOutClasses,
+    SpanValues,
+    Values,
+    calibrate,
+    exact_left_out,
+    of_training_rows,
+    span_left_out,
+)
 from .machines import TrainedMachines
 from .values import Followed, LeftOutValues, left_out_values, predict, without_traces
 
-__all__ = ["ComparedValues", "VerifiedValues", "settle", "verified_left_out"]
+__all__ = ["LEAVING", "ComparedValues", "VerifiedValues", "settle", "verified_left_out"]
 
 #: Rows are followed if their margin is smaller than this multiple of what it may be off by.
 _SAFETY = 2.0
@@ -219,3 +227,11 @@ def verified_left_out(
     used = machines.bounds > 0 if used is None else used
     values = (ComparedValues if compared else VerifiedValues)(machines)
     return of_training_rows(machines, values, used, partial(calibrate, machines, values))
+
+
+#: How single rows are left out, by the method of a search.
+LEAVING: dict[str, Callable[[TrainedMachines, Mask | None], LeftOutClasses]] = {
+    "verified": verified_left_out,
+    "span_rule": span_left_out,
+    "loo": exact_left_out,
+}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,13 +20,13 @@ from .._typing import Array
 from ..criteria import CRITERIA
 from ..following import EXACT_TOLERANCE
 from ..group_left_out import folds_left_out, groups_left_out
-from ..left_out import LeftOutClasses, exact_left_out, span_left_out
+from ..left_out import LeftOutClasses
 from ..machines import PairPaths, TrainedMachines
 from ..methods import predicts
 from ..pairs import lost
 from ..path import Models
 from ..svc import SpanSVC
-from ..verified import verified_left_out
+from ..verified import LEAVING
 from .candidates import Candidates
 from .composite import unwrap
 from .scored import Scoring, failure
@@ -209,15 +209,14 @@ class _Judge:
 
     def _left_out(self, trained: Trained) -> LeftOutClasses:
         method, sets = self.work.method, self.work.leaving.sets
-        several = len(trained.machines) > 1
+        method = method if method in LEAVING else "span_rule"
+        leave: Callable[[TrainedMachines], LeftOutClasses] = partial(
+            LEAVING[method], used=self.counted
+        )
         if sets is not None:
-            leave = partial(groups_left_out, sets=sets, used=self.counted, exact=method == "loo")
+            leave = partial(groups_left_out, sets=sets, used=self.counted, method=method)
         elif method == "verified":
-            leave = partial(verified_left_out, used=self.counted, compared=several)
-        else:
-            leave = partial(
-                exact_left_out if method == "loo" else span_left_out, used=self.counted
-            )
+            leave = partial(leave, compared=len(trained.machines) > 1)
         return trained.problems.left_out([leave(own) for own in trained.machines])
 
     def _criterion(self, machines: TrainedMachines) -> float:

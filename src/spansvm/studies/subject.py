@@ -19,7 +19,7 @@ from .._typing import Array, Mask, Rows
 from .._validation import check_rows
 from ..group_left_out import groups_left_out
 from ..kernels import Kernel
-from ..left_out import LeftOutClasses, span_left_out
+from ..left_out import LeftOutClasses
 from ..machines import PairPaths, TrainedMachines
 from ..memory import parse_budget
 from ..pair_grams import Grams
@@ -27,6 +27,7 @@ from ..search.composite import fit_transformers, transform, unwrap
 from ..search.fit_arguments import take_rows
 from ..search.subsets import stratified_rows
 from ..svc import SpanSVC
+from ..verified import verified_left_out
 from .columns import column_of, is_missing, with_column
 
 __all__ = ["MOST_ROWS", "Subject", "part_of_sets"]
@@ -218,7 +219,7 @@ class Subject:
             points, grams.pair_rows, kernel, bounds, found, budget, grams=grams
         )
         if sets is None:
-            return machines, span_left_out(machines)
+            return machines, verified_left_out(machines)
         return machines, groups_left_out(machines, sets)
 
     def transformed(self, X: Any) -> Any:
