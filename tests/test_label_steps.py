@@ -132,13 +132,16 @@ class Remembering(Centred):
         return super().fit(X, y)
 
 
-class Unscaled(StandardScaler):
-    """Has the look of a scaler and the ways of a selection of features."""
+class Weighted(StandardScaler):
+    """Has the name of a scaler and the ways of a selection of features."""
 
     def fit(self, X, y=None, sample_weight=None):
         super().fit(X)
         self.scale_ = 1.0 + 3.0 * np.abs(np.corrcoef(X.T, y)[-1, :-1])
         return self
+
+
+Weighted.__name__ = "StandardScaler"
 
 
 def look(*steps, X=None, y=None, **params):
@@ -197,7 +200,7 @@ LOOKING = {
     "components of neighbours": NeighborhoodComponentsAnalysis(2, max_iter=5),
     "target encoding": TargetEncoder(),
     "one's own": Contrast(),
-    "a subclass of a scaler": Unscaled(),
+    "a subclass of a scaler": Weighted(),
     "within a pipeline": make_pipeline(StandardScaler(), SelectKBest(k=3)),
     "side by side": FeatureUnion([("pca", PCA(2)), ("best", SelectKBest(k=1))]),
     "of some columns": ColumnTransformer([("best", SelectKBest(k=1), [0, 1, 2])], remainder="drop"),
@@ -350,7 +353,7 @@ BLIND_STEPS = {
     "randomized components": PCA(3, svd_solver="randomized"),
     "random projection": GaussianRandomProjection(4),
     "sparse random projection": SparseRandomProjection(4),
-    "bins": KBinsDiscretizer(3),
+    "bins": KBinsDiscretizer(3, strategy="uniform"),
     "Nystroem": Nystroem(n_components=20),
     "random trees": RandomTreesEmbedding(5),
     "a function": FunctionTransformer(np.log1p),
@@ -429,6 +432,7 @@ def test_others_are_tried_once_for_each_of_their_settings():
 #: What some of them need.
 ARGUMENTS = {
     "GaussianRandomProjection": {"n_components": 4},
+    "KBinsDiscretizer": {"strategy": "uniform"},
     "Nystroem": {"n_components": 20},
     "QuantileTransformer": {"n_quantiles": 20},
     "SparseRandomProjection": {"n_components": 4},
@@ -505,7 +509,7 @@ def test_groups_leave_one_at_a_time():
 def test_arguments_of_the_step_reach_the_trial():
     X, y = numbers()
 
-    class Weighted(Centred):
+    class Needing(Centred):
         def fit(self, X, y=None, weight=None):
             assert weight is not None
             return super().fit(X, y)
@@ -513,7 +517,7 @@ def test_arguments_of_the_step_reach_the_trial():
         def fit_transform(self, X, y=None, weight=None):
             return self.fit(X, y, weight=weight).transform(X)
 
-    model = Pipeline([("own", Weighted()), ("svc", SVC())])
+    model = Pipeline([("own", Needing()), ("svc", SVC())])
     search = SpanSearch(model, GRID).fit(X, y, own__weight=np.ones(60))
     assert search.method_ == "span_rule"
 
