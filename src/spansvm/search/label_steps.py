@@ -23,7 +23,7 @@ from .candidates import content_key, step_settings
 from .composite import Parts, fit_transformers, is_absent, resamples
 from .fit_arguments import FitParams, take_rows
 
-__all__ = ["LabelStep", "by_folds", "find_label_step"]
+__all__ = ["BLIND", "LabelStep", "by_folds", "find_label_step"]
 
 #: Transformers of scikit-learn that are known not to look at the labels, and need no trial.
 #: A test tries them all.
