@@ -224,4 +224,4 @@ def test_new_rows_cannot_be_made_from_rows_that_are_left_out():
 
     pipe = make_pipeline(over_sampling.SMOTE(random_state=0), SVC())
     with pytest.raises((TypeError, ValueError), match=r"(?s)SMOTE.*cv"):
-        SpanSearch(pipe, {"svc__C": [1, 10]}).fit(X, Y)
+        SpanSearch(pipe, {"svc__C": [1, 10]}, method="span_rule").fit(X, Y)

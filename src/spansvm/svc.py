@@ -94,7 +94,9 @@ class SpanSVC(ListsProperties, ClassifierMixin, TrainingRows, BaseEstimator):
     shape_fit_ : tuple of int
     loo_error_, loo_decision_function_, loo_predict_, loo_predict_proba_, loo_margin_, loo_ranking_
         Predicted by the span; computed on first access.  If the model was fitted with `groups`,
-        each row is left out together with its group.
+        each row is left out together with its group.  Too optimistic at the end of a pipeline
+        whose earlier steps look at the labels (feature selection): these have seen that of the
+        row that is left out, and the model cannot know.
     left_out_ : LeftOutClasses
         The left-out training rows, from which the attributes above are computed.
     left_out_sets_ : list of ndarray, or None

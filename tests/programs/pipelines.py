@@ -136,6 +136,15 @@ def selected_features(GridSearchCV, RandomizedSearchCV):
     return Ran(search, search.predict(X_test) == y_test, {"kept": kept})
 
 
+@program(warns=("The step 'select' (SelectKBest) looks at the labels.",))
+def selected_features_without_folds(GridSearchCV, RandomizedSearchCV):
+    X_train, X_test, y_train, y_test = data("cancer", rows=180)
+    pipe = Pipeline([("scale", StandardScaler()), ("select", SelectKBest()), ("svc", SVC())])
+    grid = {"select__k": [3, 10], "svc__C": [1, 10], "svc__gamma": [0.01, 0.1]}
+    search = GridSearchCV(pipe, grid).fit(X_train, y_train)
+    return Ran(search, search.predict(X_test) == y_test)
+
+
 @program(folds=False)
 def components_without_folds(GridSearchCV, RandomizedSearchCV):
     X_train, X_test, y_train, y_test = data("cancer", rows=200)

@@ -119,6 +119,18 @@ def rows_made_for_the_rare_class(GridSearchCV, RandomizedSearchCV):
     return Ran(search, search.predict(X_test) == y_test)
 
 
+@program(needs="imblearn", warns=("The step 'smote' (SMOTE) makes the training rows anew.",))
+def rows_made_for_the_rare_class_without_folds(GridSearchCV, RandomizedSearchCV):
+    from imblearn.over_sampling import SMOTE
+    from imblearn.pipeline import make_pipeline
+
+    X, y = make_classification(300, 8, weights=[0.88], n_informative=5, random_state=2)
+    X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0, stratify=y)
+    pipe = make_pipeline(StandardScaler(), SMOTE(random_state=0), SVC())
+    search = GridSearchCV(pipe, {"svc__C": [0.1, 1, 10]}, scoring="f1").fit(X_train, y_train)
+    return Ran(search, search.predict(X_test) == y_test)
+
+
 @program(needs="imblearn")
 def rows_left_out_of_the_frequent_class(GridSearchCV, RandomizedSearchCV):
     from imblearn.pipeline import make_pipeline

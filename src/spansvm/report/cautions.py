@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,13 +12,15 @@ from ..errors import listed
 from ..group_left_out import groups_left_out, sets_of
 from ..lazy import LazyGram
 from ..machines import TrainedMachines
+from ..search.fit_arguments import FitParams
+from ..search.label_steps import find_label_step
 from ..svc import SpanSVC
 from ..twins import equal_points, equal_rows
 from .loo_figures import ClassFigures, LeaveOneOutFigures
 from .plain import percent
 from .searched import SearchedCandidates
 
-__all__ = ["Duplicates", "count_duplicates", "find_cautions"]
+__all__ = ["Duplicates", "caution_of_labels", "count_duplicates", "find_cautions"]
 
 #: Copies are worth a caution from this share of the rows on.
 _MANY_COPIES = 0.01
@@ -131,6 +134,18 @@ def _error_together(model: SpanSVC, sets: list[Rows]) -> float | None:
     if n_removals > _MOST_REMOVALS or isinstance(machines.grams().whole, LazyGram):
         return None
     return groups_left_out(machines, sets).error(model.break_ties)
+
+
+def caution_of_labels(estimator: Any, X: Any, y: np.ndarray) -> list[str]:
+    """A caution if a step before the model has seen the labels of the rows that are left out."""
+    step = find_label_step(estimator, [{}], X, y, FitParams())
+    if step is None:
+        return []
+    return [
+        f"{step} That holds for all that this page says of left-out rows: errors, margins, "
+        "probabilities, suspicious labels, comparisons. The scores of the folds, by which "
+        "candidates were compared, are free of it."
+    ]
 
 
 def find_cautions(

@@ -20,7 +20,7 @@ from .._validation import n_rows
 from ..search.composite import unwrap
 from ..svc import SpanSVC
 from .analyses import Analyses, describe_analyses
-from .cautions import Duplicates, count_duplicates, find_cautions
+from .cautions import Duplicates, caution_of_labels, count_duplicates, find_cautions
 from .headline import expected_error, headline
 from .loo_figures import (
     LeaveOneOutFigures,
@@ -196,6 +196,7 @@ class Report:
             trust=trust,
             duplicates=duplicates,
             cautions=[
+                *caution_of_labels(search.best_estimator_, X, labels),
                 *find_cautions(searched, figures, duplicates),
                 *(studied.cautions if studied else ()),
             ],

@@ -50,6 +50,9 @@ def frequencies(shares: Sequence[float], *, apart: bool = False) -> list[str]:
 
 def headline(search: SearchedCandidates, figures: LeaveOneOutFigures) -> list[str]:
     """What was found, in sentences: the model's error, that without a model, the score."""
+    if search.method == "kfold" and not search.selects_by_error and search.judged_error is None:
+        # The errors are not known: those of left-out single rows may be too few.
+        return [_score(search, len(figures.classes))]
     error, interval = expected_error(search, figures)
     majority = figures.majority_error
     sure = interval is not None and not interval[0] <= majority <= interval[1]
@@ -81,7 +84,8 @@ def expected_error(
         return search.promise.value, search.promise.interval
     if search.judged_error is not None:
         return search.judged_error.error, None
-    return figures.error, figures.interval
+    # Folds do not promise what is true when single rows are left out.
+    return figures.error, None if search.method == "kfold" else figures.interval
 
 
 def _score(search: SearchedCandidates, n_classes: int) -> str:

@@ -33,6 +33,7 @@ from .dispatch import run
 from .fit_arguments import FitParams, fit_params, refit_arguments, routed_fit_params
 from .forecast import Forecast, predict_cost
 from .grid import select
+from .label_steps import by_folds, find_label_step
 from .leaving import method_used, plan_leaving
 from .progress import SearchProgress
 from .refinement import Refinement
@@ -93,7 +94,9 @@ class BaseSearch(
         self._correction, self._refinement = "the search has not ended", None
         candidates = self._list_candidates()
         X, labels = self._check_data(X, y, candidates)
-        work, refit_params = self._sort_out(X, labels, sample_weight, scores, groups, params)
+        work, refit_params = self._sort_out(
+            X, labels, candidates, sample_weight, scores, groups, params
+        )
         work = replace(work, keeping=what_to_keep(self, work, len(candidates), labels))
         with Tasks(self, X, labels, work, len(candidates)) as tasks:
             self._evaluate(X, labels, candidates, work, groups, tasks)
@@ -187,7 +190,7 @@ class BaseSearch(
         X, labels = self._check_data(X, y, candidates)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # fit will give them
-            work, _ = self._sort_out(X, labels, sample_weight, scores, groups, params)
+            work, _ = self._sort_out(X, labels, candidates, sample_weight, scores, groups, params)
             self._forecast = predict_cost(work, X, labels, candidates, self.n_jobs)
         return self._forecast
 
@@ -207,13 +210,13 @@ class BaseSearch(
         return X, labels
 
     def _sort_out(
-        self, X: Any, y: np.ndarray, sample_weight: Any, scores: Any, groups: Any, others: Any
-    ) -> tuple[Work, dict[str, Any]]:
+        self, X: Any, y: np.ndarray, candidates: list[dict[str, Any]], sample_weight: Any,
+        scores: Any, groups: Any, others: Any,
+    ) -> tuple[Work, dict[str, Any]]:  # fmt: skip
         """Distribute the arguments to the machine, transformers, scorers and splitter."""
         scorers = resolve_scorers(self.estimator, self.scoring)
         score_params: dict[str, Mapping[str, Any]] = {}
         routing = get_config()["enable_metadata_routing"]
-        method = method_used(self.method, self.cv)
         if routing:
             given = {"sample_weight": sample_weight, "scores": scores, **others}
             if self.cv is not None:
@@ -230,8 +233,6 @@ class BaseSearch(
             params = fit_params(self.estimator, sample_weight, scores, others)
             refit_params = {}
             split_params = {} if groups is None else {"groups": groups}
-            if sample_weight is not None and method == "kfold":
-                score_params = weighted_scorers(scorers, sample_weight)
         checked = FitParams(
             None
             if params.sample_weight is None
@@ -239,8 +240,15 @@ class BaseSearch(
             None if params.scores is None else check_scores(params.scores, y.size),
             params.steps,
         )
+        method = method_used(self.method, self.cv)
+        if method != "kfold":
+            step = find_label_step(self.estimator, candidates, X, y, checked)
+            if step is not None:
+                method = by_folds(step, self.method, grouped=groups is not None)
         if not routing:
             refit_params = refit_arguments(self.estimator, checked)
+            if sample_weight is not None and method == "kfold":
+                score_params = weighted_scorers(scorers, sample_weight)
         leaving = plan_leaving(method, self.cv, X, y, groups, split_params)
         work = Work(
             token=uuid.uuid4().hex,

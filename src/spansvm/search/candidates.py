@@ -15,9 +15,15 @@ from sklearn.utils import get_tags
 
 from ..kernels import kernel_arguments
 from ..svc import SpanSVC
-from .composite import as_span_svc, unwrap
+from .composite import Parts, as_span_svc, unwrap
 
-__all__ = ["Candidates", "candidate_estimator", "setting_keys"]
+__all__ = [
+    "Candidates",
+    "candidate_estimator",
+    "content_key",
+    "setting_keys",
+    "step_settings",
+]
 
 #: Parameters of the machine that do not affect the Gram matrix.  If one were missing here, matrices
 #: would be computed more often than necessary.
@@ -53,7 +59,7 @@ class Candidates:
     def keys(self, params: Mapping[str, Any]) -> tuple[str, str]:
         """A key of the transformers of a candidate and a key of its kernel."""
         self._turn_to(params)
-        return self._of_steps, _hash(list(kernel_arguments(self.machine).values()))
+        return self._of_steps, content_key(list(kernel_arguments(self.machine).values()))
 
     def _turn_to(self, params: Mapping[str, Any]) -> None:
         if not self._is_neighbour(params):
@@ -74,7 +80,7 @@ class Candidates:
     def _of_steps(self) -> str:
         parts = unwrap(self.estimator)
         around = [parts.steps, parts.inner, type(parts.wrapper).__name__]
-        return _hash([*around, get_tags(self.estimator).input_tags.pairwise])
+        return content_key([*around, get_tags(self.estimator).input_tags.pairwise])
 
     def _is_neighbour(self, params: Mapping[str, Any]) -> bool:
         before = self._before
@@ -135,6 +141,26 @@ def setting_keys(estimator: Any, candidates: Sequence[Mapping[str, Any]]) -> lis
     return result
 
 
+def step_settings(estimator: Any, candidates: Sequence[Mapping[str, Any]]) -> list[Parts]:
+    """The estimator taken apart, once for every setting of its transformers."""
+    given = unwrap(estimator, placeholder=True)
+    names = set().union(*candidates)
+    # What takes the place of the machine, or of what is around it, may have steps of its own.
+    replaced = any(given.prefix.startswith(f"{name}__") for name in names)
+    of_steps = {
+        name
+        for name in names
+        if not name.startswith(given.prefix) or (replaced and not _is_free(given.prefix, name))
+    }
+    if not of_steps:
+        return [given]
+    settings: dict[Any, dict[str, Any]] = {}
+    for params in candidates:
+        own = {name: params[name] for name in sorted(of_steps & params.keys())}
+        settings.setdefault(tuple((name, _short(own[name])) for name in own), own)
+    return [unwrap(candidate_estimator(estimator, own)) for own in settings.values()]
+
+
 def _is_number(value: Any) -> bool:
     return type(value) in (int, float, np.float64, np.int64)
 
@@ -153,7 +179,7 @@ def _is_free(prefix: str, name: str) -> bool:
     return name.startswith(prefix) and name[len(prefix) :].split("__")[0] in _FREE
 
 
-def _hash(thing: Any) -> str:
+def content_key(thing: Any) -> str:
     """Equal for equal things; objects that cannot be pickled are equal to nothing."""
     try:
         return str(joblib.hash(thing))

@@ -92,6 +92,9 @@ class SpanScorer(BaseEstimator):
     ``span_scorer.set_score_request(sample_weight=True)``.  If it can tell that weights are
     missing, it raises.  A :class:`~spansvm.SpanSVC` keeps its weights and needs none of this.
 
+    In a pipeline whose other steps look at the labels (feature selection) the score is too
+    optimistic: they were fitted on all rows.  :class:`~spansvm.SpanSearch` notices such steps.
+
     Examples
     --------
     >>> import numpy as np

@@ -26,14 +26,15 @@ class SpanSearch(BaseSearch):
         machine per class, on the same Gram matrix) and
         :class:`~sklearn.calibration.CalibratedClassifierCV` (candidates are scored with
         probabilities that are calibrated on leave-one-out values; the selected one is fitted as
-        the class does it).  Samplers of imbalanced-learn in the pipeline need `cv`.
+        the class does it).  Samplers of imbalanced-learn are applied in each fold.
     param_grid : dict, list of dicts, or iterable of dicts
         As in GridSearchCV; or an iterable of single candidates, such as
         :class:`sklearn.model_selection.ParameterSampler`.
     method : str, optional
         How the rows that are left out are predicted; `cv` and `groups` say which these are.
 
-        - None: ``"span_rule"``, or ``"kfold"`` if there is a `cv`.
+        - None: ``"span_rule"``, or ``"kfold"`` if there is a `cv` or a step of the pipeline
+          looks at the labels (see Notes).
         - ``"span_rule"``: predictions of the span, from one model (Corollary 1).
         - ``"loo"``: exact predictions, from one model; many times slower.
         - ``"auto"``: the span-rule for all candidates, exact predictions for those that may then
@@ -131,9 +132,13 @@ class SpanSearch(BaseSearch):
     Notes
     -----
     Leave-one-out methods fit the transformers of a pipeline, ``gamma="scale"`` and
-    ``class_weight="balanced"`` once, on all rows, including the left-out one.  With transformers
-    that use the labels (feature selection) this is optimistic; use ``cv=5`` instead, which fits
-    everything on the training rows of each fold.
+    ``class_weight="balanced"`` once, on all rows, including the left-out one.  With a transformer
+    that looks at the labels (feature selection, target encoding) this would be optimistic.  Such a
+    step is noticed: one that is not known from scikit-learn is fitted with the labels and with
+    permuted ones before the search, and its rows are compared.  Then all candidates are evaluated
+    by five stratified folds, as in GridSearchCV, or by leaving out one group at a time, with a
+    warning; other methods that are asked for by name are refused.  So it is with samplers.  `cv`
+    silences the warning.
 
     Leave-one-out methods do not count rows whose ``sample_weight`` is 0.  Other weights bound
     multipliers and are not counts: they do not weight the scores unless metadata routing says so.

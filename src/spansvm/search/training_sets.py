@@ -39,7 +39,7 @@ def transformed_rows(
 ) -> TransformedRows:
     """The rows that the machine of an estimator is trained on and, for a fold, tested on."""
     parts = unwrap(estimator)
-    _check_resampling(parts, params, split)
+    _check_resampling(parts, params)
     train_rows, test_rows = X, None
     if split is not None:
         train, test = split
@@ -54,18 +54,10 @@ def transformed_rows(
     return TransformedRows.of(parts.steps, train_rows, y, test_rows, params.steps)
 
 
-def _check_resampling(parts: Parts, params: FitParams, split: Split) -> None:
-    """ValueError if rows are resampled where they must not be."""
+def _check_resampling(parts: Parts, params: FitParams) -> None:
+    """ValueError if rows are resampled that have weights."""
     names = [type(step).__name__ for _, step in (*parts.steps, *parts.inner) if resamples(step)]
-    if not names:
-        return
-    if split is None:
-        raise ValueError(
-            f"{names[0]} makes training rows from others: it would use the row that is left out "
-            "for rows that stay. Use cv=5 with method=None, where it resamples the training rows "
-            "of each fold only."
-        )
-    if params.sample_weight is not None or params.scores is not None:
+    if names and (params.sample_weight is not None or params.scores is not None):
         raise ValueError(
             f"{names[0]} changes the training rows, so that sample_weight and scores do not fit "
             "them any more. Leave them out."

@@ -46,6 +46,8 @@ def build_pipeline(
 
     Notes
     -----
+    None of the steps looks at the labels, so leave-one-out may fit them once, on all rows.
+
     Each category becomes a column; a category not seen in training is 0 in all of them.
 
     A sparse table stays sparse: "minmax" then divides by the largest absolute value, which is
