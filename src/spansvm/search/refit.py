@@ -111,12 +111,15 @@ def refit_as_judged(
 def _behind_transformers(estimator: Any, X: Any) -> tuple[SVC, Any]:
     """The SVC of a fitted estimator, and the rows it was trained on; None if they are not known.
 
-    Transformers may resample the rows in training, or give others than they do later.
+    Transformers may resample the rows in training, or give others than they do later: then the
+    support vectors are others.
     """
     parts = unwrap(estimator)
     svc: Any = parts.machine
     if not parts.steps:
         return svc, X
+    if not keeps_vectors(svc.kernel):
+        return svc, None
     rows = check_rows(transform(dict(parts.steps), X), svc.kernel)
     if n_rows(rows) != svc.shape_fit_[0]:
         return svc, None
@@ -155,8 +158,7 @@ def _check(svc: SVC, X: Any, y: np.ndarray, weight: Any, budget: Any) -> None:
     ours = _pair_values(judged, part)
     differences = np.abs(ours - theirs).max(axis=0)
     allowed = max(_DIFFERENT, _TIMES_DIFFERENT * svc.tol)
-    different = differences > np.where(fixed, allowed, _DIFFERENT_UNFIXED)
-    if not different.any():
+    if not (differences > np.where(solved & ~fixed, _DIFFERENT_UNFIXED, allowed)).any():
         return
     where = f"C={svc.C:g}"
     if "gamma" in Kernel(svc.kernel).parameters:
