@@ -106,6 +106,7 @@ quality: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.corrected
 	$(BIN)/python -m benchmarks.calibration
 	$(BIN)/python -m benchmarks.agreeing
+	$(BIN)/python -m benchmarks.delivered
 	$(BIN)/python -m benchmarks.values
 	$(BIN)/python -m benchmarks.groups
 

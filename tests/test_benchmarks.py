@@ -132,3 +132,20 @@ def test_promises_that_are_known_are_not_measured_again(tmp_path, monkeypatch, c
     assert len(capsys.readouterr().err.splitlines()) == 2
     corrected.summarise(tmp_path)
     assert (tmp_path / corrected.SUMMARY).exists()
+
+
+def test_the_guide_shows_scores_where_nothing_fixes_the_intercept():
+    folder = RESULTS.parents[1] / "docs" / "guide"
+    rows, notes = read_rows(RESULTS / "unfixed.csv")
+    assert "dirty" not in notes[1]
+    columns = ("counted_off_unfixed", "unshifted_off_unfixed", "counted_selected",
+               "unshifted_selected")  # fmt: skip
+    guide = (folder / "values.md").read_text()
+    for row in rows:
+        if (row["data_set"], row["method"]) == ("mean", "span_rule"):
+            assert f"| {' | '.join(f'{row[name]:.4f}' for name in columns)} |" in guide
+    *sets, mean = read_rows(RESULTS / "delivered.csv")[0]
+    guide = (folder / "groups.md").read_text()
+    assert f"differ by up to {max(row['small_split_scores_differ'] for row in sets):.2f}" in guide
+    theirs, ours = mean["small_grid_search_cv"], mean["small_delivered"]
+    assert f"of {theirs:.3f} on new rows, and ours of {ours:.3f} (" in guide

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, train_test_split
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
 from sklearn.svm import SVC
@@ -215,6 +216,115 @@ def test_a_judged_solution_that_is_no_better_is_not_handed_out():
     with pytest.warns(UserWarning, match="That model does not solve it either"):
         best = only(params, gram_budget=600 * 600 * 5).fit(X, y).best_estimator_
     np.testing.assert_array_equal(best.dual_coef_, SVC(**params).fit(X, y).dual_coef_)
+
+
+# An intercept that nothing fixes ------------------------------------------------------
+
+#: Every multiplier is at its bound: the intercept may be anywhere in an interval.
+SMALL = 1e-4
+
+#: By as much as rounding may do it the sums of the bounds differ, on any machine.
+HAIR = 1e-12
+
+#: What is around the machine, and the name of its C in a grid.
+AROUND = {
+    "alone": (lambda machine: machine, "C"),
+    "pipeline": (lambda machine: make_pipeline(StandardScaler(), machine), "{}__C"),
+    "one-vs-rest": (OneVsRestClassifier, "estimator__C"),
+    "pipeline in one-vs-rest": (
+        lambda machine: OneVsRestClassifier(make_pipeline(StandardScaler(), machine)),
+        "estimator__{}__C",
+    ),
+}
+
+MANY = r"LibSVM's refit with C=0.0001(, gamma=.*)? is one solution of many"
+
+
+def loose(n_classes=2, one_vs_rest=False):
+    """Rows, labels, and weights that make the classes that a machine separates weigh the same."""
+    sizes, weights = [100, 50], {0: 1.0, 1: 2.0 + HAIR}
+    if n_classes == 3:
+        sizes = [50, 50, 50]
+        weights = weights if one_vs_rest else {0: 1.0, 1: 1.0 + HAIR, 2: 1.0 - HAIR}
+    y = np.repeat(np.arange(n_classes), sizes)
+    X = np.random.default_rng(0).normal(size=(150, 4))
+    X[:, :2] += 2.0 * np.array([(0, 0), (1, 1), (-1, 1)])[y]
+    return X, y, {"C": SMALL, "class_weight": weights}
+
+
+@pytest.mark.parametrize("cv", [None, 5])
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("around", AROUND)
+def test_where_nothing_fixes_the_intercept_the_evaluated_one_is_handed_out(around, n_classes, cv):
+    X, y, params = loose(n_classes, "rest" in around)
+    wrap, name = AROUND[around]
+    model, grid = wrap(SVC(**params)), {name.format("svc"): [SMALL]}
+    with pytest.warns(UserWarning, match=MANY) as said:
+        search = SpanSearch(model, grid, cv=cv, scoring="balanced_accuracy").fit(X, y)
+    assert "best_estimator_ holds the solution that was evaluated" in str(said[0].message)
+    assert all(warning.filename == __file__ for warning in said)
+    evaluated, alone = (wrap(kind(**params)).fit(X, y) for kind in (SpanSVC, SVC))
+    expected = evaluated.decision_function(X)
+    np.testing.assert_allclose(search.decision_function(X), expected, atol=1e-9)
+    np.testing.assert_array_equal(search.predict(X), evaluated.predict(X))
+    assert np.abs(alone.decision_function(X) - expected).max() > 0.5
+
+
+def test_so_it_is_wherever_rounding_puts_the_intercept():
+    for seed in range(10):
+        X, y = make_classification(100, weights=[0.6 + 0.03 * seed], random_state=seed)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=MANY)
+            search = only({"C": SMALL, "class_weight": "balanced"}, cv=5).fit(X, y)
+        expected = SpanSVC(C=SMALL, class_weight="balanced").fit(X, y).decision_function(X)
+        np.testing.assert_allclose(search.decision_function(X), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["sparse", "precomputed", "callable", "loose tolerance"])
+def test_so_it_is_for_any_kernel_and_tolerance(kind):
+    X, y, weighed = loose()
+    rows, params = X, {**weighed, "kernel": "linear"}
+    if kind == "sparse":
+        rows = sparse.csr_matrix(X)
+    elif kind == "precomputed":
+        rows, params = X @ X.T, {**weighed, "kernel": "precomputed"}
+    elif kind == "callable":
+        params = {**weighed, "kernel": lambda A, B: A @ B.T}
+    else:
+        params["tol"] = 0.1
+    with pytest.warns(UserWarning, match=MANY):
+        best = only(params).fit(rows, y).best_estimator_
+    expected = SpanSVC(**weighed, kernel="linear").fit(X, y)
+    np.testing.assert_allclose(
+        best.decision_function(rows), expected.decision_function(X), atol=1e-9
+    )
+
+
+def test_its_probabilities_are_those_of_the_evaluated_model():
+    X, y, params = loose()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", category=FutureWarning)  # probability is deprecated
+        with pytest.warns(UserWarning, match=MANY):
+            best = only({**params, "probability": True}).fit(X, y).best_estimator_
+    expected = SpanSVC(**params).fit(X, y).predict_calibrated_proba(X)
+    np.testing.assert_allclose(best.predict_proba(X), expected, atol=0.02)
+
+
+def test_rows_that_transformers_give_only_in_training_are_left_to_libsvm():
+    X, y, params = loose(3, one_vs_rest=True)
+    model = OneVsRestClassifier(make_pipeline(Noisy(), SVC(**params)))
+    search = SpanSearch(model, {"estimator__svc__C": [SMALL]}).fit(X, y)
+    np.testing.assert_array_equal(search.predict(X), model.fit(X, y).predict(X))
+
+
+def test_classes_of_the_same_size_need_nothing_of_that():
+    # LibSVM's multipliers are at their bounds to the last bit, and it takes the middle, too.
+    X, y = make_classification(100, flip_y=0.0, random_state=0)
+    assert np.bincount(y).tolist() == [50, 50]
+    best = only({"C": 1e-3}).fit(X, y).best_estimator_
+    np.testing.assert_array_equal(best.dual_coef_, SVC(C=1e-3).fit(X, y).dual_coef_)
+    expected = SpanSVC(C=1e-3).fit(X, y).decision_function(X)
+    np.testing.assert_allclose(best.decision_function(X), expected, atol=1e-6)
 
 
 # No false alarms ----------------------------------------------------------------------

@@ -73,12 +73,17 @@ def folds_left_out(
 ) -> Iterator[LeftOutClasses]:
     """The test rows of one fold after the other; each has one model, so values are comparable.
 
+    Where nothing fixes the intercept, the model with all rows has another: then the shift between
+    both is subtracted.
+
     Probabilities are calibrated by the span, as for folds that are trained.
     """
-    for rows, (values, _) in zip(sets, _values(machines, sets, exact), strict=True):
+    unfixed = machines.unfixed
+    for rows, (values, shift) in zip(sets, _values(machines, sets, exact), strict=True):
         own = PairRows(machines.indices[rows], machines.n_classes)
+        comparable = values - np.where(unfixed, shift, 0.0)
         yield LeftOutClasses(
-            StoredValues(values, values, values), own.indices, own.n_classes,
+            StoredValues(values, values, comparable, unfixed), own.indices, own.n_classes,
             np.ones(rows.size, dtype=np.bool_), calibrated_by_span(machines), False, own,
         )  # fmt: skip
 
@@ -134,6 +139,11 @@ class GroupValues:
             accuracy = accuracy_of(model.gram, model.solution)
             values[:, column] = ranking(model.solution, values[:, column], accuracy)
         return self._with_single(values, "comparable")
+
+    @property
+    def unfixed(self) -> Mask:
+        """Which pairs have an intercept that nothing fixes."""
+        return self._machines.unfixed
 
     def counted_in(self, pair_rows: PairRows) -> Array:
         """Values for counting of the rows of all pairs, one pair after the other."""

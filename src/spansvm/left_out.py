@@ -49,6 +49,8 @@ class Values(Protocol):
         For use as decision values.
     comparable : ndarray of shape (n, n_pairs)
         For ranking and for probabilities.
+    unfixed : ndarray of bool of shape (n_pairs,), or None
+        Which pairs have an intercept that nothing fixes; None for none.
     counted_in : callable
         The values for counting of the rows of all pairs, one pair after the other.
     predicted : callable
@@ -61,6 +63,8 @@ class Values(Protocol):
     def decision(self) -> Array: ...
     @property
     def comparable(self) -> Array: ...
+    @property
+    def unfixed(self) -> Mask | None: ...
     def counted_in(self, pair_rows: PairRows) -> Array: ...
     def predicted(self, rows: Rows, n_classes: int, break_ties: bool) -> np.ndarray: ...
 
@@ -75,6 +79,11 @@ class SpanValues:
     def _own(self) -> Array:
         """The values that the span-rule counts, of the rows of all pairs, pair by pair."""
         return self._machines.left_out_by_span()
+
+    @property
+    def unfixed(self) -> Mask:
+        """Which pairs have an intercept that nothing fixes."""
+        return self._machines.unfixed
 
     def counted_in(self, pair_rows: PairRows) -> Array:
         """Values of the rows of all pairs, one pair after the other."""
@@ -133,6 +142,7 @@ class StoredValues:
     counted: Array
     decision: Array
     comparable: Array
+    unfixed: Mask | None = None
 
     def counted_in(self, pair_rows: PairRows) -> Array:
         """Values for counting of the rows of all pairs, one pair after the other."""
@@ -280,11 +290,30 @@ class LeftOutClasses:
         """The same as the sigmoids give them, whatever is predicted."""
         return self.calibration.calibrated(self.values.comparable)
 
+    def unshifted(self) -> LeftOutClasses:
+        """The same for scores: comparable values decide in pairs whose intercept nothing fixes.
+
+        Without a row, its class has the smaller sum of bounds.  That puts the intercept at the end
+        of its interval where the row is misclassified, whatever the row: leave-one-out counts it as
+        an error, and this shift of all values says nothing about rows that are new.
+        """
+        values = self.values
+        if values.unfixed is None or not values.unfixed.any():
+            return self
+        counted, decision = (
+            np.where(values.unfixed, values.comparable, own)
+            for own in (values.counted, values.decision)
+        )
+        return LeftOutClasses(
+            StoredValues(counted, decision, values.comparable), self.indices, self.n_classes,
+            self.used, lambda: self.calibration, self.zero_is_lost, self.pair_rows,
+        )  # fmt: skip
+
     def stored(self) -> LeftOutClasses:
         """The same with everything computed."""
         values = self.values
         return LeftOutClasses(
-            StoredValues(values.counted, values.decision, values.comparable),
+            StoredValues(values.counted, values.decision, values.comparable, values.unfixed),
             self.indices, self.n_classes, self.used, self.calibration, self.zero_is_lost,
         )  # fmt: skip
 
@@ -305,7 +334,7 @@ def exact_left_out(machines: TrainedMachines, used: Mask | None = None) -> LeftO
     pairs = [exact_values(model.gram, model.solution) for model in machines.models()]
     decision = machines.of_all_rows(np.concatenate([pair.decision for pair in pairs]))
     comparable = machines.of_all_rows(np.concatenate([pair.comparable for pair in pairs]))
-    values = StoredValues(decision, decision, comparable)
+    values = StoredValues(decision, decision, comparable, machines.unfixed)
     return of_training_rows(machines, values, used, calibrated_by_span(machines))
 
 

@@ -238,6 +238,13 @@ class TrainedMachines(Machines):
         """The intercept of each pair."""
         return self.found.intercepts
 
+    @cached_property
+    def unfixed(self) -> Mask:
+        """Which pairs have no in-bound vector: their intercept is the middle of an interval."""
+        alpha, rows = np.abs(self.found.signed), self.pair_rows
+        inside = (alpha > 0.0) & (alpha < self.bounds[rows.row])
+        return ~np.logical_or.reduceat(inside, rows.starts[:-1])
+
     def without_rows(self) -> Machines:
         """The machines without the training rows."""
         return Machines(

@@ -42,6 +42,12 @@ class RestClasses(LeftOutClasses):
         # Of equal values the last counts, as in scikit-learn.
         return self.n_classes - 1 - np.argmax(values[:, ::-1], axis=1)
 
+    def unshifted(self) -> LeftOutClasses:
+        """The same for scores; see :meth:`LeftOutClasses.unshifted`."""
+        result = RestClasses([own.unshifted() for own in self.machines], self.indices)
+        result.used = self.used
+        return result
+
     def wrong(self, break_ties: bool = False) -> Mask:
         """Which rows are misclassified."""
         if self.n_classes == 2:
@@ -86,6 +92,10 @@ class ProbableClasses(LeftOutClasses):
     def probabilities(self) -> Array:
         """Class probabilities as they are calibrated: here they decide."""
         return self.calibrated_probabilities
+
+    def unshifted(self) -> LeftOutClasses:
+        """The same: probabilities are those of comparable values."""
+        return self
 
     def _predicted(self, break_ties: bool) -> np.ndarray:
         return np.argmax(self.probabilities, axis=1)

@@ -53,6 +53,7 @@ class SpanSVC(ListsProperties, ClassifierMixin, TrainingRows, BaseEstimator):
     gamma : {"scale", "auto"} or float, default="scale"
     coef0 : float, default=0.0
     class_weight : dict or "balanced", optional
+        Balanced weights are those of all rows, also where one of them is left out.
     weighting : Weighting, optional
         :class:`~spansvm.ClassWeighting`, :class:`~spansvm.SigmoidWeighting`, or your own.
     tol : float, default=1e-3

@@ -1,31 +1,45 @@
 """The refitted model is the one that was evaluated.
 
-Candidates are evaluated with our solver, but an :class:`sklearn.svm.SVC` is refitted by LibSVM,
-whose kernel values are in single precision.  With a very large C and a tiny gamma it cannot tell
-them apart and finds another model, often a useless one.  Whether it solved its problem shows in
-the KKT conditions on its own decision values, without any training.
+Candidates are evaluated with our solver, but an :class:`sklearn.svm.SVC` is refitted by LibSVM.
+That may be another model, often a useless one, for two reasons.
+
+LibSVM's kernel values are in single precision: with a very large C and a tiny gamma it cannot tell
+them apart.  Whether it solved its problem shows in the KKT conditions on its own decision values.
+
+Where every multiplier is at its bound (a small C, with classes of equal weight as ``"balanced"``
+makes them), the conditions leave the intercept an interval.  We evaluate its middle.  LibSVM gets
+there only if both classes have the same sum of bounds, to the last bit: otherwise one multiplier is
+off its bound by rounding and puts the intercept at one end, where a single class is predicted.
+Whether more than rounding keeps a multiplier off its bounds shows in the multipliers.
+
+If either shows, the model that was evaluated is trained again, and decision values are compared.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from copy import copy
 from functools import wraps
 from typing import Any
 
 import numpy as np
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 
-from .._typing import Array, Rows
+from .._descent import OFF_BOUND
+from .._typing import Array, Mask, Rows
+from .._validation import check_rows, n_rows
 from ..as_svc import keeps_vectors, put_solution
+from ..dual import check_same_rows
 from ..kernels import Kernel, dense
 from ..left_out import SpanValues, calibrate
 from ..machines import TrainedMachines
 from ..pairs import class_pairs
 from ..svc import SpanSVC
 from ..weighting import weigh
-from .composite import as_span_svc, unwrap
+from .composite import as_span_svc, transform, unwrap
 from .fit_arguments import FitParams, take_rows
 from .training_sets import TrainingSet, TransformedRows
 
@@ -39,6 +53,10 @@ _TIMES, _SUSPICIOUS = 10.0, 0.01
 #: Decision values of two trainings to the same tolerance differ by less than this value, or this
 #: multiple of the tolerance: up to twelve times the tolerance on ordinary problems.
 _DIFFERENT, _TIMES_DIFFERENT = 0.1, 20.0
+
+#: The same where nothing fixes the intercept, which no tolerance moves.  The end of a narrower
+#: interval is a model with nearly the same values, since these then reach their margins.
+_DIFFERENT_UNFIXED = 0.02
 
 #: Maximum number of training rows to check; a wrong solution is wrong on many.
 _MOST_ROWS = 2000
@@ -79,15 +97,37 @@ def refit_as_judged(
         del trained.fit
     if parts.wrapper is None:
         _check(parts.machine, budget=budget, **given)
-    elif not parts.inner:
-        X, y, weight = given["X"], given["y"], given["weight"]
-        labels = parts.wrapper.classes_
-        for label, svc in zip(
-            labels[-len(trained.estimators_) :], trained.estimators_, strict=True
-        ):
-            if isinstance(svc, SVC):  # a class that every row has needs no machine
-                _check(svc, X, (y == label).astype(np.intp), weight, budget)
+        return estimator
+    X, y, weight = given["X"], given["y"], given["weight"]
+    labels = parts.wrapper.classes_[-len(trained.estimators_) :]
+    for label, own in zip(labels, trained.estimators_, strict=True):
+        if isinstance(own, (SVC, Pipeline)):  # a class that every row has needs no machine
+            svc, rows = _behind_transformers(own, X)
+            if rows is not None:
+                _check(svc, rows, (y == label).astype(np.intp), weight, budget)
     return estimator
+
+
+def _behind_transformers(estimator: Any, X: Any) -> tuple[SVC, Any]:
+    """The SVC of a fitted estimator, and the rows it was trained on; None if they are not known.
+
+    Transformers may resample the rows in training, or give others than they do later: then the
+    support vectors are others.
+    """
+    parts = unwrap(estimator)
+    svc: Any = parts.machine
+    if not parts.steps:
+        return svc, X
+    if not keeps_vectors(svc.kernel):
+        return svc, None
+    rows = check_rows(transform(dict(parts.steps), X), svc.kernel)
+    if n_rows(rows) != svc.shape_fit_[0]:
+        return svc, None
+    try:
+        check_same_rows(svc, rows, svc.support_)
+    except ValueError:
+        return svc, None
+    return svc, rows
 
 
 def leave_out(estimator: Any, sets: list[Rows]) -> None:
@@ -98,7 +138,7 @@ def leave_out(estimator: Any, sets: list[Rows]) -> None:
 
 
 def _check(svc: SVC, X: Any, y: np.ndarray, weight: Any, budget: Any) -> None:
-    """Replace the solution of a fitted SVC, with a warning, unless it solves its problem."""
+    """Replace the solution of a fitted SVC, with a warning, unless it is the evaluated one."""
     model = as_span_svc(svc)
     _, bounds = weigh(model, y, weight, None)
     rows = np.flatnonzero(bounds)
@@ -106,7 +146,9 @@ def _check(svc: SVC, X: Any, y: np.ndarray, weight: Any, budget: Any) -> None:
     part, largest = take_rows(X, rows), max(_SUSPICIOUS, _TIMES * svc.tol)
     theirs = _pair_values(svc, part)
     support = np.flatnonzero(bounds)[svc.support_]
-    if _violation(svc, support, y, bounds, rows, theirs) <= largest:
+    solved = _violation(svc, support, y, bounds, rows, theirs) <= largest
+    fixed = _fixed(svc, support, y, bounds)
+    if solved and fixed.all():
         return
     if budget is not None:
         model.gram_budget = budget
@@ -114,14 +156,20 @@ def _check(svc: SVC, X: Any, y: np.ndarray, weight: Any, budget: Any) -> None:
     judged = copy(svc)
     put_solution(judged, machines)
     ours = _pair_values(judged, part)
-    difference = float(np.abs(ours - theirs).max())
-    if difference <= max(_DIFFERENT, _TIMES_DIFFERENT * svc.tol):
+    differences = np.abs(ours - theirs).max(axis=0)
+    allowed = max(_DIFFERENT, _TIMES_DIFFERENT * svc.tol)
+    if not (differences > np.where(solved & ~fixed, _DIFFERENT_UNFIXED, allowed)).any():
         return
     where = f"C={svc.C:g}"
     if "gamma" in Kernel(svc.kernel).parameters:
         where += f", gamma={svc._gamma:g}"
-    why, remedy = "its kernel values are in single precision", "Use SpanSVC, or a smaller C."
-    if svc.fit_status_:
+    found, why = "does not solve the problem", "its kernel values are in single precision"
+    remedy = "Use SpanSVC, or a smaller C."
+    if solved:
+        found = "is one solution of many"
+        why = "every multiplier is at its bound, so that nothing but rounding fixes the intercept"
+        remedy = "Use SpanSVC, or a larger C."
+    elif svc.fit_status_:
         why, remedy = (
             f"it stops early with max_iter={svc.max_iter}",
             "Use SpanSVC, or raise max_iter.",
@@ -141,9 +189,9 @@ def _check(svc: SVC, X: Any, y: np.ndarray, weight: Any, budget: Any) -> None:
         )
         remedy = "Use a smaller C, or raise gram_budget or max_iter."
     warnings.warn(
-        f"LibSVM's refit with {where} does not solve the problem ({why}): its decision values "
-        f"for the training rows differ by up to {difference:.2g} from those of the model that was "
-        f"evaluated. {outcome} {remedy}",
+        f"LibSVM's refit with {where} {found} ({why}): its decision values for the training rows "
+        f"differ by up to {differences.max():.2g} from those of the model that was evaluated. "
+        f"{outcome} {remedy}",
         UserWarning,
         stacklevel=5,
     )
@@ -167,25 +215,47 @@ def _pair_values(svc: SVC, X: Any) -> Array:
     return values[:, None] if values.ndim == 1 else -values
 
 
-def _violation(
-    svc: SVC, support: np.ndarray, y: np.ndarray, bounds: Array, rows: np.ndarray, values: Array
-) -> float:
-    """The violation of the KKT conditions on some rows, in units of the decision value.
+def _sides(
+    svc: SVC, support: np.ndarray, y: np.ndarray
+) -> Iterator[tuple[int, float, Rows, Array]]:
+    """Of every pair and either class of it: the pair, the sign, the rows and their multipliers.
 
-    `support` holds the indices of the support vectors among all rows, and `values` the decision
-    values of `rows`.
+    `support` holds the indices of the support vectors among all rows.
     """
     n_classes = len(svc.classes_)
     multipliers = np.zeros((n_classes - 1, y.size))
     multipliers[:, support] = np.abs(dense(svc.dual_coef_))
-    multipliers, bounds = multipliers[:, rows], bounds[rows]
-    indices = np.searchsorted(svc.classes_, y[rows])
-    worst = 0.0
+    members = [np.flatnonzero(y == label) for label in svc.classes_]
     for column, (first, second) in enumerate(class_pairs(n_classes)):
         for own, place, sign in ((first, second - 1, -1.0), (second, first, 1.0)):
-            part = indices == own
-            alpha, margin = multipliers[place, part], sign * values[part, column]
-            inside = alpha < bounds[part] * (1.0 - 1e-9)
-            short, over = (1.0 - margin)[inside], (margin - 1.0)[alpha > 0]
-            worst = max(worst, short.max(initial=0.0), over.max(initial=0.0))
+            yield column, sign, members[own], multipliers[place, members[own]]
+
+
+def _fixed(svc: SVC, support: np.ndarray, y: np.ndarray, bounds: Array) -> Mask:
+    """Which pairs have a multiplier that more than rounding keeps off its bounds."""
+    fixed = np.zeros(svc.intercept_.size, dtype=np.bool_)
+    for column, _, rows, alpha in _sides(svc, support, y):
+        C = bounds[rows]
+        scale = np.minimum(C, alpha.max(initial=0.0))
+        fixed[column] |= (np.minimum(alpha, C - alpha) > OFF_BOUND * scale).any()
+    return fixed
+
+
+def _violation(
+    svc: SVC, support: np.ndarray, y: np.ndarray, bounds: Array, rows: Rows, values: Array
+) -> float:
+    """The violation of the KKT conditions on some rows, in units of the decision value.
+
+    `values` holds the decision values of `rows`.
+    """
+    places = np.full(y.size, -1)
+    places[rows] = np.arange(rows.size)
+    worst = 0.0
+    for column, sign, members, alpha in _sides(svc, support, y):
+        known = places[members] >= 0
+        own, alpha = members[known], alpha[known]
+        margin = sign * values[places[own], column]
+        inside = alpha < bounds[own] * (1.0 - 1e-9)
+        short, over = (1.0 - margin)[inside], (margin - 1.0)[alpha > 0]
+        worst = max(worst, short.max(initial=0.0), over.max(initial=0.0))
     return float(worst)

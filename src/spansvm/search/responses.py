@@ -81,6 +81,7 @@ class LeftOutClassifier(TrainedAttributes):
     """Predictions for rows that the machines did not see, with the interface of a classifier.
 
     This is the estimator that scorers receive.  It predicts the rows that count and no others.
+    Where nothing fixes the intercept, it predicts without the shift of all rows of a class.
     `ranks` is for scorers that rank decision values; `fitted` gives the trained estimator.  Where
     the probabilities of the trained estimator are those of LibSVM, they need not agree with its
     labels: then these do not either (`agrees` is False).
@@ -96,7 +97,7 @@ class LeftOutClassifier(TrainedAttributes):
         agrees: bool = True,
     ) -> None:
         super().__init__(fitted)
-        self.left_out, self.settings, self.ranks = left_out, settings, ranks
+        self.left_out, self.settings, self.ranks = left_out.unshifted(), settings, ranks
         self.agrees = agrees
         self.classes_ = classes
 

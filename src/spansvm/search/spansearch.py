@@ -46,7 +46,9 @@ class SpanSearch(BaseSearch):
         Scores of the left-out predictions: anything that GridSearchCV accepts; accuracy by
         default.  Scores that need probabilities work with every estimator: probabilities are
         calibrated on leave-one-out values (but a selected SVC has no ``predict_proba`` of its
-        own).  Not available for bounds and estimates.
+        own).  Where every multiplier is at its bound (a small C, balanced classes), scorers get
+        labels without the shift that leaving out a row causes in all others; only the default
+        counts leave-one-out errors there, too.  Not available for bounds and estimates.
     cv : int, splitter or iterable, optional
         Folds, as in GridSearchCV, with the same scores.  With ``method="span_rule"`` and
         ``"loo"``, their test rows leave one model on all rows; the training rows of a fold must

@@ -358,7 +358,7 @@ class _Scored:
             return None
         subject = self._subject
         left_out = LeftOutClasses(
-            StoredValues(values, values, values - without.shifts),
+            StoredValues(values, values, values - without.shifts, subject.machines.unfixed),
             self._indices, len(subject.classes), np.ones(self._y.size, dtype=np.bool_),
             subject.left_out.calibration,
         )  # fmt: skip
