@@ -1,9 +1,9 @@
 """The small system of the vectors that changed between free and bound along a path.
 
-Its matrix is the part of the swept tableau (:mod:`spansvm._removal`) that belongs to them, symmetric
-and indefinite: some left the free set, others joined it.  From turn to turn one vector joins the
-changed ones or leaves them, so its inverse is bordered, or reduced, in quadratic time.  Where that
-is not possible it is computed anew, by elimination with pivoting: while no vector is free the
+Its matrix is their part of the swept tableau (:mod:`spansvm._removal`), symmetric and indefinite:
+some left the free set, others joined it.  From turn to turn one vector joins the changed ones or
+leaves them, so its inverse is bordered, or reduced, in quadratic time.  Where that is not possible
+it is computed anew, by elimination with pivoting: while no vector is free the
 system is singular.  Multipliers and residuals are scaled so that all entries are of order 1.
 """
 

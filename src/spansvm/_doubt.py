@@ -229,7 +229,7 @@ def is_regular(matrix, kept, n_inside, shift, ridge):
     """Whether a factor is that of all in-bound points, and well-conditioned."""
     if matrix.shape[0] != n_inside or kept.size != n_inside or ridge > 0.0:
         return False
-    for a in range(n_inside):
+    for a in range(n_inside):  # noqa: SIM110
         if not matrix[a, a] * matrix[a, a] >= _WELL_CONDITIONED * shift:
             return False
     return True

@@ -138,7 +138,7 @@ class Known:
 
     def take(self, rows: Rows) -> Removals:
         """The removals of some rows."""
-        return Removals(*self._values[:, rows].copy(), self._error)
+        return Removals(self._values[0, rows], self._values[1, rows], self._error)
 
 
 class Follower:

@@ -28,7 +28,6 @@ __all__ = [
     "LeftOutClasses",
     "SpanValues",
     "StoredValues",
-    "Values",
     "calibrate",
     "calibrated_by_span",
     "exact_left_out",

@@ -82,7 +82,7 @@ class _FollowedValues(SpanValues):
 
     def _look_at(self, pairs: Rows, own: Array) -> None:
         """Compute the doubt of some machines."""
-        for pair in pairs:
+        for pair in map(int, pairs):
             part = slice(*self._rows.starts[pair : pair + 2])
             model = self._machines.model(pair)
             predicted = predict(model.gram, model.solution, model.spans)
@@ -94,7 +94,7 @@ class _FollowedValues(SpanValues):
         """Follow the removal of some rows, in order, pair by pair, and set their values."""
         starts = self._rows.starts
         cuts = np.searchsorted(entries, starts)
-        for pair in np.flatnonzero(np.diff(cuts)):
+        for pair in map(int, np.flatnonzero(np.diff(cuts))):
             model = self._machines.model(pair)
             if not can_follow(model.gram, model.solution):
                 continue
@@ -201,12 +201,15 @@ def settle(machines: Sequence[Values]) -> None:
     compared = [own for own in machines if isinstance(own, ComparedValues)]
     if not compared:
         return
-    limits = [own.limits() for own in compared]
+    limits = [
+        own.limits() if isinstance(own, ComparedValues) else (own.counted[:, 0],) * 2
+        for own in machines
+    ]
     low, high = (np.column_stack(ends) for ends in zip(*limits, strict=True))
     best = np.argmax(low, axis=1)[:, None]
     floor = np.take_along_axis(low, best, axis=1)
     np.put_along_axis(high, best, -np.inf, axis=1)
-    undecided = (high >= floor).any(axis=1)
+    undecided: Mask = np.any(high >= floor, axis=1)
     for own in compared:
         own.settle(undecided)
 
@@ -230,7 +233,7 @@ def verified_left_out(
 
 
 #: How single rows are left out, by the method of a search.
-LEAVING: dict[str, Callable[[TrainedMachines, Mask | None], LeftOutClasses]] = {
+LEAVING: dict[str, Callable[..., LeftOutClasses]] = {
     "verified": verified_left_out,
     "span_rule": span_left_out,
     "loo": exact_left_out,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
@@ -26,7 +26,7 @@ from ..methods import predicts
 from ..pairs import lost
 from ..path import Models
 from ..svc import SpanSVC
-from ..verified import LEAVING
+from ..verified import LEAVING, verified_left_out
 from .candidates import Candidates
 from .composite import unwrap
 from .scored import Scoring, failure
@@ -210,13 +210,11 @@ class _Judge:
     def _left_out(self, trained: Trained) -> LeftOutClasses:
         method, sets = self.work.method, self.work.leaving.sets
         method = method if method in LEAVING else "span_rule"
-        leave: Callable[[TrainedMachines], LeftOutClasses] = partial(
-            LEAVING[method], used=self.counted
-        )
+        leave = partial(LEAVING[method], used=self.counted)
         if sets is not None:
             leave = partial(groups_left_out, sets=sets, used=self.counted, method=method)
-        elif method == "verified":
-            leave = partial(leave, compared=len(trained.machines) > 1)
+        elif len(trained.machines) > 1 and method == "verified":
+            leave = partial(verified_left_out, used=self.counted, compared=True)
         return trained.problems.left_out([leave(own) for own in trained.machines])
 
     def _criterion(self, machines: TrainedMachines) -> float:

@@ -105,7 +105,7 @@ class Recorder(LeftOutClassifier):
         """The same predictions."""
         recorder = cls(
             classifier.left_out, classifier.classes_, classifier.settings, classifier._fitted,
-            classifier.ranks, classifier.agrees,
+            classifier.ranks, classifier.agrees, counts=True,
         )  # fmt: skip
         recorder.asked = {}
         return recorder

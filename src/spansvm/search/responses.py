@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.metrics import accuracy_score
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Bunch
 
@@ -81,7 +82,8 @@ class LeftOutClassifier(TrainedAttributes):
     """Predictions for rows that the machines did not see, with the interface of a classifier.
 
     This is the estimator that scorers receive.  It predicts the rows that count and no others.
-    Where nothing fixes the intercept, it predicts without the shift of all rows of a class.
+    Where nothing fixes the intercept, it predicts without the shift of all rows of a class, except
+    for the accuracy: that is what leave-one-out counts, as without a scorer (`counts` is True).
     `ranks` is for scorers that rank decision values; `fitted` gives the trained estimator.  Where
     the probabilities of the trained estimator are those of LibSVM, they need not agree with its
     labels: then these do not either (`agrees` is False).
@@ -95,16 +97,23 @@ class LeftOutClassifier(TrainedAttributes):
         fitted: Callable[[], Any] | None = None,
         ranks: bool = False,
         agrees: bool = True,
+        counts: bool = False,
     ) -> None:
         super().__init__(fitted)
-        self.left_out, self.settings, self.ranks = left_out.unshifted(), settings, ranks
-        self.agrees = agrees
+        self.left_out = left_out if counts else left_out.unshifted()
+        self.settings, self.ranks = settings, ranks
+        self.agrees, self._as_counted = agrees, left_out
         self.classes_ = classes
 
     def given_to(self, scorer: Any) -> LeftOutClassifier:
         """These predictions as the scorer needs them."""
         methods = getattr(scorer, "_response_method", None)
         methods = [methods] if isinstance(methods, str) else list(methods or ())
+        if getattr(scorer, "_score_func", None) is accuracy_score:
+            return type(self)(
+                self._as_counted, self.classes_, self.settings, self._fitted, False, self.agrees,
+                counts=True,
+            )  # fmt: skip
         return self._copy(self._fitted, "decision_function" in methods)
 
     def _copy(self, fitted: Callable[[], Any] | None, ranks: bool) -> Self:
