@@ -157,7 +157,7 @@ def main() -> None:
     parser.add_argument("--search", choices=SEARCHES, help="only this kind of search")
     parser.add_argument("--out", type=Path, default=RESULTS / "counted.csv")
     given = parser.parse_args()
-    rows: list[Row] = list(read_rows(given.out)[1]) if given.out.exists() else []
+    rows: list[Row] = list(read_rows(given.out)[0]) if given.out.exists() else []
     done = {(row["data_set"], row["search"]) for row in rows}
     warnings.simplefilter("ignore")
     for name in given.names or (*TWO_CLASSES, *MANY_CLASSES):

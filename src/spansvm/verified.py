@@ -23,6 +23,7 @@ import numpy as np
 
 from ._linalg import one_blas_thread
 from ._typing import Array, Mask, Rows
+from .doubt import SAFETY, doubtful, predict
 from .following import Follower, can_follow
 from .left_out import (
     LeftOutClasses,
@@ -34,18 +35,12 @@ from .left_out import (
     span_left_out,
 )
 from .machines import TrainedMachines
-from .values import Followed, LeftOutValues, left_out_values, predict, without_traces
+from .values import Followed, LeftOutValues, left_out_values, without_traces
 
 __all__ = ["LEAVING", "ComparedValues", "VerifiedValues", "settle", "verified_left_out"]
 
-#: Rows are followed if their margin is smaller than this multiple of what it may be off by.
-_SAFETY = 2.0
-
 #: A second round pays if more than this many removals for each pair may be saved.
 _SECOND_ROUND = 4
-
-#: Margins that are smaller may be 0, which is an error.
-_NEAR_ZERO = 1e-9
 
 
 class _FollowedValues(SpanValues):
@@ -119,46 +114,61 @@ class VerifiedValues(_FollowedValues):
     def _own(self) -> Array:
         with self._machines.holding_grams(), one_blas_thread:
             own = self._machines.left_out_by_span().copy()
-            doubtful = self._doubtful(own)
-            if doubtful.any():
-                self._verify(own, doubtful)
+            rows = self._doubtful(own)
+            if rows.any():
+                self._verify(own, rows)
         return own
+
+    @cached_property
+    def decision(self) -> Array:
+        """Values of the machines trained without the row, with the signs that they have.
+
+        Followed exactly where the sign is doubtful, whether or not the votes depend on it, and
+        where the value is.
+        """
+        with self._machines.holding_grams(), one_blas_thread:
+            own = self._own.copy()
+            unknown = np.unique(self._rows.column[self._doubtful(own) & np.isnan(self._drops)])
+            self._look_at(unknown, own)
+            self._follow(np.flatnonzero(self._doubtful(own)), own)
+            signs = self._machines.of_all_rows(own)
+            own = np.concatenate([pair.decision for pair in self._values])
+            values = self._machines.of_all_rows(own)
+        return np.where((values > 0.0) == (signs > 0.0), values, signs)
 
     def _doubtful(self, own: Array) -> Mask:
         """Rows, pair by pair, whose predicted sign may be wrong; also those of unknown doubt."""
-        low = np.maximum(_SAFETY * self._drops, _NEAR_ZERO)
-        certain = (self._rows.sign * own > low) | np.isneginf(self._drops)
-        return self._removable & (self._margins > 0.0) & ~certain
+        return self._removable & doubtful(self._margins, self._rows.sign * own, self._drops)
 
-    def _verify(self, own: Array, doubtful: Mask) -> None:
+    def _verify(self, own: Array, rows: Mask) -> None:
         """Follow the doubtful rows on which the predicted classes depend."""
-        doubtful = self._deciding(own, doubtful)
-        unknown = np.unique(self._rows.column[doubtful & np.isnan(self._drops)])
+        rows = self._deciding(own, rows)
+        unknown = np.unique(self._rows.column[rows & np.isnan(self._drops)])
         if unknown.size:
             self._look_at(unknown, own)
-            doubtful = self._deciding(own, doubtful & self._doubtful(own))
-        entries = np.flatnonzero(doubtful)
+            rows = self._deciding(own, rows & self._doubtful(own))
+        entries = np.flatnonzero(rows)
         # One pair may be enough: that with the smallest margin.
         first = self._smallest(own, entries)
         if entries.size > first.size + _SECOND_ROUND * len(self._rows.pairs):
             self._follow(first, own)
-            doubtful[first] = False
-            entries = np.flatnonzero(self._deciding(own, doubtful))
+            rows[first] = False
+            entries = np.flatnonzero(self._deciding(own, rows))
         self._follow(entries, own)
 
-    def _deciding(self, own: Array, doubtful: Mask) -> Mask:
-        """Which of the doubtful values may change the class that is predicted."""
+    def _deciding(self, own: Array, unsure: Mask) -> Mask:
+        """Which of the values whose sign is unsure may change the class that is predicted."""
         if self._rows.n_classes == 2:
-            return doubtful
+            return unsure
         row, sign = self._rows.row, self._rows.sign
-        rows = np.unique(row[doubtful])
+        rows = np.unique(row[unsure])
         won, lost = (
-            self._machines.predicted(rows, np.where(doubtful, outcome * sign, own), False)
+            self._machines.predicted(rows, np.where(unsure, outcome * sign, own), False)
             for outcome in (1.0, -1.0)
         )
         undecided = np.zeros(self._rows.indices.size, dtype=np.bool_)
         undecided[rows[won != lost]] = True
-        return doubtful & undecided[row]
+        return unsure & undecided[row]
 
     def _smallest(self, own: Array, entries: Rows) -> Rows:
         """Of the values of each row among `entries`, the one with the smallest margin."""
@@ -185,7 +195,7 @@ class ComparedValues(_FollowedValues):
                 self._look_at(np.zeros(1, dtype=np.intp), own)
         certain = np.isneginf(self._drops)
         drops = np.where(certain, 0.0, self._drops)
-        low = np.where(some, sign * own - _SAFETY * drops, self._margins)
+        low = np.where(some, sign * own - SAFETY * drops, self._margins)
         high = np.where(some & ~certain, self._margins, low)
         return np.minimum(sign * low, sign * high), np.maximum(sign * low, sign * high)
 

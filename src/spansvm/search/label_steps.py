@@ -185,9 +185,9 @@ class _Trial:
 def _trials(parts: Parts, y: np.ndarray, params: FitParams) -> list[_Trial]:
     """The steps up to the last one that may look at the labels."""
     trials = [_Trial(path, step, y, params.steps.get(path, {})) for path, step in parts.steps]
-    # Within one-vs-rest, steps are fitted for each class.
-    rest = (y == np.unique(y)[-1]).astype(np.intp)
-    trials += [_Trial(path, step, rest, {}) for path, step in parts.inner]
+    if parts.inner:  # within one-vs-rest, steps are fitted for each class
+        rest = (y == np.unique(y)[-1]).astype(np.intp)
+        trials += [_Trial(path, step, rest, {}) for path, step in parts.inner]
     while trials and not _suspects(trials[-1].step):
         trials.pop()
     return trials

@@ -17,9 +17,10 @@ from sklearn.svm import SVC
 from sklearn.utils.metadata_routing import UNUSED
 
 from .._validation import check_rows
-from ..criteria import SolvedModel, span_rule
 from ..dual import check_same_rows, read_svc
+from ..pairs import lost
 from ..svc import SpanSVC
+from ..values import counted_values
 from .composite import as_span_svc, is_absent, unwrap
 
 __all__ = ["SpanScorer", "resolve_scorers", "span_scorer", "weighted_scorers"]
@@ -75,7 +76,7 @@ def _takes_weights(scorer: Any) -> bool:
 
 
 class SpanScorer(BaseEstimator):
-    """The span-rule as a scorer: 1 minus the leave-one-out error of a fitted model.
+    """Leave-one-out as a scorer: 1 minus the leave-one-out error of a fitted model.
 
     For searches by scikit-learn's own classes; all rows serve as training rows and as test rows.
     :class:`~spansvm.SpanSearch` does the same many times faster.
@@ -156,7 +157,8 @@ class SpanScorer(BaseEstimator):
             warnings.simplefilter("ignore", UserWarning)
             solution, gram = read_svc(machine, X, y, sample_weight)
         _check_same(solution.gap)
-        return 1.0 - span_rule(SolvedModel(gram, solution))
+        margins = solution.y * counted_values(gram, solution)
+        return 1.0 - float(lost(margins)[solution.present].mean())
 
 
 def _check_same(difference: float) -> None:

@@ -1,0 +1,236 @@
+"""Errors that the default search counts, against exact leave-one-out and retrained LibSVM."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import LeaveOneOut, cross_val_predict
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.preprocessing import scale
+from sklearn.svm import SVC
+
+from spansvm import SpanSearch, SpanSVC, analyze, exact_loo
+from spansvm.doubt import predict
+from spansvm.dual import solve_dual
+from spansvm.following import EXACT_TOLERANCE, Follower, retrain
+from spansvm.gram import Gram
+from spansvm.kernels import resolve_kernel
+from spansvm.machines import PairPaths, TrainedMachines
+from spansvm.pair_grams import Grams
+from spansvm.span import find_spans
+from spansvm.verified import verified_left_out
+
+GRID = {"C": [0.01, 0.1, 1.0, 10.0, 100.0, 1e4], "gamma": [0.02, 0.3, 3.0]}
+
+
+def clouds(seed: int, n: int = 90, classes: int = 2, d: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    """Overlapping classes of unequal size."""
+    rng = np.random.default_rng(seed)
+    y = rng.choice(classes, n, p=np.arange(2.0, classes + 2) / np.arange(2.0, classes + 2).sum())
+    centres = 1.3 * rng.standard_normal((classes, d))
+    return rng.standard_normal((n, d)) + centres[y], y
+
+
+def errors(model, grid, X, y, method, **arguments) -> np.ndarray:
+    search = SpanSearch(model, grid, method=method, refit=False).fit(X, y, **arguments)
+    return search.cv_results_["loo_error"]
+
+
+def assert_exact(model, grid, X, y, **arguments) -> None:
+    """That the default search counts as exact leave-one-out does, and that the rule does not."""
+    default, rule, exact = (
+        errors(model, grid, X, y, method, **arguments) for method in (None, "span_rule", "loo")
+    )
+    np.testing.assert_array_equal(default, exact)
+    assert (rule != exact).any()
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("classes", [2, 3, 6])
+def test_counts_are_exact(seed, classes):
+    assert_exact(SVC(), GRID, *clouds(seed, classes=classes))
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("d", [2, 6])
+def test_counts_of_linear_kernels_are_exact(classes, d):
+    grid = {"C": 10.0 ** np.linspace(-3, 3, 9)}
+    assert_exact(SVC(kernel="linear"), grid, *clouds(classes, classes=classes, d=d))
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_counts_with_unequal_weights_are_exact(classes):
+    X, y = clouds(7, classes=classes)
+    weight = np.random.default_rng(7).uniform(0.05, 2.0, y.size)
+    weight[:5] = 0.0
+    assert_exact(SVC(class_weight="balanced"), GRID, X, y)
+    assert_exact(SVC(), GRID, X, y, sample_weight=weight)
+
+
+def test_counts_of_doubled_rows_are_exact():
+    X, y = clouds(3, n=50, classes=3)
+    y[5:10] = (y[5:10] + 1) % 3
+    X, y = np.vstack((X, X[:40])), np.concatenate((y, y[:30], y[:10]))
+    assert_exact(SVC(), GRID, X, y)
+
+
+def test_counts_on_noise_are_exact():
+    rng = np.random.default_rng(0)
+    assert_exact(SVC(), GRID, rng.standard_normal((80, 4)), np.arange(80) % 2)
+
+
+def test_counts_of_one_vs_rest_are_exact():
+    X, y = clouds(1, n=70, classes=4)
+    grid = {"estimator__C": [0.01, 0.3, 10.0, 1e3], "estimator__kernel": ["linear", "rbf"]}
+    assert_exact(OneVsRestClassifier(SVC()), grid, X, y)
+
+
+def test_counts_with_groups_of_one_and_more_rows_are_exact():
+    X, y = clouds(4, n=80)
+    groups = np.concatenate((np.arange(40), 40 + np.arange(40) // 4))
+    assert_exact(SVC(), GRID, X, y, groups=groups)
+
+
+@pytest.mark.parametrize("C", [0.5, 30.0, 1e4])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_counts_are_those_of_libsvm_trained_without_each_row(C, classes):
+    X, y = clouds(11, n=60, classes=classes)
+    model = SpanSVC(C=C, gamma=0.3).fit(X, y)
+    predicted = cross_val_predict(SVC(C=C, gamma=0.3, tol=1e-7), X, y, cv=LeaveOneOut())
+    np.testing.assert_array_equal(model.loo_predict_, predicted)
+    assert model.loo_error_ == np.mean(predicted != y)
+
+
+def test_the_number_of_a_model_does_not_depend_on_the_order_of_rows():
+    # A linear kernel in two dimensions: the dual has many solutions.
+    rng = np.random.default_rng(28)
+    X, y = rng.standard_normal((40, 2)), np.where(rng.random(40) < 0.5, 1, -1)
+    exact = np.mean((exact_loo(SpanSVC(kernel="linear", C=10.0), X, y) > 0) != (y > 0))
+    for order in (np.arange(40), np.arange(40)[::-1], rng.permutation(40)):
+        model = SpanSVC(kernel="linear", C=10.0).fit(X[order], y[order])
+        assert model.loo_error_ == pytest.approx(exact)
+    grid = {"C": [0.1, 1.0, 10.0, 100.0]}
+    one = errors(SVC(kernel="linear"), grid, X, y, None)
+    two = errors(SVC(kernel="linear"), grid, X[::-1], y[::-1], None)
+    np.testing.assert_array_equal(one, two)
+    assert one[2] == pytest.approx(exact)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_counts_depend_neither_on_the_grid_nor_on_workers(classes):
+    X, y = clouds(5, classes=classes)
+    search = SpanSearch(SVC(), GRID, refit=False).fit(X, y)
+    backwards = {name: values[::-1] for name, values in GRID.items()}
+    again = SpanSearch(SVC(), backwards, refit=False, n_jobs=2).fit(X, y)
+    np.testing.assert_array_equal(
+        search.cv_results_["loo_error"], again.cv_results_["loo_error"][::-1]
+    )
+    for place in (0, 7, 16):
+        params = search.cv_results_["params"][place]
+        alone = SpanSVC(**params).fit(X, y)
+        assert alone.loo_error_ == pytest.approx(search.cv_results_["loo_error"][place])
+
+
+def test_the_paper_s_rule_keeps_its_name():
+    X, y = clouds(2)
+    search = SpanSearch(SVC(), GRID, method="span_rule", refit=False).fit(X, y)
+    assert search.method_ == "span_rule"
+    for params, error in zip(
+        search.cv_results_["params"], search.cv_results_["loo_error"], strict=True
+    ):
+        model = SpanSVC(**params).fit(X, y)
+        assert analyze(model, X, y).span_rule == pytest.approx(error)
+    assert SpanSearch(SVC(), GRID, refit=False).fit(X, y).method_ == "verified"
+
+
+def test_values_agree_with_the_counts():
+    X, y = scale(load_iris().data), load_iris().target
+    model = SpanSVC(C=100.0, gamma=0.5, decision_function_shape="ovo").fit(X, y)
+    assert model.loo_error_ == np.mean(model.loo_predict_ != y)
+    votes = model.left_out_.labels(model.classes_)
+    np.testing.assert_array_equal(votes, model.loo_predict_)
+    two = SpanSVC(C=100.0, gamma=0.5).fit(X[50:], y[50:])
+    signs = np.where(two.loo_decision_function_ > 0, 2, 1)
+    np.testing.assert_array_equal(signs, two.loo_predict_)
+
+
+@pytest.mark.parametrize("C", [10.0, 1e3, 1e5])
+def test_paths_at_large_bounds_are_followed_and_not_retrained(C):
+    # Rounding in the tableau grows with C: before, most removals were given up at C = 1e4.
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((300, 3))
+    y = np.where(X[:, 0] + 0.8 * rng.standard_normal(300) > 0, 1.0, -1.0)
+    gram = Gram(rbf_kernel(X, gamma=0.3))
+    solution = solve_dual(gram, y, np.full(300, C), tol=EXACT_TOLERANCE)
+    rows = np.flatnonzero(solution.support)
+    followed = Follower(gram, solution).follow(rows)
+    assert not np.isnan(followed.decision).any()
+    some = rows[:: max(rows.size // 12, 1)]
+    values, shifts, _ = retrain(gram, solution, some)
+    found = Follower(gram, solution).follow(some)
+    size = np.maximum(1.0, np.abs(values))
+    np.testing.assert_allclose(found.decision / size, values / size, atol=1e-5)
+    np.testing.assert_allclose(found.shift / size, shifts / size, atol=1e-5)
+
+
+def test_removals_are_known_again_when_the_bounds_grow():
+    X, y = clouds(6, d=2)
+    signs = np.where(y > 0, 1.0, -1.0)
+    gram = Gram(rbf_kernel(X, gamma=3.0))
+    small, large = (solve_dual(gram, signs, np.full(y.size, C), tol=1e-10) for C in (1e3, 1e5))
+    np.testing.assert_allclose(small.alpha, large.alpha, rtol=1e-6)
+    rows = np.flatnonzero(small.support)
+    first = Follower(gram, small).follow(rows)
+    again = Follower(gram, small).follow(rows[::2])
+    np.testing.assert_array_equal(again.decision, first.decision[::2])
+    fresh = Follower(Gram(gram.values), large).follow(rows)
+    np.testing.assert_allclose(fresh.decision, first.decision, atol=1e-6)
+    # A path that meets a bound is another one if the bound is another.
+    other = solve_dual(gram, signs, np.full(y.size, 1.2 * small.alpha.max()), tol=1e-10)
+    shared, alone = (Follower(own, other).follow(rows) for own in (gram, Gram(gram.values)))
+    np.testing.assert_allclose(shared.decision, alone.decision, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("gamma", [0.05, 0.5, 20.0])
+def test_the_doubt_of_machines_trained_together_is_that_of_each_alone(seed, gamma):
+    X, y = clouds(seed, n=120, classes=3)
+    X[10:14], y[10:14] = X[:4], y[:4]
+    grams = Grams(resolve_kernel("rbf", X, gamma=gamma), X, y)
+    weights = [np.full(y.size, C) for C in (0.1, 1.0, 10.0, 1e3)]
+    for found in PairPaths(grams).train_each(weights, tol=1e-3, drops=True):
+        starts = grams.pair_rows.starts
+        for pair, model in enumerate(found.models):
+            solution = model.solution
+            drops = found.drops[starts[pair] : starts[pair + 1]]
+            expected = predict(model.gram, solution, find_spans(model.gram, solution)).drop
+            looked_at = solution.support & (solution.y * solution.decision > 0)
+            assert not drops[~looked_at].any()
+            known = looked_at & np.isfinite(drops)
+            np.testing.assert_allclose(drops[known], expected[known], rtol=1e-4, atol=1e-7)
+            exact = looked_at & np.isneginf(drops)
+            followed = Follower(model.gram, solution).follow(np.flatnonzero(exact))
+            np.testing.assert_allclose(
+                followed.decision, model.spans.decision[exact], rtol=1e-6, atol=1e-6
+            )
+
+
+def test_matrices_in_parts_keep_the_rule():
+    X, y = clouds(8, n=120)
+    model = SpanSVC(C=10.0, gamma=0.3, gram_budget=1000).fit(X, y)
+    assert model.loo_error_ == pytest.approx(analyze(model, X, y).span_rule)
+
+
+def test_rows_that_are_alone_in_their_class_are_errors():
+    X, y = clouds(9, n=60, classes=3)
+    y[y == 2] = 0
+    y[0] = 2
+    model = SpanSVC(C=10.0, gamma=0.3).fit(X, y)
+    assert model.loo_predict_[0] != 2
+    grams = Grams(resolve_kernel("rbf", X, gamma=0.3), X, y)
+    bounds = np.full(y.size, 10.0)
+    found = PairPaths(grams).train(bounds, tol=1e-3)
+    machines = TrainedMachines(X, grams.pair_rows, grams.kernel, bounds, found, grams=grams)
+    assert verified_left_out(machines).wrong()[0]
