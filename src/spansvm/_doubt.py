@@ -10,6 +10,11 @@ which are farther away: to first order, the margin of p falls by another
 where ``S_i`` is the span of i among the vectors that stay.  With the inverse P of the in-bound
 vectors' system, projected on ``sum = 0``: for a bounded p ``S_i^2 = 1 / P_ii``; for one of the
 in-bound vectors ``lambda_i = -P_pi / P_pp`` and ``S_i^2 = 1 / (P_ii - P_pi^2 / P_pp)``.
+
+Those that are held at their bounds no longer help the others, whose spans grow: delta is multiplied
+by the squared ratio of their number to that of those that stay.  If these have hardly room for the
+rest, or just as much (bounds are often equal), none may stay in-bound, and the intercept jumps.
+Then delta is infinite.
 """
 
 from __future__ import annotations
@@ -26,6 +31,9 @@ __all__ = ["drops_of_bounded", "drops_of_in_bound", "find_drops", "is_regular", 
 
 #: Smallest squared pivot, as a fraction of the shift, of a factor that is accurate enough.
 _WELL_CONDITIONED = 1e-5
+
+#: If more than this share of the others' room is taken, nothing is said about the drop (measured).
+_MOST_ROOM = 0.7
 
 #: Exact predictions are looked for if there are this many times more points in-bound than not.
 _MOST = 4
@@ -58,14 +66,25 @@ def drops_of_bounded(kernel, beta, P, weights, x, lo, hi, outside, drop):
         if not _any_leaves(row, beta[p], x, lo, hi):
             outside[p] = drop[p] = 0.0
             continue
+        stay, net, up, down = 0, 0.0, 0.0, 0.0
         for i in range(n):
             share = row[i]
             moved = x[i] + beta[p] * share
             over = max(moved - hi[i], lo[i] - moved)
             if over > 0.0:
                 total += over
+                net += over if moved > hi[i] else -over
                 fall += over * abs(share) / P[i, i]
+            else:
+                stay, up, down = stay + 1, up + (hi[i] - moved), down + (moved - lo[i])
+        fall = np.inf if _uses_up(net, up, down) else fall * (n / stay) ** 2
         outside[p], drop[p] = total, fall
+
+
+@njit
+def _uses_up(net, up, down):
+    """Whether what leaves the boxes, `net`, takes most of the room that the others have."""
+    return net >= _MOST_ROOM * up if net >= 0.0 else -net >= _MOST_ROOM * down
 
 
 @njit(fastmath=NO_NAN)
@@ -87,6 +106,7 @@ def drops_of_in_bound(P, x, lo, hi, outside, drop):
         if not _any_leaves(row, -x[p] / own, x, lo, hi):
             outside[p] = drop[p] = 0.0
             continue
+        stay, net, up, down = 0, 0.0, 0.0, 0.0
         for i in range(n):
             if i == p:
                 continue
@@ -96,8 +116,12 @@ def drops_of_in_bound(P, x, lo, hi, outside, drop):
             over = max(moved - hi[i], lo[i] - moved)
             if over > 0.0:
                 total += over
+                net += over if moved > hi[i] else -over
                 left = P[i, i] - entry * share  # what is left of P without p
                 fall += over * abs(share) / max(left, 1e-12 * P[i, i])
+            else:
+                stay, up, down = stay + 1, up + (hi[i] - moved), down + (moved - lo[i])
+        fall = np.inf if _uses_up(net, up, down) else fall * (n / stay) ** 2
         outside[p], drop[p] = total, fall
 
 

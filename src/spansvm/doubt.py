@@ -21,8 +21,8 @@ from .span import Spans, entering
 
 __all__ = ["SAFETY", "Prediction", "doubtful", "predict"]
 
-#: Errors are counted from exact values if the predicted margin is smaller than this multiple of what
-#: it may be off by, or so small that it may be 0, which is an error.
+#: Errors are counted from exact values if the predicted margin is smaller than this multiple of
+#: what it may be off by, or so small that it may be 0, which is an error.
 SAFETY, _NEAR_ZERO = 2.0, 1e-9
 
 #: Multipliers whose relative difference is smaller are equal.

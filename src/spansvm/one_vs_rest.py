@@ -14,7 +14,6 @@ import numpy as np
 from ._typing import Array, Mask
 from .left_out import LeftOutClasses
 from .pairs import shaped
-from .verified import settle
 
 __all__ = ["ProbableClasses", "RestClasses"]
 
@@ -37,7 +36,6 @@ class RestClasses(LeftOutClasses):
     def _predicted(self, break_ties: bool) -> np.ndarray:
         if self.n_classes == 2:
             return (self.machines[0].values.counted[:, 0] > 0).astype(np.intp)
-        settle([own.values for own in self.machines])
         values = np.column_stack([own.values.counted[:, 0] for own in self.machines])
         # Of equal values the last counts, as in scikit-learn.
         return self.n_classes - 1 - np.argmax(values[:, ::-1], axis=1)

@@ -16,19 +16,18 @@ votes depend on it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property, partial
 
 import numpy as np
 
 from ._linalg import one_blas_thread
 from ._typing import Array, Mask, Rows
-from .doubt import SAFETY, doubtful, predict
+from .doubt import doubtful, predict
 from .following import Follower, can_follow
 from .left_out import (
     LeftOutClasses,
     SpanValues,
-    Values,
     calibrate,
     exact_left_out,
     of_training_rows,
@@ -37,14 +36,14 @@ from .left_out import (
 from .machines import TrainedMachines
 from .values import Followed, LeftOutValues, left_out_values, without_traces
 
-__all__ = ["LEAVING", "ComparedValues", "VerifiedValues", "settle", "verified_left_out"]
+__all__ = ["LEAVING", "VerifiedValues", "verified_left_out"]
 
 #: A second round pays if more than this many removals for each pair may be saved.
 _SECOND_ROUND = 4
 
 
-class _FollowedValues(SpanValues):
-    """Values predicted by the span, of which some are followed exactly."""
+class VerifiedValues(SpanValues):
+    """Values predicted by the span, followed exactly where the votes of the machines depend on it."""
 
     def __init__(self, machines: TrainedMachines) -> None:
         super().__init__(machines)
@@ -105,10 +104,6 @@ class _FollowedValues(SpanValues):
         followed = self._followed[pair] if self._own.size else None
         model = self._machines.model(pair)
         return left_out_values(model.gram, model.solution, model.spans, followed)
-
-
-class VerifiedValues(_FollowedValues):
-    """The same, followed where the votes of the machines depend on it."""
 
     @cached_property
     def _own(self) -> Array:
@@ -180,65 +175,13 @@ class VerifiedValues(_FollowedValues):
         return np.sort(entries[order[first]])
 
 
-class ComparedValues(_FollowedValues):
-    """The same for one of several machines whose values are compared: one-vs-rest."""
-
-    @cached_property
-    def _own(self) -> Array:
-        return self._machines.left_out_by_span().copy()
-
-    def limits(self) -> tuple[Array, Array]:
-        """Between which numbers the values of the rows are."""
-        own, sign, some = self._own, self._rows.sign, self._removable
-        if some.any():
-            with self._machines.holding_grams(), one_blas_thread:
-                self._look_at(np.zeros(1, dtype=np.intp), own)
-        certain = np.isneginf(self._drops)
-        drops = np.where(certain, 0.0, self._drops)
-        low = np.where(some, sign * own - SAFETY * drops, self._margins)
-        high = np.where(some & ~certain, self._margins, low)
-        return np.minimum(sign * low, sign * high), np.maximum(sign * low, sign * high)
-
-    def settle(self, rows: Mask) -> None:
-        """Make the values of some rows exact."""
-        with self._machines.holding_grams(), one_blas_thread:
-            self._follow(np.flatnonzero(rows & self._removable), self._own)
-        vars(self).pop("counted", None)
-
-
-def settle(machines: Sequence[Values]) -> None:
-    """Follow rows exactly until it is known which of several machines has the largest value."""
-    compared = [own for own in machines if isinstance(own, ComparedValues)]
-    if not compared:
-        return
-    limits = [
-        own.limits() if isinstance(own, ComparedValues) else (own.counted[:, 0],) * 2
-        for own in machines
-    ]
-    low, high = (np.column_stack(ends) for ends in zip(*limits, strict=True))
-    best = np.argmax(low, axis=1)[:, None]
-    floor = np.take_along_axis(low, best, axis=1)
-    np.put_along_axis(high, best, -np.inf, axis=1)
-    undecided: Mask = np.any(high >= floor, axis=1)
-    for own in compared:
-        own.settle(undecided)
-
-
-def verified_left_out(
-    machines: TrainedMachines, used: Mask | None = None, compared: bool = False
-) -> LeftOutClasses:
+def verified_left_out(machines: TrainedMachines, used: Mask | None = None) -> LeftOutClasses:
     """The left-out training rows of machines, counted as exact leave-one-out counts them.
 
-    Parameters
-    ----------
-    machines : TrainedMachines
-    used : ndarray of bool, optional
-        The rows that count; by default those of positive weight.
-    compared : bool, default=False
-        Whether this is one of several machines whose values are compared; see :func:`settle`.
+    The rows that count are those of positive weight, unless `used` is given.
     """
     used = machines.bounds > 0 if used is None else used
-    values = (ComparedValues if compared else VerifiedValues)(machines)
+    values = VerifiedValues(machines)
     return of_training_rows(machines, values, used, partial(calibrate, machines, values))
 
 

@@ -26,7 +26,7 @@ from ..methods import predicts
 from ..pairs import lost
 from ..path import Models
 from ..svc import SpanSVC
-from ..verified import LEAVING, verified_left_out
+from ..verified import LEAVING
 from .candidates import Candidates
 from .composite import unwrap
 from .scored import Scoring, failure
@@ -210,11 +210,11 @@ class _Judge:
     def _left_out(self, trained: Trained) -> LeftOutClasses:
         method, sets = self.work.method, self.work.leaving.sets
         method = method if method in LEAVING else "span_rule"
+        if method == "verified" and len(trained.machines) > 1:
+            method = "loo"  # machines whose values are compared: signs are not enough
         leave = partial(LEAVING[method], used=self.counted)
         if sets is not None:
             leave = partial(groups_left_out, sets=sets, used=self.counted, method=method)
-        elif len(trained.machines) > 1 and method == "verified":
-            leave = partial(verified_left_out, used=self.counted, compared=True)
         return trained.problems.left_out([leave(own) for own in trained.machines])
 
     def _criterion(self, machines: TrainedMachines) -> float:
