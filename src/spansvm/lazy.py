@@ -33,7 +33,7 @@ from .gram import (
 from .kernels import Kernel
 from .linear import distances_from_hull, finish_linear, start_linear
 from .memory import parse_budget
-from .qp import QPResult, kkt_gap, refine
+from .qp import QPResult, keeps_sum, kkt_gap, refine
 from .twins import equal_rows
 
 __all__ = ["LazyGram", "gram_of"]
@@ -56,8 +56,8 @@ _FEWEST = 1000
 #: A subproblem is solved to this fraction of the whole problem's gap, but not below half of `tol`.
 _INNER = 0.1
 
-#: Rounding in single precision, and the fraction of the gap that it may account for.
-_SINGLE, _DRIFT = 2.0**-24, 0.2
+#: Rounding in single and in double precision, and the fraction of the gap that it may account for.
+_SINGLE, _DOUBLE, _DRIFT = 2.0**-24, 2.0**-53, 0.2
 
 #: Up to this many features, linear machines are trained and measured in the space of the features.
 _MOST_FEATURES = 5000
@@ -349,8 +349,8 @@ class LazyGram(Gram):
             sign = np.sign(missing)
             order = np.argsort(sign * g, kind="stable")
             room = (hi - target if sign > 0 else target - lo)[order]
-            used = np.clip(abs(missing) - (np.cumsum(room) - room), 0.0, room)
-            target[order] += sign * used
+            before = np.concatenate(([0.0], np.cumsum(room)[:-1]))
+            target[order] += sign * np.clip(abs(missing) - before, 0.0, room)
             target = np.clip(target, lo, hi)
         g = g.copy()
         moved = np.flatnonzero(target != x)
@@ -393,13 +393,17 @@ class LazyGram(Gram):
             x, g = start_linear(self, x, g, c, lo, hi, tol)
         iterations, indefinite = 0, False
         largest = max(_FEWEST, int(np.sqrt(0.5 * self.budget / 8.0)))
-        # Sum of squares of the single-precision terms added to the gradient.
-        rounded = float(((x * self.diagonal) ** 2).sum()) if self._slots else 0.0
-        fresh = False
+        # Sum of squares of the terms added to the gradient, each rounded.
+        rounding = _SINGLE if self._slots else _DOUBLE
+        rounded = float(((x * self.diagonal) ** 2).sum())
+        fresh = restored = False
         for _ in range(_ROUNDS):
             gap = float(kkt_gap(x, g, lo, hi))
-            if _SINGLE * np.sqrt(rounded) > _DRIFT * max(gap, tol):
+            if rounding * np.sqrt(rounded) > _DRIFT * max(gap, tol):
                 g, rounded = self._exact_gradient(x, c), 0.0
+                continue
+            if gap <= tol and not restored and not keeps_sum(x, 0.0):
+                (x, g), restored = self.make_feasible(x, g, lo, hi), True
                 continue
             if gap <= tol or iterations >= max_iter:
                 break
@@ -424,15 +428,15 @@ class LazyGram(Gram):
             fresh = False
             x[part] = result.x
             self.add_rows(g, part[moved], change[moved])
-            if self._slots:
-                rounded += float(((change * self.diagonal[part]) ** 2).sum())
+            rounded += float(((change * self.diagonal[part]) ** 2).sum())
         if gap > tol and rounded > 0.0:
             g = self._exact_gradient(x, c)
         factor = None
         if self._few_features and gap <= tol:
             x, g, factor = finish_linear(self, x, g, c, lo, hi, tol, max_iter)
         gap = max(float(kkt_gap(x, g, lo, hi)), 0.0)
-        return QPResult(x, g, gap, gap <= tol, iterations, indefinite, factor)
+        converged = gap <= tol and bool(keeps_sum(x, 0.0))
+        return QPResult(x, g, gap, converged, iterations, indefinite, factor)
 
 
 def _working_set(x: Array, g: Array, lo: Array, hi: Array, largest: int) -> Rows:
