@@ -1001,6 +1001,14 @@ def test_the_budget_of_a_search_is_in_place_of_that_of_the_machine():
     )
 
 
+def test_the_refit_keeps_to_the_budget_of_the_search():
+    X, y = small()
+    single = 4 * y.size**2
+    search = SpanSearch(SpanSVC(), {"C": [1.0]}, gram_budget=single).fit(X, y)
+    assert search.best_estimator_.gram_budget is None
+    assert search.best_estimator_.machines_.grams().whole.dtype == np.float32
+
+
 def test_empty_sets_are_counted_over_all_pairs_of_classes():
     X, y = load_iris(return_X_y=True)
     X, y = minmax_scale(X)[::2], y[::2]

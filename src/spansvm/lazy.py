@@ -10,7 +10,6 @@ is updated from the rows of the variables that moved.  A linear kernel needs no 
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +18,7 @@ import numpy.typing as npt
 
 from ._factor import Factor, factorise, limits_of
 from ._hull import hull_distances
-from ._linalg import add_rows, one_blas_thread
+from ._linalg import add_rows
 from ._typing import Array, Mask, Rows
 from .gram import (
     BALL_TOLERANCE,
@@ -30,7 +29,7 @@ from .gram import (
     ball_weights,
     is_indefinite,
 )
-from .kernels import Kernel
+from .kernels import Kernel, common_part, whole_matrix
 from .linear import distances_from_hull, finish_linear, start_linear
 from .memory import parse_budget
 from .qp import QPResult, keeps_sum, kkt_gap, refine
@@ -41,8 +40,9 @@ __all__ = ["LazyGram", "gram_of"]
 #: A linear kernel needs no matrix with at least this many rows, and this many per feature.
 _MANY_ROWS, _ROWS_A_FEATURE = 3000, 20
 
-#: Rows of a whole matrix computed at a time.
-_BLOCK_ROWS = 128
+#: A matrix is kept in single precision only if its largest entry is at most so many times the mean
+#: squared distance of the points from their mean: of seven digits, five to six are left.
+_MOST_IN_COMMON = 20.0
 
 #: Kernel values computed at a time.
 _BLOCK_NUMBERS = 4_000_000
@@ -82,7 +82,8 @@ def gram_of(
     """The Gram matrix of some rows, in the most precise form that fits the budget.
 
     Whole in double precision, whole in single precision, or computed when needed; the latter also
-    for linear kernels with many more rows than features, unless a `whole` one is requested.
+    where single precision would lose too many digits, and for linear kernels with many more rows
+    than features, unless a `whole` one is requested.
     `kinds` gives the first equal of every row, if the caller knows a quicker way than to compare.
     """
     if kernel.precomputed:
@@ -93,41 +94,23 @@ def gram_of(
     allowed = parse_budget(budget)
     for dtype in (np.float64, np.float32):
         if np.dtype(dtype).itemsize * n**2 <= allowed:
-            values = kernel(X) if callable(kernel.name) else _whole_matrix(kernel, X, dtype)
+            at_once = callable(kernel.name) and (dtype is np.float64 or d == 0)
+            if dtype is np.float32 and not at_once and _loses_digits(kernel, X):
+                break
+            values = kernel(X) if at_once else whole_matrix(kernel, X, dtype)
             gram = Gram(values, kernel_range=kernel.range)
-            if not callable(kernel.name):
+            if not at_once:
                 gram.kinds = equal_rows(X) if kinds is None else kinds()
             return gram
     return LazyGram(kernel, X, allowed)
 
 
-def _whole_matrix(kernel: Kernel, X: Any, dtype: type) -> np.ndarray:
-    """All kernel values, in blocks of rows, on as many threads as BLAS would use.
+def _loses_digits(kernel: Kernel, X: Any) -> bool:
+    """Whether single precision is too little for these kernel values: the rows are far from 0.
 
-    Each block is computed on one thread, so results do not depend on the number of threads.
+    Values within a known range are small; what they have in common does no harm.
     """
-    n = X.shape[0]
-    values = np.empty((n, n), dtype=dtype)
-
-    def fill(start: int) -> None:
-        rows = slice(start, start + _BLOCK_ROWS)
-        block = kernel(X[rows], X[start:])
-        values[rows, start:] = block
-        for other in range(start, n, _BLOCK_ROWS):  # the mirror image, in tiles that fit the cache
-            tile = block[:, other - start : other - start + _BLOCK_ROWS]
-            values[other : other + _BLOCK_ROWS, rows] = tile.T
-
-    starts = range(0, n, _BLOCK_ROWS)
-    workers = min(one_blas_thread.usual(), len(starts))
-    with one_blas_thread:
-        if workers == 1:
-            for start in starts:
-                fill(start)
-        else:
-            with ThreadPoolExecutor(workers) as pool:
-                list(pool.map(fill, starts))
-    np.fill_diagonal(values, kernel.diagonal(X))
-    return values
+    return kernel.range is None and common_part(kernel, X) > _MOST_IN_COMMON
 
 
 class LazyGram(Gram):
@@ -226,9 +209,15 @@ class LazyGram(Gram):
         return sums
 
     def subset(self, rows: npt.ArrayLike) -> Gram:
-        """The Gram matrix of some of the points; this one, if all are selected."""
+        """The Gram matrix of some of the points, in its share of the budget; this one, if all are.
+
+        All pairs of classes have one at the same time.
+        """
         rows = as_rows(rows)
-        return self if rows.size == self._n else gram_of(self.kernel, self.X[rows], self.budget)
+        if rows.size == self._n:
+            return self
+        share = self.budget * (rows.size / self._n) ** 2
+        return gram_of(self.kernel, self.X[rows], max(share, 1.0))
 
     # Entries ------------------------------------------------------------------------------
 

@@ -64,9 +64,11 @@ class SpanSVC(ListsProperties, ClassifierMixin, TrainingRows, BaseEstimator):
     gram_budget : float or str, optional
         Memory for the Gram matrix of the training rows, in bytes or as a string such as "4 GiB";
         by default half of the available memory.  A matrix that does not fit is stored in single
-        precision; if that does not fit either, it is computed in parts as needed.  Parts of up to
-        8 MB are allowed whatever the budget.  Linear kernels with many more rows than features
-        need no matrix.
+        precision; if that does not fit either, or if rows far from the origin would leave too few
+        digits, it is computed in parts as needed.  Parts of up to 8 MB are allowed whatever the
+        budget.  Linear kernels with many more rows than features need no matrix.  What else takes
+        memory is not counted: a copy of the rows, a matrix of the in-bound vectors, and with more
+        than two classes the matrices of the pairs, up to twice as much as that of all rows.
     shrinking, probability, cache_size, verbose, random_state
         Accepted so that programs for SVC run unchanged, with SVC's values and defaults, and without
         effect on the model.  The solver has no shrinking and is deterministic; there always are

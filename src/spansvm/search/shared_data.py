@@ -40,6 +40,7 @@ class _Memo:
         with busy:
             value = self._values.get(key)
             if value is None:
+                self._latest = None  # before the next takes as much memory
                 value = make()
                 with self._lock:
                     self._values[key] = value
