@@ -35,7 +35,7 @@ from .dual import DualSolution, box
 from .following import follow, retrain
 from .gram import Gram
 from .lazy import LazyGram
-from .span import Spans, entering, find_spans
+from .span import Spans, entering, find_spans, intercept_moves
 
 __all__ = [
     "LOOSE",
@@ -147,7 +147,8 @@ def exact_values(gram: Gram, solution: DualSolution) -> LeftOutValues:
     """
     rows = np.flatnonzero(solution.support)
     removals = follow(gram, solution, rows)
-    decision, shift = solution.decision.copy(), np.zeros(solution.y.size)
+    shift = intercept_moves(solution)
+    decision = solution.decision + shift
     decision[rows], shift[rows] = removals.decision, removals.shift
     alone = _alone_in_class(solution)
     decision[alone], shift[alone] = -solution.y[alone], 0.0
