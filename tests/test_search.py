@@ -741,8 +741,23 @@ def test_a_fold_with_one_class_costs_that_fold():
     X, y = small()
     one, two = np.flatnonzero(y == 0), np.arange(len(y))
     search = SpanSearch(SVC(), {"C": [1]}, method="kfold", cv=[(one, two), (two, one)])
-    with pytest.raises(ValueError, match="NaN for all candidates"), pytest.warns(FitFailedWarning):
+    named = "all training rows of fold 0 are of class 0"
+    with (
+        pytest.warns(UserWarning, match="NaN for all candidates; the first is selected"),
+        pytest.warns(FitFailedWarning, match=named),
+    ):
         search.fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = GridSearchCV(SVC(), {"C": [1]}, cv=search.cv).fit(X, y)
+    for found in (search, theirs):
+        assert np.isnan(found.best_score_)
+        assert found.best_params_ == {"C": 1}
+        assert found.cv_results_["rank_test_score"].tolist() == [1]
+        assert np.isnan(found.cv_results_["split0_test_score"]).all()
+    assert search.predict(X).size == y.size
+    with pytest.raises(ValueError, match=named):
+        search.set_params(error_score="raise").fit(X, y)
     search.set_params(error_score=0.0)
     with pytest.warns(FitFailedWarning, match="greater than one; got 1 class"):
         search.fit(X, y)

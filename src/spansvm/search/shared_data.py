@@ -73,6 +73,11 @@ class Cache:
         labels = y if split is None else y[split[0]]
 
         def make_rows() -> TransformedRows:
+            if split is not None and (labels == labels[0]).all():
+                raise ValueError(
+                    "The number of classes has to be greater than one; got 1 class: all training "
+                    f"rows of fold {number} are of class {labels[0]}. Use stratified folds."
+                )
             return transformed_rows(estimator, X, labels, params, split)
 
         def make_set() -> Problems:
