@@ -477,7 +477,7 @@ MUTATIONS = [
     M("search/grid", "_SAME_MODEL = 1e-5", "_SAME_MODEL = 0.2",
       "other models give way to smaller weights", "grid"),
     M("search/grid", "_LONG_AXIS = 5", "_LONG_AXIS = 50", "the rim of the grid is chosen", "grid"),
-    M("search/grid", " and keys[i] == keys[chosen]]", "]",
+    M("search/grid", " and keys[i] == key]", "]",
       "another kernel is taken for the same model", "grid"),
     M("search/evaluation", "count / self.counted.sum()", "count / self.counted.size",
       "bounds are shares of all rows, also of those without weight", "search:rows_of_zero"),
