@@ -144,7 +144,7 @@ MUTATIONS = [
       "qp"),
     M("left_out", "present = machines.bounds[rows] > 0", "present = machines.bounds[rows] >= 0",
       "rows of zero weight take part in calibration", "svc:zero_weight"),
-    M("qp", "gap, gap <= tol, iterations", "gap, gap <= 10 * tol, iterations",
+    M("qp", "converged = gap <= tol and", "converged = gap <= 10 * tol and",
       "solutions ten times off the tolerance count as converged", "qp:converged"),
     M("lazy", "converged = gap <= tol and", "converged = gap <= 10 * tol and",
       "lazy solutions ten times off the tolerance count as converged", "lazy:converged"),
