@@ -328,7 +328,7 @@ def advance(
     inverse, points, held = (
         np.empty((largest, largest)),
         np.empty(largest, np.int64),
-        np.zeros(1, np.int64),
+        np.zeros(2, np.int64),
     )
     for k in range(machines.size):
         m = machines[k]
