@@ -181,7 +181,8 @@ def whole_matrix(kernel: Kernel, X: Any, dtype: type) -> np.ndarray:
             values[other : other + _TILE_ROWS, rows] = tile.T
 
     starts = range(0, n, _TILE_ROWS)
-    workers = min(one_blas_thread.usual(), len(starts))
+    # A function of the user need not be safe to call from several threads.
+    workers = 1 if callable(kernel.name) else min(one_blas_thread.usual(), len(starts))
     with one_blas_thread:
         if workers == 1:
             for start in starts:
@@ -210,7 +211,8 @@ def _check_symmetric(K: np.ndarray) -> None:
     """Raise ValueError unless a matrix given by the user is square and symmetric."""
     if K.ndim != 2 or K.shape[0] != K.shape[1]:
         raise ValueError(f"The kernel matrix must be square; its shape is {K.shape}.")
-    scale = max(K.max(initial=0.0), -K.min(initial=0.0))  # without a copy of the matrix
+    # Without a copy of the matrix.
+    scale = max(float(K.max(initial=0)), -float(K.min(initial=0)))
     for start in range(0, K.shape[0], _BLOCK_ROWS):
         rows = slice(start, start + _BLOCK_ROWS)
         if not np.allclose(K[rows], K[:, rows].T, rtol=0.0, atol=1e-6 * scale):
