@@ -23,6 +23,7 @@ help:
 	@echo "make coverage   run the tests and list the lines of the package they do not reach"
 	@echo "make portable   run the tests with the kernels of other processors (an hour)"
 	@echo "make numerical  the same for the numerical tests and the oldest processor (minutes)"
+	@echo "make bounds     the tests of the compiled core with every index checked (minutes)"
 	@echo "make lint       run ruff, mypy, and zizmor on the workflows"
 	@echo "make docs       build the documentation, site/index.html; warnings are errors"
 	@echo "make theory     check the theorems on thousands of random problems (a few minutes)"
@@ -68,12 +69,18 @@ oldest: $(OLDEST)/.installed
 coverage: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term-missing:skip-covered
 
-.PHONY: portable numerical
+.PHONY: portable numerical bounds
 portable: $(VENV)/.installed-dev
 	$(BIN)/python tests/portable.py
 
 numerical: $(VENV)/.installed-dev
 	$(BIN)/python tests/portable.py nehalem -- -m "not (plumbing or long or theory)"
+
+# Without the check, an index beyond an array reads or writes whatever is there.
+CORE := together qp dual path hull inverse linalg span loo groups left_out degenerate scales
+bounds: $(VENV)/.installed-dev
+	$(BIN)/python tests/portable.py bounds -- -m "not (long or theory)" \
+		$(CORE:%=tests/test_%.py)
 
 theory: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 2 -m theory

@@ -2,7 +2,7 @@
 
 Kernels of the BLAS and the target of the compiler decide the last bits of every sum.  Each
 environment pretends to be a machine with others, as far as this one can, and has its own cache of
-compiled code.  All are run, whatever fails.
+compiled code.  In one, compiled code checks every index.  All are run, whatever fails.
 
 ``python tests/portable.py [NAME ...] [-- ARGUMENT ...]`` runs those with these names, and gives
 the arguments to pytest.
@@ -32,6 +32,7 @@ ENVIRONMENTS: dict[str, dict[str, str]] = {
     "armv8": {"OPENBLAS_CORETYPE": "ARMV8", "NUMBA_CPU_NAME": "generic"},
     "neoversen1": {"OPENBLAS_CORETYPE": "NEOVERSEN1"},
     "threads": {"OPENBLAS_NUM_THREADS": "2"},
+    "bounds": {"NUMBA_BOUNDSCHECK": "1"},
 }
 
 #: Prints the kernels in use, after a product and a factor that need them.

@@ -9,6 +9,7 @@ import pytest
 from scipy.ndimage import gaussian_filter
 from sklearn.model_selection import ParameterGrid
 
+from spansvm import SpanSearch, SpanSVC
 from spansvm.search.grid import chains, list_candidates, neighbourhood_scores, select
 
 
@@ -178,3 +179,23 @@ def test_scores_are_equal_up_to_the_rounding_of_means():
         assert select(np.array([0.3, 0.1 + 0.2]), np.array([0.1, 0.5]), candidates, ties) == 0
         # The mean over a thousand folds of a thousand rows, one more of them right.
         assert select(np.array([0.9, 0.9 + 1e-6]), np.array([0.1, 0.5]), candidates, ties) == 1
+
+
+@pytest.mark.parametrize("ties", ["plateau", "hinge"])
+@pytest.mark.parametrize("seed", range(5))
+def test_rounding_of_the_loss_does_not_decide(ties, seed):
+    candidates = list(ParameterGrid({"C": [0.1, 1.0, 10.0], "gamma": [1e-3, 1e-2, 0.1]}))
+    noise = np.random.default_rng(seed).uniform(0.0, 1e-8, len(candidates))
+    chosen = select(np.zeros(len(candidates)), 0.4 + noise, candidates, ties)
+    assert candidates[chosen] == {"C": 0.1, "gamma": 1e-3}
+
+
+def test_the_order_of_the_rows_does_not_decide_between_equal_models():
+    for seed in (11, 23):
+        X, y = np.random.default_rng(seed).normal(size=(50, 2)), (np.arange(50) < 10).astype(int)
+        grid = {"C": 10.0 ** np.arange(-4, 5), "gamma": 10.0 ** np.arange(-5, 2)}
+        search = SpanSearch(SpanSVC(), grid, refit=False)
+        expected = search.fit(X, y).best_params_
+        assert search.fit(X[::-1], y[::-1]).best_params_ == expected
+        order = np.random.default_rng(99).permutation(50)
+        assert search.fit(X[order], y[order]).best_params_ == expected

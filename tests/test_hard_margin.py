@@ -69,6 +69,7 @@ def test_classes_that_cannot_be_separated_are_reported(options, X, y):
     assert len(caught) == 1
     assert caught[0].filename == __file__
     assert np.isfinite(model.decision_function(X)).all()
+    assert model.fit_status_ == 1
 
 
 def test_rows_of_zero_weight_stay_out_and_other_weights_do_not_matter():

@@ -16,6 +16,7 @@ from spansvm.interior import interior_point
 from spansvm.kernels import dense, resolve_kernel
 from spansvm.lazy import LazyGram, gram_of
 from spansvm.memory import parse_budget
+from spansvm.pair_grams import Grams
 from spansvm.path import solve_from
 from spansvm.span import removals
 from spansvm.values import left_out_values
@@ -192,6 +193,55 @@ def test_the_form_of_the_matrix_follows_the_budget():
     assert not isinstance(gram_of(linear, X), LazyGram)
     many = np.vstack([X] * 4)
     assert isinstance(gram_of(linear, many), LazyGram)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "poly", "sigmoid"])
+def test_rows_far_from_the_origin_are_not_kept_in_single_precision(kernel):
+    X, y = problem(300, d=20)
+    for offset in (0.0, 100.0):
+        function = resolve_kernel(kernel, X + offset, gamma=1e-5)
+        gram = gram_of(function, X + offset, 6 * 300**2)
+        assert isinstance(gram, LazyGram) == (offset > 0.0)
+        expected = solve_dual(gram_of(function, X + offset), y, 1.0, tol=1e-6)
+        found = solve_dual(gram, y, 1.0, tol=1e-6)
+        np.testing.assert_allclose(found.decision, expected.decision, atol=1e-4)
+
+
+def test_an_offset_does_not_change_what_a_budget_gives():
+    X, y = problem(300, d=20)
+    double = SpanSVC(kernel="linear").fit(X + 100, y)
+    single = SpanSVC(kernel="linear", gram_budget=6 * 300**2).fit(X + 100, y)
+    assert single.loo_error_ == double.loo_error_
+    np.testing.assert_allclose(single.dual_coef_.sum(), 0.0, atol=1e-10)
+    np.testing.assert_allclose(
+        single.decision_function(X + 100), double.decision_function(X + 100), atol=1e-6
+    )
+
+
+def test_points_that_are_all_the_same_are_not_kept_in_single_precision():
+    same = np.ones((50, 2))
+    assert isinstance(gram_of(resolve_kernel("linear", same), same, 6 * 50**2), LazyGram)
+
+
+def test_functions_of_users_keep_to_the_budget():
+    X, y = problem(300)
+    own = resolve_kernel(lambda A, B: A @ B.T, X)
+    assert gram_of(own, X, 8 * 300**2).values.dtype == np.float64
+    single = gram_of(own, X, 6 * 300**2)
+    assert single.values.dtype == np.float32
+    np.testing.assert_allclose(single.values, X @ X.T, rtol=1e-5, atol=1e-6)
+    assert isinstance(gram_of(own, X + 100, 6 * 300**2), LazyGram)
+    double = SpanSVC(kernel=own.name).fit(X, y)
+    parts = SpanSVC(kernel=own.name, gram_budget=300**2).fit(X, y)
+    assert parts.loo_error_ == pytest.approx(double.loo_error_, abs=0.01)
+
+
+def test_the_pairs_of_classes_share_a_budget():
+    X, _ = problem(3000)
+    grams = Grams(resolve_kernel("rbf", X, gamma=0.2), X, np.arange(3000) % 6, 16e6)
+    parts = [own.budget for own in grams.of_pairs if isinstance(own, LazyGram)]
+    assert len(parts) == 15
+    assert sum(parts) <= 2 * 16e6
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,18 @@ def test_removing_a_non_support_vector_changes_nothing():
     )
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_a_row_that_bounds_the_intercept_leaves_it_in_the_middle(sign, grouped):
+    rows, y = np.array([[1.0], [2.0], [10.0], [-1.0], [-2.0]]), np.array([1, 1, 1, -1, -1])
+    svc = SVC(kernel="linear", C=0.001)
+    # w = 0.006, and every support vector is bounded.  Without the third row, which is none, the
+    # margins of the others leave the intercept between -0.988 and 0.988.
+    groups = np.array([0, 1, 2, 3, 4]) if grouped else None
+    values = exact_loo(svc, sign * rows, (sign * y).astype(int), groups=groups)
+    np.testing.assert_allclose(values[2], sign * 0.06, atol=1e-9)
+
+
 def test_labels_may_be_strings():
     named = np.where(
         Y == 1, "benign", "malignant"

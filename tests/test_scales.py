@@ -10,11 +10,12 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from spansvm import exact_loo
+from spansvm import SpanSVC, exact_loo
 from spansvm.criteria import SolvedModel
-from spansvm.dual import box, train_dual
+from spansvm.dual import box, solve_dual, train_dual
 from spansvm.gram import Gram
 from spansvm.kernels import resolve_kernel
+from spansvm.lazy import LazyGram
 from spansvm.loo import exact_loo_decision
 
 
@@ -29,6 +30,15 @@ def clouds(n=60, d=5, size=1.0, seed=0):
     rng = np.random.default_rng(seed)
     y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
     return size * (rng.standard_normal((n, d)) + 0.5 * y[:, None]), y
+
+
+def any_weights(size, seed):
+    """Noisy labels, and weights over twelve orders of magnitude."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(30, 200)), int(rng.integers(1, 8))
+    X = rng.normal(size=(n, d))
+    y = np.where(X[:, 0] + rng.normal(size=n) > 0, 1.0, -1.0)
+    return size * X, y, 10.0 ** rng.uniform(-6, 6, n)
 
 
 def rounding(K, solution):
@@ -149,6 +159,49 @@ def test_unscaled_features(C):
             solution.iterations >= 3_000_000
         )
         assert honest_gap(K, y, weights, solution) <= solution.gap + 10 * rounding(K, solution)
+
+
+@pytest.mark.parametrize("parts", [False, True])
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+@pytest.mark.parametrize("size", [1e-6, 1e-5, 1e4])
+def test_converged_means_that_the_gap_and_the_sum_hold(size, kernel, parts):
+    if parts and kernel == "poly" and size > 1.0:
+        pytest.skip("kernel values of 1e24 are out of reach, and that takes long to find out")
+    for seed in range(10):
+        X, y, C = any_weights(size, seed)
+        function = resolve_kernel(kernel, X, gamma="auto" if kernel == "poly" else "scale")
+        K = function(X)
+        gram = LazyGram(function, X, 2.0 * y.size**2) if parts else Gram(K)
+        solution = solve_dual(gram, y, C)
+        assert size > 1.0 or solution.converged, seed
+        if solution.converged:
+            assert abs(solution.beta.sum()) <= 1e-10 * solution.alpha.sum(), seed
+            # Where rows are kept in single precision, that may account for some of the gap.
+            assert honest_gap(K, y, C, solution) <= 1.5e-3 + 100 * rounding(K, solution), seed
+
+
+@pytest.mark.parametrize("seed", [0, 7])
+def test_the_sum_holds_in_a_classifier(seed):
+    X, y, C = any_weights(1e-6, seed)
+    model = SpanSVC(kernel="linear").fit(X, y, sample_weight=C)
+    beta = model.machines_.solutions[0].beta
+    assert model.fit_status_ == 0
+    assert abs(beta.sum()) <= 1e-10 * np.abs(beta).sum()
+
+
+def test_a_sum_that_is_lost_is_not_converged(monkeypatch):
+    X, y = clouds()
+    gram = Gram(X @ X.T)
+    plain = Gram.solve
+
+    def lose_some(self, *arguments, **options):
+        result = plain(self, *arguments, **options)
+        result.x[np.argmax(result.x)] *= 1.0 + 1e-6
+        return result
+
+    assert solve_dual(gram, y, 1.0).converged
+    monkeypatch.setattr(Gram, "solve", lose_some)
+    assert not solve_dual(gram, y, 1.0).converged
 
 
 def test_loose_leave_one_out_models_are_reported():

@@ -743,8 +743,23 @@ def test_a_fold_with_one_class_costs_that_fold():
     X, y = small()
     one, two = np.flatnonzero(y == 0), np.arange(len(y))
     search = SpanSearch(SVC(), {"C": [1]}, method="kfold", cv=[(one, two), (two, one)])
-    with pytest.raises(ValueError, match="NaN for all candidates"), pytest.warns(FitFailedWarning):
+    named = "all training rows of fold 0 are of class 0"
+    with (
+        pytest.warns(UserWarning, match="NaN for all candidates; the first is selected"),
+        pytest.warns(FitFailedWarning, match=named),
+    ):
         search.fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = GridSearchCV(SVC(), {"C": [1]}, cv=search.cv).fit(X, y)
+    for found in (search, theirs):
+        assert np.isnan(found.best_score_)
+        assert found.best_params_ == {"C": 1}
+        assert found.cv_results_["rank_test_score"].tolist() == [1]
+        assert np.isnan(found.cv_results_["split0_test_score"]).all()
+    assert search.predict(X).size == y.size
+    with pytest.raises(ValueError, match=named):
+        search.set_params(error_score="raise").fit(X, y)
     search.set_params(error_score=0.0)
     with pytest.warns(FitFailedWarning, match="greater than one; got 1 class"):
         search.fit(X, y)
@@ -1001,6 +1016,14 @@ def test_the_budget_of_a_search_is_in_place_of_that_of_the_machine():
     np.testing.assert_allclose(
         given.cv_results_["loo_hinge"], plain.cv_results_["loo_hinge"], atol=1e-4
     )
+
+
+def test_the_refit_keeps_to_the_budget_of_the_search():
+    X, y = small()
+    single = 4 * y.size**2
+    search = SpanSearch(SpanSVC(), {"C": [1.0]}, gram_budget=single).fit(X, y)
+    assert search.best_estimator_.gram_budget is None
+    assert search.best_estimator_.machines_.grams().whole.dtype == np.float32
 
 
 def test_empty_sets_are_counted_over_all_pairs_of_classes():

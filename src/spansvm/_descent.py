@@ -38,6 +38,7 @@ __all__ = [
     "Descent",
     "fill_submatrix",
     "free_variables",
+    "keeps_sum",
     "kkt_gap",
     "middle_of_interval",
     "renew_gradient",
@@ -74,6 +75,10 @@ OFF_BOUND = 1e-7
 
 #: Sums of variables or of bounds whose relative difference is smaller are equal.
 EQUAL_SUMS = 1e-12
+
+#: A sum that is off by more than this fraction of the variables is not that of a solution: each
+#: variable that is put on its bound may be off by 64 roundings of the largest.
+_SAME_SUM = 1e-10
 
 #: A gradient is computed anew if more rounding than this has been carried along.
 STALE = 1e-10
@@ -132,6 +137,16 @@ def kkt_gap(x, g, lo, hi):
         if x[t] > lo[t]:
             bottom = max(bottom, g[t])
     return top + bottom
+
+
+@njit
+def keeps_sum(x, total):
+    """Whether `x` sums to `total`, up to rounding."""
+    missing, size = total, abs(total)
+    for t in range(x.size):
+        missing -= x[t]
+        size += abs(x[t])
+    return abs(missing) <= _SAME_SUM * size
 
 
 @njit
@@ -328,7 +343,7 @@ class Descent:
             iterations += used
             # Each step rounds the sum and the gradient a little.
             level = rounding_level(self.x, self.diag)
-            if gap <= tol and sqrt(used) * level <= 0.01 * tol:
+            if gap <= tol and sqrt(used) * level <= 0.01 * tol and keeps_sum(self.x, total):
                 break
             restore_sum(self.K, self.x, self.g, self.lo, self.hi, total)
             renew_gradient(self.K, self.x, self.g, c)

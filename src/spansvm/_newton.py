@@ -33,6 +33,7 @@ def _walk(P, direction, room_up, room_down, alive):
     for a in range(size):
         move[a], alive[a] = 0.0, True
     for _ in range(size - 1):
+        _balance(direction, alive)
         fraction, blocking = 1.0, -1
         for a in range(size):
             if not alive[a] or direction[a] == 0.0:
@@ -53,15 +54,24 @@ def _walk(P, direction, room_up, room_down, alive):
         for a in range(size):
             direction[a] = rest * direction[a] - turn * row[a] if alive[a] else 0.0
         eliminate(P, row, 1.0 / row[blocking], alive)
-    # Spread the rounding error in the sum over the variables that remain.
-    total, count = 0.0, 0
-    for a in range(size):
-        total += move[a]
-        count += alive[a]
-    for a in range(size):
-        if alive[a]:
-            move[a] -= total / count
+    _balance(move, alive)
     return move
+
+
+@njit
+def _balance(values, alive):
+    """Make values sum to 0: what rounding has left is spread over those that are alive.
+
+    Each time a variable is held, most of a steep direction may cancel, and with it the digits that
+    kept its sum at 0.
+    """
+    total, count = 0.0, 0
+    for a in range(values.size):
+        total += values[a]
+        count += alive[a]
+    for a in range(values.size):
+        if alive[a]:
+            values[a] -= total / count
 
 
 @njit

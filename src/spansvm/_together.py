@@ -21,6 +21,7 @@ from ._descent import (
     SLIDE,
     STALE,
     fill_submatrix,
+    keeps_sum,
     kkt_gap,
     middle_of_interval,
     renew_gradient,
@@ -124,7 +125,7 @@ def train_one(
             return False, matrix, inside, kept, repeated, shift, ridge
         scale[0] = scale[1] = drift = 0.0
     numbers[DRIFT, m], measures[GAP, m], tallies[ITERATIONS, m] = drift, max(gap, 0.0), used
-    if not _set_intercept(x, g, lo, hi, inside, measures, m):
+    if not (keeps_sum(x, 0.0) and _set_intercept(x, g, lo, hi, inside, measures, m)):
         return False, matrix, inside, kept, repeated, shift, ridge
     if spans:
         same = inside.size > 1 and same_points(before, inside)

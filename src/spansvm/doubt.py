@@ -17,7 +17,7 @@ from ._linalg import one_blas_thread
 from ._typing import Array, Mask, Rows
 from .dual import DualSolution, box
 from .gram import Gram
-from .span import Spans, entering
+from .span import Spans, entering, intercept_moves
 
 __all__ = ["SAFETY", "Prediction", "doubtful", "predict"]
 
@@ -95,6 +95,8 @@ def predict(gram: Gram, solution: DualSolution, spans: Spans) -> Prediction:
     if hull.size < 2:
         room = float((C[hull] - np.abs(x[hull])).sum())
         _from_one(gram, solution, inside, bounded, room, sums, decision, shift, doubt)
+        moves = intercept_moves(solution)
+        decision, shift = decision + moves, shift + moves
         return Prediction(decision, shift, doubt * reach, doubt * reach)
     system = bordered(gram, hull, solution.factor)
     if not system.independent:

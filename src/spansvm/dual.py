@@ -39,12 +39,7 @@ from ._validation import (
 from .gram import BoundedSums, Gram, as_gram
 from .kernels import dense, kernel_of
 from .lazy import gram_of
-from .qp import (
-    QPResult,
-    check_limits,
-    default_max_iter,
-    kkt_gap,
-)
+from .qp import EQUAL_SUMS, QPResult, check_limits, default_max_iter, keeps_sum, kkt_gap
 
 __all__ = [
     "DualSolution",
@@ -86,7 +81,7 @@ class DualSolution:
     gap : float
         Violation of the KKT conditions, in units of the decision value.
     converged : bool
-        Whether the solver reached its tolerance.
+        Whether the solver reached its tolerance, with multipliers that sum to 0 over the labels.
     iterations : int
         Number of two-variable steps of the solver.
     indefinite : bool
@@ -271,7 +266,7 @@ def from_qp(
         intercept=intercept,
         decision=g + y + intercept,
         gap=result.gap,
-        converged=result.converged,
+        converged=result.converged and bool(keeps_sum(x, 0.0)),
         iterations=result.iterations,
         indefinite=result.indefinite,
         sums=sums,
@@ -374,7 +369,8 @@ def _without_rounding(gram: Gram, x: Array, g: Array, lo: Array, hi: Array) -> t
 
     Otherwise they would count as in-bound and, being the only ones, determine the intercept, which
     is free within an interval.  If one variable is truly inside its box, nothing is changed: it
-    determines the intercept, and the others meet the KKT conditions with it.
+    determines the intercept, and the others meet the KKT conditions with it.  So it is if the
+    bounds do not sum to 0.
     """
     inside = np.flatnonzero((x > lo) & (x < hi))
     if inside.size == 0:
@@ -383,11 +379,13 @@ def _without_rounding(gram: Gram, x: Array, g: Array, lo: Array, hi: Array) -> t
     scale = np.minimum(below + above, float(np.abs(x).max()))
     if (np.minimum(below, above) > OFF_BOUND * scale).any():
         return x, g
-    change = np.where(below < above, -below, above)
-    x, g = x.copy(), g.copy()
-    gram.add_rows(g, inside, change)
-    x[inside] = np.where(below < above, lo[inside], hi[inside])
-    return x, g
+    at_bounds = x.copy()
+    at_bounds[inside] = np.where(below < above, lo[inside], hi[inside])
+    if abs(at_bounds.sum()) > EQUAL_SUMS * np.abs(x).sum():
+        return x, g
+    g = g.copy()
+    gram.add_rows(g, inside, np.where(below < above, -below, above))
+    return at_bounds, g
 
 
 def find_intercept(beta: Array, g: Array, lo: Array, hi: Array) -> float:

@@ -33,6 +33,7 @@ from .dual import DualSolution, box, find_intercept
 from .following import EXACT_TOLERANCE, Vertex, can_follow, find_vertex, make_tableau
 from .gram import Gram
 from .qp import EQUAL_SUMS, default_max_iter
+from .span import intercept_move
 
 __all__ = [
     "FARTHEST_OVER",
@@ -147,7 +148,7 @@ class Remover:
     def remove(self, members: Rows, *, exact: bool = False) -> Removed:
         """The machine without `members`: predicted, or exact if asked for or needed."""
         if not self.solution.support[members].any():
-            return Removed(*_NOTHING, 0.0)
+            return Removed(*_NOTHING, intercept_move(self.solution, members))
         constant = self._one_class(members)
         if constant is not None:
             return Removed(*_NOTHING, 0.0, constant)

@@ -27,7 +27,7 @@ _ROOM = 1e-3
 
 def train_without_bounds(
     paths: PairPaths, present: Array, *, tol: float, max_iter: int
-) -> tuple[Array, Models]:
+) -> tuple[Array, Models, bool]:
     """Train machines with a hard margin.
 
     Parameters
@@ -43,6 +43,8 @@ def train_without_bounds(
     bounds : ndarray of shape (l,)
         That no multiplier comes near.
     found : Models
+    separated : bool
+        Whether all pairs of classes are.
 
     Warns
     -----
@@ -56,7 +58,7 @@ def train_without_bounds(
         bounds = present * (factor / unit)
         found = paths.train(bounds, tol=tol, max_iter=max_iter)
         if np.abs(found.signed).max() <= _ROOM * bounds.max():
-            return bounds, found
+            return bounds, found, True
         if found.converged or not kept:
             kept = [(bounds, found)]
         if not found.converged:
@@ -69,4 +71,4 @@ def train_without_bounds(
         ConvergenceWarning,
         stacklevel=3,
     )
-    return bounds, found
+    return bounds, found, False

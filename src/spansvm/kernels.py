@@ -8,6 +8,7 @@ that determined ``gamma="scale"``.  Results are dense; rows may be sparse.
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import Any
@@ -17,8 +18,24 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ._gaussian import to_gaussian
+from ._linalg import one_blas_thread
 
-__all__ = ["KERNELS", "Kernel", "dense", "kernel_arguments", "kernel_of", "resolve_kernel"]
+__all__ = [
+    "KERNELS",
+    "Kernel",
+    "common_part",
+    "dense",
+    "kernel_arguments",
+    "kernel_of",
+    "resolve_kernel",
+    "whole_matrix",
+]
+
+#: Rows of a whole matrix computed at a time.
+_TILE_ROWS = 128
+
+#: Number of rows from which it is estimated what kernel values have in common.
+_LOOKED_AT = 500
 
 #: Rows converted from inner products to kernel values at a time: few enough to stay in cache.
 _BLOCK_ROWS = 32
@@ -147,11 +164,55 @@ def resolve_kernel(
     return result
 
 
+def whole_matrix(kernel: Kernel, X: Any, dtype: type) -> np.ndarray:
+    """All kernel values, in blocks of rows, on as many threads as BLAS would use.
+
+    Each block is computed on one thread, so results do not depend on the number of threads.
+    """
+    n = X.shape[0]
+    values = np.empty((n, n), dtype=dtype)
+
+    def fill(start: int) -> None:
+        rows = slice(start, start + _TILE_ROWS)
+        block = kernel(X[rows], X[start:])
+        values[rows, start:] = block
+        for other in range(start, n, _TILE_ROWS):  # the mirror image, in tiles that fit the cache
+            tile = block[:, other - start : other - start + _TILE_ROWS]
+            values[other : other + _TILE_ROWS, rows] = tile.T
+
+    starts = range(0, n, _TILE_ROWS)
+    # A function of the user need not be safe to call from several threads.
+    workers = 1 if callable(kernel.name) else min(one_blas_thread.usual(), len(starts))
+    with one_blas_thread:
+        if workers == 1:
+            for start in starts:
+                fill(start)
+        else:
+            with ThreadPoolExecutor(workers) as pool:
+                list(pool.map(fill, starts))
+    np.fill_diagonal(values, kernel.diagonal(X))
+    return values
+
+
+def common_part(kernel: Kernel, X: Any) -> float:
+    """The largest ``K(x, x)``, in units of the mean squared distance of the points from their mean.
+
+    From up to 500 of the rows.  Where it is large, kernel values are nearly equal: what they have
+    in common cancels in a machine, and their digits with it.  Infinite if all points are the same.
+    """
+    some = X[np.unique(np.linspace(0, X.shape[0] - 1, _LOOKED_AT).astype(np.intp))]
+    values = kernel(some)
+    diagonal = values.diagonal()
+    apart = float(diagonal.mean() - values.mean())
+    return float(np.abs(diagonal).max()) / apart if apart > 0.0 else np.inf
+
+
 def _check_symmetric(K: np.ndarray) -> None:
     """Raise ValueError unless a matrix given by the user is square and symmetric."""
     if K.ndim != 2 or K.shape[0] != K.shape[1]:
         raise ValueError(f"The kernel matrix must be square; its shape is {K.shape}.")
-    scale = np.abs(K).max(initial=0.0)
+    # Without a copy of the matrix.
+    scale = max(float(K.max(initial=0)), -float(K.min(initial=0)))
     for start in range(0, K.shape[0], _BLOCK_ROWS):
         rows = slice(start, start + _BLOCK_ROWS)
         if not np.allclose(K[rows], K[:, rows].T, rtol=0.0, atol=1e-6 * scale):

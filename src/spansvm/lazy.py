@@ -10,7 +10,6 @@ is updated from the rows of the variables that moved.  A linear kernel needs no 
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +18,7 @@ import numpy.typing as npt
 
 from ._factor import Factor, factorise, limits_of
 from ._hull import hull_distances
-from ._linalg import add_rows, one_blas_thread
+from ._linalg import add_rows
 from ._typing import Array, Mask, Rows
 from .gram import (
     BALL_TOLERANCE,
@@ -30,10 +29,10 @@ from .gram import (
     ball_weights,
     is_indefinite,
 )
-from .kernels import Kernel
+from .kernels import Kernel, common_part, whole_matrix
 from .linear import distances_from_hull, finish_linear, start_linear
 from .memory import parse_budget
-from .qp import QPResult, kkt_gap, refine
+from .qp import QPResult, keeps_sum, kkt_gap, refine
 from .twins import equal_rows
 
 __all__ = ["LazyGram", "gram_of"]
@@ -41,8 +40,9 @@ __all__ = ["LazyGram", "gram_of"]
 #: A linear kernel needs no matrix with at least this many rows, and this many per feature.
 _MANY_ROWS, _ROWS_A_FEATURE = 3000, 20
 
-#: Rows of a whole matrix computed at a time.
-_BLOCK_ROWS = 128
+#: A matrix is kept in single precision only if its largest entry is at most so many times the mean
+#: squared distance of the points from their mean: of seven digits, five to six are left.
+_MOST_IN_COMMON = 20.0
 
 #: Kernel values computed at a time.
 _BLOCK_NUMBERS = 4_000_000
@@ -56,8 +56,8 @@ _FEWEST = 1000
 #: A subproblem is solved to this fraction of the whole problem's gap, but not below half of `tol`.
 _INNER = 0.1
 
-#: Rounding in single precision, and the fraction of the gap that it may account for.
-_SINGLE, _DRIFT = 2.0**-24, 0.2
+#: Rounding in single and in double precision, and the fraction of the gap that it may account for.
+_SINGLE, _DOUBLE, _DRIFT = 2.0**-24, 2.0**-53, 0.2
 
 #: Up to this many features, linear machines are trained and measured in the space of the features.
 _MOST_FEATURES = 5000
@@ -82,7 +82,8 @@ def gram_of(
     """The Gram matrix of some rows, in the most precise form that fits the budget.
 
     Whole in double precision, whole in single precision, or computed when needed; the latter also
-    for linear kernels with many more rows than features, unless a `whole` one is requested.
+    where single precision would lose too many digits, and for linear kernels with many more rows
+    than features, unless a `whole` one is requested.
     `kinds` gives the first equal of every row, if the caller knows a quicker way than to compare.
     """
     if kernel.precomputed:
@@ -93,41 +94,23 @@ def gram_of(
     allowed = parse_budget(budget)
     for dtype in (np.float64, np.float32):
         if np.dtype(dtype).itemsize * n**2 <= allowed:
-            values = kernel(X) if callable(kernel.name) else _whole_matrix(kernel, X, dtype)
+            at_once = callable(kernel.name) and (dtype is np.float64 or d == 0)
+            if dtype is np.float32 and not at_once and _loses_digits(kernel, X):
+                break
+            values = kernel(X) if at_once else whole_matrix(kernel, X, dtype)
             gram = Gram(values, kernel_range=kernel.range)
-            if not callable(kernel.name):
+            if not at_once:
                 gram.kinds = equal_rows(X) if kinds is None else kinds()
             return gram
     return LazyGram(kernel, X, allowed)
 
 
-def _whole_matrix(kernel: Kernel, X: Any, dtype: type) -> np.ndarray:
-    """All kernel values, in blocks of rows, on as many threads as BLAS would use.
+def _loses_digits(kernel: Kernel, X: Any) -> bool:
+    """Whether single precision is too little for these kernel values: the rows are far from 0.
 
-    Each block is computed on one thread, so results do not depend on the number of threads.
+    Values within a known range are small; what they have in common does no harm.
     """
-    n = X.shape[0]
-    values = np.empty((n, n), dtype=dtype)
-
-    def fill(start: int) -> None:
-        rows = slice(start, start + _BLOCK_ROWS)
-        block = kernel(X[rows], X[start:])
-        values[rows, start:] = block
-        for other in range(start, n, _BLOCK_ROWS):  # the mirror image, in tiles that fit the cache
-            tile = block[:, other - start : other - start + _BLOCK_ROWS]
-            values[other : other + _BLOCK_ROWS, rows] = tile.T
-
-    starts = range(0, n, _BLOCK_ROWS)
-    workers = min(one_blas_thread.usual(), len(starts))
-    with one_blas_thread:
-        if workers == 1:
-            for start in starts:
-                fill(start)
-        else:
-            with ThreadPoolExecutor(workers) as pool:
-                list(pool.map(fill, starts))
-    np.fill_diagonal(values, kernel.diagonal(X))
-    return values
+    return kernel.range is None and common_part(kernel, X) > _MOST_IN_COMMON
 
 
 class LazyGram(Gram):
@@ -226,9 +209,15 @@ class LazyGram(Gram):
         return sums
 
     def subset(self, rows: npt.ArrayLike) -> Gram:
-        """The Gram matrix of some of the points; this one, if all are selected."""
+        """The Gram matrix of some of the points, in its share of the budget; this one, if all are.
+
+        All pairs of classes have one at the same time.
+        """
         rows = as_rows(rows)
-        return self if rows.size == self._n else gram_of(self.kernel, self.X[rows], self.budget)
+        if rows.size == self._n:
+            return self
+        share = self.budget * (rows.size / self._n) ** 2
+        return gram_of(self.kernel, self.X[rows], max(share, 1.0))
 
     # Entries ------------------------------------------------------------------------------
 
@@ -349,8 +338,8 @@ class LazyGram(Gram):
             sign = np.sign(missing)
             order = np.argsort(sign * g, kind="stable")
             room = (hi - target if sign > 0 else target - lo)[order]
-            used = np.clip(abs(missing) - (np.cumsum(room) - room), 0.0, room)
-            target[order] += sign * used
+            before = np.concatenate(([0.0], np.cumsum(room)[:-1]))
+            target[order] += sign * np.clip(abs(missing) - before, 0.0, room)
             target = np.clip(target, lo, hi)
         g = g.copy()
         moved = np.flatnonzero(target != x)
@@ -393,13 +382,17 @@ class LazyGram(Gram):
             x, g = start_linear(self, x, g, c, lo, hi, tol)
         iterations, indefinite = 0, False
         largest = max(_FEWEST, int(np.sqrt(0.5 * self.budget / 8.0)))
-        # Sum of squares of the single-precision terms added to the gradient.
-        rounded = float(((x * self.diagonal) ** 2).sum()) if self._slots else 0.0
-        fresh = False
+        # Sum of squares of the terms added to the gradient, each rounded.
+        rounding = _SINGLE if self._slots else _DOUBLE
+        rounded = float(((x * self.diagonal) ** 2).sum())
+        fresh = restored = False
         for _ in range(_ROUNDS):
             gap = float(kkt_gap(x, g, lo, hi))
-            if _SINGLE * np.sqrt(rounded) > _DRIFT * max(gap, tol):
+            if rounding * np.sqrt(rounded) > _DRIFT * max(gap, tol):
                 g, rounded = self._exact_gradient(x, c), 0.0
+                continue
+            if gap <= tol and not restored and not keeps_sum(x, 0.0):
+                (x, g), restored = self.make_feasible(x, g, lo, hi), True
                 continue
             if gap <= tol or iterations >= max_iter:
                 break
@@ -424,15 +417,15 @@ class LazyGram(Gram):
             fresh = False
             x[part] = result.x
             self.add_rows(g, part[moved], change[moved])
-            if self._slots:
-                rounded += float(((change * self.diagonal[part]) ** 2).sum())
+            rounded += float(((change * self.diagonal[part]) ** 2).sum())
         if gap > tol and rounded > 0.0:
             g = self._exact_gradient(x, c)
         factor = None
         if self._few_features and gap <= tol:
             x, g, factor = finish_linear(self, x, g, c, lo, hi, tol, max_iter)
         gap = max(float(kkt_gap(x, g, lo, hi)), 0.0)
-        return QPResult(x, g, gap, gap <= tol, iterations, indefinite, factor)
+        converged = gap <= tol and bool(keeps_sum(x, 0.0))
+        return QPResult(x, g, gap, converged, iterations, indefinite, factor)
 
 
 def _working_set(x: Array, g: Array, lo: Array, hi: Array, largest: int) -> Rows:

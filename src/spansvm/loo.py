@@ -1,9 +1,10 @@
 """Exact leave-one-out: the decision value of every instance from a model that never saw it.
 
-Removing an instance that is not a support vector changes nothing.  For a support vector the
-solution is followed while its multiplier goes to zero; all removals share one matrix.  Where that
-is not possible, the model without it is trained, starting from what the span predicts; if that
-meets the KKT conditions (Theorem 2's assumption holds), it already is the solution.
+Removing an instance that is not a support vector changes nothing, unless no vector is in-bound and
+it bounds the interval of the intercept, whose middle then moves.  For a support vector the solution
+is followed while its multiplier goes to zero; all removals share one matrix.  Where that is not
+possible, the model without it is trained, starting from what the span predicts; if that meets the
+KKT conditions (Theorem 2's assumption holds), it already is the solution.
 """
 
 from __future__ import annotations

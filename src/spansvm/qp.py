@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ._descent import EQUAL_SUMS, Descent, kkt_gap, renew_gradient, restore_sum
+from ._descent import EQUAL_SUMS, Descent, keeps_sum, kkt_gap, renew_gradient, restore_sum
 from ._factor import Factor, limits_of, no_factor
 from ._finish import finish
 from ._linalg import add_rows, one_blas_thread, symmetric_view
@@ -29,6 +29,7 @@ __all__ = [
     "default_max_iter",
     "flat_curvature",
     "gradient",
+    "keeps_sum",
     "kkt_gap",
     "make_feasible",
     "refine",
@@ -53,7 +54,7 @@ class QPResult:
         Violation of the KKT conditions: the largest difference between the gradient of a
         variable that may decrease and that of one that may increase, at least 0.
     converged : bool
-        Whether ``gap <= tol``.
+        Whether ``gap <= tol`` and the variables have the sum they must have.
     iterations : int
         Number of two-variable steps.
     indefinite : bool
@@ -172,6 +173,7 @@ def refine(
     within the tolerance is refined as far as rounding allows; `known` is the factor of the
     solution of a similar problem.
     """
+    total = float(x.sum())
     problem = Descent(K, diagonal, lo, hi, x, g, flat_curvature(K, diagonal))
     iterations, gap = problem.settle(c, tol, max_iter)
     if not np.isfinite(g).all():
@@ -182,7 +184,8 @@ def refine(
         gap, factor = finish(problem, limits_of(K.dtype), known)
         gap = max(gap, 0.0)
     indefinite = bool(problem.flags[INDEFINITE])
-    return QPResult(x, g, gap, gap <= tol, iterations, indefinite, factor)
+    converged = gap <= tol and bool(keeps_sum(x, total))
+    return QPResult(x, g, gap, converged, iterations, indefinite, factor)
 
 
 def flat_curvature(K: np.ndarray, diagonal: Array) -> float:

@@ -21,8 +21,8 @@ from scipy import linalg
 from ._factor import no_factor, positive, regularised_inverse
 from ._hull import AffineHull
 from ._linalg import one_blas_thread
-from ._typing import Array, Mask
-from .dual import DualSolution, box, warn_indefinite
+from ._typing import Array, Mask, Rows
+from .dual import DualSolution, box, find_intercept, warn_indefinite
 from .gram import Gram
 from .pairs import lost
 from .qp import EQUAL_SUMS, solve_qp
@@ -34,6 +34,8 @@ __all__ = [
     "entering",
     "find_spans",
     "hull_of",
+    "intercept_move",
+    "intercept_moves",
     "opper_winther_shift",
     "removals",
     "span_exists",
@@ -182,6 +184,32 @@ def entering(solution: DualSolution, sign: float, apart: int = -1) -> int:
         movable[apart] = False
     asks = np.where(movable, sign * (y - solution.decision), -np.inf)
     return int(asks.argmax()) if movable.any() else -1
+
+
+def intercept_move(solution: DualSolution, members: Rows) -> float:
+    """By how much the intercept moves if `members` leave, none of which is a support vector.
+
+    It does if no vector is in-bound, so that it is the middle of an interval, and one of them was
+    at the end of that.
+    """
+    if solution.in_bound.any():
+        return 0.0
+    x, g = solution.beta, solution.gradient
+    lo, hi = box(solution.y, solution.C)
+    before = find_intercept(x, g, lo, hi)
+    lo[members] = hi[members] = 0.0
+    return find_intercept(x, g, lo, hi) - before
+
+
+def intercept_moves(solution: DualSolution) -> Array:
+    """The same for every row by itself; 0 for support vectors."""
+    moves = np.zeros(solution.y.size)
+    for sign in (-1.0, 1.0):
+        own = np.flatnonzero(solution.present & ~solution.support & (solution.y == sign))
+        if own.size:  # only the nearest to its margin may be at the end
+            nearest = own[[np.argmin(sign * solution.decision[own])]]
+            moves[nearest] = intercept_move(solution, nearest)
+    return moves
 
 
 def span_exists(solution: DualSolution) -> Mask:

@@ -66,9 +66,11 @@ class SpanSVC(ListsProperties, ClassifierMixin, TrainingRows, BaseEstimator):
     gram_budget : float or str, optional
         Memory for the Gram matrix of the training rows, in bytes or as a string such as "4 GiB";
         by default half of the available memory.  A matrix that does not fit is stored in single
-        precision; if that does not fit either, it is computed in parts as needed.  Parts of up to
-        8 MB are allowed whatever the budget.  Linear kernels with many more rows than features
-        need no matrix.
+        precision; if that does not fit either, or if rows far from the origin would leave too few
+        digits, it is computed in parts as needed.  Parts of up to 8 MB are allowed whatever the
+        budget.  Linear kernels with many more rows than features need no matrix.  What else takes
+        memory is not counted: a copy of the rows, a matrix of the in-bound vectors, and with more
+        than two classes the matrices of the pairs, up to twice as much as that of all rows.
     shrinking, probability, cache_size, verbose, random_state
         Accepted so that programs for SVC run unchanged, with SVC's values and defaults, and without
         effect on the model.  The solver has no shrinking and is deterministic; there always are
@@ -91,7 +93,7 @@ class SpanSVC(ListsProperties, ClassifierMixin, TrainingRows, BaseEstimator):
     class_weight_ : ndarray of shape (n_classes,)
     n_iter_ : ndarray of shape (n_pairs,)
     fit_status_ : int
-        0 if all pairs converged, else 1.
+        0 if all pairs converged, else 1; with ``C=inf`` 1 also if some pair is not separated.
     shape_fit_ : tuple of int
     loo_error_, loo_decision_function_, loo_predict_, loo_predict_proba_, loo_margin_, loo_ranking_
         Predicted by the span; computed on first access.  If the model was fitted with `groups`,
@@ -226,7 +228,7 @@ class SpanSVC(ListsProperties, ClassifierMixin, TrainingRows, BaseEstimator):
                 f"With kernel='precomputed', X must be a square matrix; its shape is {X.shape}."
             )
         classes, indices = np.unique(labels, return_inverse=True)
-        weighed, hard = self, np.isinf(self.C)
+        weighed, hard, separated = self, np.isinf(self.C), True
         if hard:
             weighed = copy(self)
             weighed.C = 1.0
@@ -235,7 +237,7 @@ class SpanSVC(ListsProperties, ClassifierMixin, TrainingRows, BaseEstimator):
         grams = Grams(kernel, X, indices, self.gram_budget)
         paths = PairPaths(grams)
         if hard:
-            bounds, found = train_without_bounds(
+            bounds, found, separated = train_without_bounds(
                 paths, (bounds > 0).astype(float), tol=self.tol, max_iter=self.max_iter
             )
         else:
@@ -246,7 +248,9 @@ class SpanSVC(ListsProperties, ClassifierMixin, TrainingRows, BaseEstimator):
         self.classes_, self.class_weight_ = classes, class_weight
         self._store(machines)
         self.leave_out(sets)
-        if self.fit_status_:
+        if not separated:  # of which there was a warning
+            self.fit_status_ = 1
+        elif self.fit_status_:
             worst = machines.found.gap
             warnings.warn(
                 f"The solver stopped early (max_iter={self.max_iter}) with the KKT conditions "

@@ -35,7 +35,7 @@ from .dual import DualSolution
 from .following import Follower, can_follow
 from .gram import Gram
 from .lazy import LazyGram
-from .span import Spans, find_spans
+from .span import Spans, find_spans, intercept_moves
 
 __all__ = [
     "LOOSE",
@@ -177,9 +177,10 @@ def exact_values(gram: Gram, solution: DualSolution) -> LeftOutValues:
     alone = alone_in_class(solution)
     rows = np.setdiff1d(np.flatnonzero(solution.support), alone)
     removals = Follower(gram, solution).remove(rows)
-    decision, shift = solution.decision.copy(), np.zeros(solution.y.size)
+    shift = intercept_moves(solution)
+    decision = solution.decision + shift
     decision[rows], shift[rows] = removals.decision, removals.shift
-    decision[alone] = -solution.y[alone]
+    decision[alone], shift[alone] = -solution.y[alone], 0.0
     gaps = np.append(removals.gaps, solution.gap)
     loose = int((gaps > LOOSE).sum())
     if loose:

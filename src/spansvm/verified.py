@@ -43,7 +43,7 @@ _SECOND_ROUND = 4
 
 
 class VerifiedValues(SpanValues):
-    """Values predicted by the span, followed exactly where the votes of the machines depend on it."""
+    """Values predicted by the span, followed exactly where the votes of machines depend on it."""
 
     def __init__(self, machines: TrainedMachines) -> None:
         super().__init__(machines)
@@ -80,7 +80,7 @@ class VerifiedValues(SpanValues):
             part = slice(*self._rows.starts[pair : pair + 2])
             model = self._machines.model(pair)
             predicted = predict(model.gram, model.solution, model.spans)
-            some = self._removable[part]
+            some = self._removable[part] | ~model.solution.support
             self._drops[part] = predicted.drop
             own[part][some] = predicted.decision[some]
 

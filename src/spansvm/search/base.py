@@ -330,9 +330,18 @@ class BaseSearch(
         means = self.cv_results_[f"mean_test_{name}"]
         if self._refinement is not None:
             means = self._refinement.selecting()
-        if np.isnan(means).all():
+        if not np.isnan(means).all():
+            self.best_index_ = select(means, self.cv_results_["loo_hinge"], candidates, self.ties)
+        elif self.n_splits_ == 1:
             raise ValueError(f"The score {name!r} is NaN for all candidates.")
-        self.best_index_ = select(means, self.cv_results_["loo_hinge"], candidates, self.ties)
+        else:  # as in GridSearchCV
+            warnings.warn(
+                f"The score {name!r} is NaN for all candidates; the first is selected. Each has a "
+                "fold without a score: set error_score to a number to select by the others.",
+                UserWarning,
+                stacklevel=5,
+            )
+            self.best_index_ = 0
         self.best_params_ = candidates[self.best_index_]
         self.best_score_ = float(means[self.best_index_])
 

@@ -234,24 +234,25 @@ def select(scores: Array, hinge: Array, candidates: Sequence[Params], ties: str)
                 tied, around = tied[inside], around[inside]
             tied = tied[around >= around.max() - EQUAL_SCORES]
     losses = np.where(np.isnan(hinge[tied]), np.inf, hinge[tied])
-    chosen = int(tied[np.argmax(losses <= losses.min() + EQUAL_SCORES)])
-    return _with_smallest_weights(chosen, every, hinge, candidates)
+    chosen = tied[losses <= losses.min() + _SAME_MODEL]
+    return _with_smallest_weights(chosen, every, losses.min(), hinge, candidates)
 
 
 def _with_smallest_weights(
-    chosen: int, tied: np.ndarray, hinge: Array, candidates: Sequence[Params]
+    chosen: np.ndarray, tied: np.ndarray, loss: float, hinge: Array, candidates: Sequence[Params]
 ) -> int:
     """The same model with the smallest weights, among candidates of equal score.
 
-    Weights are compared by the sum of their ranks on the grid, and only between candidates that
-    agree in all non-numeric parameters.
+    `chosen` have this `loss`, up to the accuracy of the solver: which of them has the smallest may
+    depend on the order of the rows.  Weights are compared by the sum of their ranks on the grid,
+    and only between candidates that agree in all non-numeric parameters.
     """
     names, ranks, keys = _lattice(candidates)
     weights = [name.split("__")[-1] in _WEIGHTS for name in names]
-    distance = np.abs(hinge - hinge[chosen])
-    same = [int(i) for i in tied if distance[i] <= _SAME_MODEL and keys[i] == keys[chosen]]
+    near, key = np.abs(hinge - loss) <= _SAME_MODEL, keys[chosen[0]]
+    same = [int(i) for i in tied if near[i] and keys[i] == key]
 
     def order(i: int) -> tuple[Any, ...]:
-        return ranks[i, weights].sum(), distance[i], i != chosen
+        return ranks[i, weights].sum(), i not in chosen, i
 
-    return min(same, key=order, default=chosen)
+    return min(same, key=order, default=int(chosen[0]))

@@ -76,7 +76,14 @@ def refit_as_judged(
         Memory for a Gram matrix.
     """
     parts = unwrap(estimator)
-    if not isinstance(parts.machine, SVC) or isinstance(parts.wrapper, CalibratedClassifierCV):
+    if isinstance(parts.machine, SpanSVC):
+        own = parts.machine.gram_budget
+        parts.machine.gram_budget = own if budget is None else budget
+        try:
+            return estimator.fit(X, y, **arguments)
+        finally:
+            parts.machine.gram_budget = own
+    if isinstance(parts.wrapper, CalibratedClassifierCV):
         return estimator.fit(X, y, **arguments)
     # One-vs-rest trains copies of the machine.
     trained = parts.machine if parts.wrapper is None else parts.wrapper

@@ -40,6 +40,7 @@ class _Memo:
         with busy:
             value = self._values.get(key)
             if value is None:
+                self._latest = None  # before the next takes as much memory
                 value = make()
                 with self._lock:
                     self._values[key] = value
@@ -72,6 +73,11 @@ class Cache:
         labels = y if split is None else y[split[0]]
 
         def make_rows() -> TransformedRows:
+            if split is not None and (labels == labels[0]).all():
+                raise ValueError(
+                    "The number of classes has to be greater than one; got 1 class: all training "
+                    f"rows of fold {number} are of class {labels[0]}. Use stratified folds."
+                )
             return transformed_rows(estimator, X, labels, params, split)
 
         def make_set() -> Problems:

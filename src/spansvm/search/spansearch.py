@@ -76,8 +76,9 @@ class SpanSearch(BaseSearch):
         Whether ``cv_results_`` has scores of the training rows.  Without `cv`, and where one model
         predicts all folds, these are all rows.
     gram_budget : float or str, optional
-        Memory for a Gram matrix; overrides that of a SpanSVC.  Each worker process holds one
-        matrix, and with several kernels each thread does.
+        Memory for a Gram matrix; overrides that of a SpanSVC, also in the refit.  Each worker
+        process holds one matrix, and with several kernels each thread does; see
+        :class:`~spansvm.SpanSVC` for what is not counted.
     corrected : bool, default=True
         Whether to keep what `corrected_score_` needs: the left-out predictions of all candidates,
         an eighth of a byte per row and candidate for accuracy, up to 256 MiB for other scores.
