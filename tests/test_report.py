@@ -288,16 +288,24 @@ def test_text_columns_and_missing_values_are_shown_as_they_are(cancer):
         assert one.features[0] == (None if np.isnan(expected) else expected)
 
 
-def test_doubts_are_said_where_the_rule_is_weak():
+def test_cautions_are_said_where_there_is_little_to_learn_from():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 3)), np.arange(40) % 2
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         search = searched(X, y, {"C": [0.01, 0.1]})
     report = Report.from_search(search, X, y)
-    assert any("only 40 rows" in doubt for doubt in report.trust.doubts)
-    assert any("hardly better" in doubt for doubt in report.trust.doubts)
-    assert "Check it against exact leave-one-out" in render_html(report)
+    assert any("only 40 rows" in caution for caution in report.cautions)
+    assert any("hardly better" in caution for caution in report.cautions)
+    assert report.trust.doubts == []
+
+
+def test_an_error_that_is_only_predicted_is_said_to_be():
+    X, y = load_breast_cancer(return_X_y=True)
+    search = searched(X, y, {"C": [1.0, 10.0]}, gram_budget=1000)
+    report = Report.from_search(search, X, y)
+    assert any("does not fit into the memory" in doubt for doubt in report.trust.doubts)
+    assert "It is a prediction of the span-rule" in render_html(report)
 
 
 def test_what_does_not_fit_is_refused(cancer):

@@ -59,8 +59,6 @@ _TABLE = (
            is_bound=True, selects=False),
     Method("loo", "exact leave-one-out", "each row left out in turn", predicts=True,
            from_one_model=False),
-    Method("auto", "span-rule, then exact leave-one-out", "exact within reach of the best",
-           predicts=True, from_one_model=False),
     Method("kfold", "K-fold cross-validation", "folds given by cv", predicts=True,
            from_one_model=False),
 )  # fmt: skip

@@ -35,8 +35,7 @@ class TrainingRows:
     def loo_decision_function_(self) -> Array:
         """What ``decision_function`` would return for each row, had it been left out.
 
-        Predicted by the span; where the prediction is doubtful, the removal is followed exactly,
-        unless that changes the sign: signs are those of the span-rule.
+        Predicted by the span; where the prediction is doubtful, the removal is followed exactly.
         """
         check_is_fitted(self)
         return self.left_out_.decision_function(self.decision_function_shape)
@@ -55,7 +54,7 @@ class TrainingRows:
 
     @property
     def loo_predict_(self) -> np.ndarray:
-        """What ``predict`` would return for each row, had it been left out; by the span."""
+        """What ``predict`` would return for each row, had it been left out."""
         check_is_fitted(self)
         check_ties(self.break_ties, self.decision_function_shape)
         return self.left_out_.labels(self.classes_, self.break_ties)
@@ -92,7 +91,7 @@ class TrainingRows:
 
     @property
     def loo_error_(self) -> float:
-        """The leave-one-out error; for two classes, the span-rule.
+        """The leave-one-out error.
 
         Instances of zero weight are not counted.
         """

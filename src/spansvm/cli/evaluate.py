@@ -78,7 +78,7 @@ def evaluate(
     if record is not None and record.stopped:
         terminal.note(record.stopped)
     if record is not None and seen:
-        telling = record.span_rule_name if record.judged is None else record.judged.name
+        telling = record.left_out_name if record.judged is None else record.judged.name
         telling = telling if record.corrected is None else record.corrected_name
         terminal.note(
             f"The model was trained on {table.source}: its error there says little about new rows; "
@@ -123,7 +123,7 @@ def _print(
             )
         counted = record.n_searched or record.n_rows
         rows.append(
-            [record.span_rule_name, shown(record.loo_error),
+            [record.left_out_name, shown(record.loo_error),
              f"{counted} rows of {record.source}; {interval(record.loo_interval)}"],
         )  # fmt: skip
         if record.trained is not None:

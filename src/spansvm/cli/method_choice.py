@@ -24,7 +24,7 @@ _FEW_GROUPS = 10
 
 
 def choose_method(method: str | None, n_folds: int | None, table: Table, terminal: Terminal) -> str:
-    """The method: the span-rule by default, also for groups; folds if their number is given."""
+    """The method: leave-one-out by default, also for groups; folds if their number is given."""
     if n_folds is not None:
         if n_folds < 2:
             raise UserError(f"--cv must be at least 2, the number of folds; got {n_folds}.")
@@ -37,7 +37,7 @@ def choose_method(method: str | None, n_folds: int | None, table: Table, termina
                 "The rows come in groups, so whole groups are left out: leaving out single rows "
                 "would be too optimistic."
             )
-        return "span_rule"
+        return "verified"
     if method not in SELECTING:
         raise UserError(
             f"There is no method '{method}'{closest_name(method, SELECTING)}; --method must be one "
@@ -46,12 +46,12 @@ def choose_method(method: str | None, n_folds: int | None, table: Table, termina
     if not predicts(method) and len(table.schema.classes) > 2:
         raise UserError(
             f"--method {method} is for two classes, but {table.source} has "
-            f"{len(table.schema.classes)}; use span_rule, loo or kfold."
+            f"{len(table.schema.classes)}; use verified, loo or kfold."
         )
     if table.groups is not None and not predicts(method):
         raise UserError(
             f"--method {method} is a bound for single rows and knows no groups; leave --groups "
-            "out, or use span_rule, loo or kfold."
+            "out, or use verified, loo or kfold."
         )
     return method
 
@@ -71,7 +71,7 @@ def choose_folds(method: str, table: Table, seed: int, asked: int | None = None)
             needs = "--method kfold" if asked is None else f"--cv {asked}"
             raise UserError(
                 f"Class {classes[counts.argmin()]} has only {counts.min()} rows, but {needs} needs "
-                f"{n_folds} of each class; use --method span_rule or loo."
+                f"{n_folds} of each class; use --method verified or loo."
             )
         return StratifiedKFold(n_folds, shuffle=True, random_state=seed)
     n_groups = np.unique(table.groups).size
@@ -115,7 +115,7 @@ def _choose_scorer(scoring: str, method: str, table: Table, terminal: Terminal) 
     if not predicts(method):
         raise UserError(
             f"--method {method} gives one number and no predictions that {scoring} could score; "
-            "leave --scoring out, or use --method span_rule."
+            "leave --scoring out, or use --method verified."
         )
     if scoring not in get_scorer_names():
         raise UserError(

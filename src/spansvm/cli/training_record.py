@@ -38,7 +38,7 @@ class TrainingRecord:
     n_rows : int
     setting : str
         The selected parameters in words.
-    span_rule_name : str
+    left_out_name : str
         What the span-rule's error is called: the leave-one-out error, unless the method computes
         that differently.
     loo_error : float
@@ -66,7 +66,7 @@ class TrainingRecord:
     fingerprint: str
     n_rows: int
     setting: str
-    span_rule_name: str
+    left_out_name: str
     loo_error: float
     loo_interval: list[float]
     majority_error: float

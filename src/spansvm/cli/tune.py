@@ -170,7 +170,7 @@ def tune(
         str | None,
         typer.Option(
             metavar="NAME", autocompletion=offering(*SELECTING), rich_help_panel=_SEARCH,
-            help=f"How to evaluate candidates: {', '.join(SELECTING)}. Default: span_rule; "
+            help=f"How to evaluate candidates: {', '.join(SELECTING)}. Default: verified; "
             "with --groups, whole groups are left out.",
         ),
     ] = None,

@@ -108,7 +108,7 @@ def _record(report: Report, table: Table, setting: str, facts: dict[str, Any]) -
         fingerprint=fingerprint(table),
         n_rows=table.n_rows,
         setting=setting,
-        span_rule_name=report.search.span_rule_name,
+        left_out_name=report.search.left_out_name,
         loo_error=report.leave_one_out.error,
         loo_interval=report.leave_one_out.interval,
         majority_error=report.leave_one_out.majority_error,

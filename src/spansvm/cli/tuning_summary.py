@@ -94,7 +94,7 @@ def print_summary(
         in_words = f"{percent(loo.error)} ({loo.n_errors} of {loo.n_rows} rows){best_of}"
     if trained is not None:
         in_words += _SAMPLE
-    lines.append([search.span_rule_name, in_words])
+    lines.append([search.left_out_name, in_words])
     if trained is not None:
         of_all = error_in_words(trained.n_errors, trained.n_rows, trained.interval)
         lines.append(["the same on all rows", of_all])
@@ -118,8 +118,6 @@ def print_summary(
             f"Selecting the best of {search.n_compared} candidates makes these figures optimistic; "
             "--test FILE evaluates the model on held-out rows."
         )
-    if search.checked is not None:
-        terminal.note(search.checked.in_words)
     for caution in report.cautions:
         advice = " Try --scoring balanced_accuracy." if "balanced_accuracy" in caution else ""
         terminal.note(f"Caution: {caution}{advice}")

@@ -28,6 +28,9 @@ _MANY_COPIES = 0.01
 #: Removals at most, to leave copies out together: one for each set and pair of classes.
 _MOST_REMOVALS = 3000
 
+#: Few rows, and a large share of the majority-class error.
+_FEW_ROWS, _NOISY = 100, 0.75
+
 #: With fewer rows in a class, no score helps: there is too little to learn from.
 _FEW_IN_CLASS = 5
 
@@ -149,10 +152,18 @@ def caution_of_labels(estimator: Any, X: Any, y: np.ndarray) -> list[str]:
 
 
 def find_cautions(
-    search: SearchedCandidates, figures: LeaveOneOutFigures, duplicates: Duplicates | None
+    search: SearchedCandidates,
+    figures: LeaveOneOutFigures,
+    duplicates: Duplicates | None,
+    selected_error: float | None,
 ) -> list[str]:
-    """All cautions, in words."""
+    """All cautions, in words.
+
+    `selected_error` is the error by which the model was selected; None for another score.
+    """
     cautions = []
+    if figures.n_rows < _FEW_ROWS:
+        cautions.append(f"There are only {figures.n_rows} rows.")
     if duplicates is not None and duplicates.n_repeated >= _MANY_COPIES * duplicates.n_rows:
         cautions.append(duplicates.in_words(figures.error))
     alike: dict[tuple[str, bool], list[ClassFigures]] = {}
@@ -172,6 +183,16 @@ def find_cautions(
             "from: it counts as an error whatever the model."
         )
         cautions.append(f"{text} Add rows of such a class, or leave it out.")
+    # A model that never predicts some class already has its caution.
+    if (
+        selected_error is not None
+        and selected_error > _NOISY * figures.majority_error
+        and not figures.never_said
+    ):
+        cautions.append(
+            "The model is hardly better than always predicting the largest class: the labels may "
+            "be noisy, or the features may say little about them."
+        )
     return cautions
 
 

@@ -175,7 +175,7 @@ class Report:
         with model.machines_.holding_grams():
             figures = describe_leave_one_out(model)
             expected = expected_error(searched, figures)[0] if searched.selects_by_error else None
-            trust = describe_trust(model, figures, expected)
+            trust = describe_trust(model)
             # With folds, the model leaves out single rows whatever the groups.
             grouped = bool((facts or {}).get("rows", {}).get("grouped"))
             duplicates = count_duplicates(model, grouped=grouped)
@@ -197,7 +197,7 @@ class Report:
             duplicates=duplicates,
             cautions=[
                 *caution_of_labels(search.best_estimator_, X, labels),
-                *find_cautions(searched, figures, duplicates),
+                *find_cautions(searched, figures, duplicates, expected),
                 *(studied.cautions if studied else ()),
             ],
             suspicious=list_suspicious(model, X, _row_ids(X, row_ids), names),

@@ -16,7 +16,6 @@ from .naming import class_weights, in_order, name_parameters
 from .plain import MINUS, plain, words
 
 __all__ = [
-    "Checked",
     "CorrectedScore",
     "JudgedError",
     "SearchedAxis",
@@ -28,14 +27,6 @@ _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 #: More categories than this are neither drawn as curves nor listed.
 _MOST_CATEGORIES = 6
-
-#: What the selected model's span-rule error is called when candidates were evaluated without the
-#: span.
-_SPAN_RULE_NAMES = {
-    "loo": "span-rule",
-    "auto": "span-rule",
-    "kfold": "span-rule (single rows left out)",
-}
 
 
 @dataclass(frozen=True)
@@ -55,35 +46,6 @@ class CorrectedScore:
 
     value: float
     interval: list[float]
-
-
-@dataclass(frozen=True)
-class Checked:
-    """The span-rule against exact leave-one-out, for candidates within reach of the best.
-
-    Attributes
-    ----------
-    n_candidates : int
-        How many were evaluated exactly.
-    n_differ : int
-        For how many left-out rows of the selected one the rule was wrong about the prediction.
-    mean_differ : float
-        The same, as a mean over all of them.
-    """
-
-    n_candidates: int
-    n_differ: int
-    mean_differ: float
-
-    @property
-    def in_words(self) -> str:
-        """What was found."""
-        return (
-            f"Exact leave-one-out was computed for {self.n_candidates} candidates within reach of "
-            f"the best. The span-rule was wrong about {self.n_differ} left-out "
-            f"{'prediction' if self.n_differ == 1 else 'predictions'} of the selected one, and "
-            f"about {self.mean_differ:.1f} of each on average."
-        )
 
 
 @dataclass(frozen=True)
@@ -150,9 +112,6 @@ class SearchedCandidates:
         distinguishes them.
     corrected : CorrectedScore or None
         Of the selected candidate; None for methods that give no predictions.
-    checked : Checked or None
-        How far the rule was off, with ``method="auto"``.
-    n_groups : int or None
         How many groups were left out one at a time; None if single rows or folds were.
     """
 
@@ -172,7 +131,6 @@ class SearchedCandidates:
     chart: str
     shown: list[int]
     corrected: CorrectedScore | None = None
-    checked: Checked | None = None
     n_groups: int | None = None
 
     @property
@@ -214,10 +172,7 @@ class SearchedCandidates:
 
     @property
     def judged_error(self) -> JudgedError | None:
-        """The exact leave-one-out or cross-validation error; None for other methods."""
-        if self.method in ("loo", "auto"):
-            error = self.estimates["loo_error"][self.best_index]
-            return None if error is None else JudgedError(f"exact {self.loo_name}", error)
+        """The cross-validation error; None for other methods."""
         if self.method == "kfold" and "accuracy" in self.scores:
             score = self.scores["accuracy"][self.best_index]
             return None if score is None else JudgedError("cross-validation error", 1.0 - score)
@@ -229,9 +184,9 @@ class SearchedCandidates:
         return "leave-one-out error" if self.n_groups is None else "leave-one-group-out error"
 
     @property
-    def span_rule_name(self) -> str:
-        """What the selected model's span-rule error is called next to `judged_error`."""
-        return _SPAN_RULE_NAMES.get(self.method, self.loo_name)
+    def left_out_name(self) -> str:
+        """What the selected model's leave-one-out error is called next to `judged_error`."""
+        return "leave-one-out error (single rows)" if self.method == "kfold" else self.loo_name
 
     @property
     def at_edge(self) -> list[str]:
@@ -282,17 +237,8 @@ def describe_search(search: Any, seconds: float | None = None) -> SearchedCandid
         chart=chart,
         shown=shown,
         corrected=_corrected(search),
-        checked=_checked(search),
         n_groups=search.n_groups_,
     )
-
-
-def _checked(search: Any) -> Checked | None:
-    known = search.cv_results_.get("exact")
-    if known is None or not known[search.best_index_]:
-        return None
-    differ = search.cv_results_["n_differ"]
-    return Checked(int(known.sum()), int(differ[search.best_index_]), float(np.nanmean(differ)))
 
 
 def _corrected(search: Any) -> CorrectedScore | None:

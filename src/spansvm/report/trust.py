@@ -1,20 +1,17 @@
-"""How far the span-rule can be trusted for the selected model, and all other estimates."""
+"""How exact the leave-one-out error of the selected model is, and all other estimates."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from ..analysis import SpanAnalysis
+from ..criteria import SolvedModel
+from ..following import can_follow
 from ..pairs import class_pairs
 from ..svc import SpanSVC
-from .loo_figures import LeaveOneOutFigures
 from .plain import cut, percent, plain
 
 __all__ = ["Estimate", "Trust", "TrustOfPair", "describe_trust"]
-
-#: Where the span-rule is known to be weak: fewer rows than this, fewer in-bound vectors, a greater
-#: share of the majority-class error.
-_FEW_ROWS, _FEW_IN_BOUND, _NOISY = 100, 10, 0.75
 
 
 @dataclass(frozen=True)
@@ -43,7 +40,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Trust:
-    """How far the span-rule can be trusted for the model.
+    """How exact the leave-one-out error of the model is.
 
     Attributes
     ----------
@@ -54,7 +51,7 @@ class Trust:
     verdict : str
         In plain words.
     doubts : list of str
-        Reasons to compare with exact leave-one-out; empty if there are none.
+        Why the error is only a prediction; empty if it is exact.
     estimates : list of Estimate
         All estimates; for two classes only.
     """
@@ -76,19 +73,10 @@ class Trust:
         return sum(pair.n_trusted for pair in self.pairs)
 
 
-def describe_trust(
-    model: SpanSVC, figures: LeaveOneOutFigures, selected_error: float | None
-) -> Trust:
-    """How far the span-rule can be trusted for a fitted model, and all other estimates.
-
-    Parameters
-    ----------
-    model : SpanSVC
-    figures : LeaveOneOutFigures
-    selected_error : float or None
-        The error by which the model was selected; None if it was selected by another score.
-    """
-    analyses = [SpanAnalysis(solved) for solved in model.solved_models()]
+def describe_trust(model: SpanSVC) -> Trust:
+    """How exact the leave-one-out error of a fitted model is, and all other estimates."""
+    solved = model.solved_models()
+    analyses = [SpanAnalysis(own) for own in solved]
     pairs = [
         TrustOfPair(
             classes=[cut(model.classes_[index]) for index in pair],
@@ -105,14 +93,14 @@ def describe_trust(
     n_rows, n_support, n_trusted = (
         sum(getattr(pair, name) for pair in pairs) for name in ("n_rows", "n_support", "n_trusted")
     )
-    sets = model.left_out_sets_
+    sets, doubts = model.left_out_sets_, _doubts(pairs, solved)
     return Trust(
         pairs=pairs,
         exact_share=(n_rows - n_support + n_trusted) / n_rows,
-        verdict=_verdict(n_rows, n_support, n_trusted, len(pairs))
+        verdict=_verdict(n_rows, n_support, n_trusted, len(pairs), exact=not doubts)
         if sets is None
         else _verdict_on_groups(len(sets)),
-        doubts=_doubts(pairs, figures, selected_error, analyses[0].indefinite, sets is not None),
+        doubts=doubts,
         estimates=_estimates(analyses[0]) if len(pairs) == 1 else [],
     )
 
@@ -132,17 +120,19 @@ def _estimates(analysis: SpanAnalysis) -> list[Estimate]:
     return estimates
 
 
-def _verdict(n_rows: int, n_support: int, n_trusted: int, n_pairs: int) -> str:
+def _verdict(n_rows: int, n_support: int, n_trusted: int, n_pairs: int, exact: bool) -> str:
     over = "" if n_pairs == 1 else f" Counts are summed over the {n_pairs} pairs of classes."
-    exact = n_rows - n_support + n_trusted
+    known = n_rows - n_support + n_trusted
     text = (
-        f"The leave-one-out value is exact for {exact} of {n_rows} rows "
-        f"({percent(exact / n_rows)}): {n_rows - n_support} are not support vectors, so the model "
-        f"is the same without them, and the rule's assumption holds for {n_trusted} of the "
-        f"{n_support} support vectors."
+        f"The span-rule is exact for {known} of {n_rows} rows ({percent(known / n_rows)}): "
+        f"{n_rows - n_support} are not support vectors, so the model is the same without them, and "
+        f"the rule's assumption holds for {n_trusted} of the {n_support} support vectors."
     )
-    if n_trusted < n_support:
-        text += f" For the other {n_support - n_trusted} it is a prediction."
+    if n_trusted < n_support and exact:
+        text += (
+            f" Of the other {n_support - n_trusted}, those whose predicted class could be wrong "
+            "were followed exactly: the errors counted are those of leave-one-out."
+        )
     return text + over
 
 
@@ -155,41 +145,12 @@ def _verdict_on_groups(n_groups: int) -> str:
     )
 
 
-def _doubts(
-    pairs: list[TrustOfPair],
-    figures: LeaveOneOutFigures,
-    selected_error: float | None,
-    indefinite: bool,
-    grouped: bool,
-) -> list[str]:
+def _doubts(pairs: list[TrustOfPair], solved: list[SolvedModel]) -> list[str]:
     doubts = []
     if not all(pair.converged for pair in pairs):
         doubts.append("The solver did not converge: do not rely on any figure of this model.")
-    if indefinite:
+    if any(model.solution.indefinite for model in solved):
         doubts.append("The theory assumes a positive semidefinite kernel, and this one is not.")
-    empty = sum(pair.n_empty for pair in pairs)
-    if empty and not grouped:
-        doubts.append(
-            f"{empty} in-bound {'vector has' if empty == 1 else 'vectors have'} an empty Λₚ, "
-            "where the span is undefined."
-        )
-    fewest = min(pairs, key=lambda pair: pair.n_in_bound)
-    if fewest.n_in_bound < _FEW_IN_BOUND and not grouped:
-        which = f" between {' and '.join(fewest.classes)}" if len(pairs) > 1 else ""
-        count = f"only {fewest.n_in_bound}" if fewest.n_in_bound else "none"
-        doubts.append(
-            f"The span-rule rests on in-bound vectors, and the machine{which} has {count} of them."
-        )
-    if figures.n_rows < _FEW_ROWS:
-        doubts.append(f"There are only {figures.n_rows} rows.")
-    # A model that never predicts some class already has its caution.
-    if (
-        selected_error is not None
-        and selected_error > _NOISY * figures.majority_error
-        and not figures.never_said
-    ):
-        doubts.append(
-            "The model is hardly better than always predicting the largest class: the labels may "
-            "be noisy, or the features may say little about them."
-        )
+    elif not all(can_follow(model.gram, model.solution) for model in solved):
+        doubts.append("The kernel matrix does not fit into the memory allowed.")
     return doubts

@@ -36,7 +36,6 @@ from .grid import select
 from .label_steps import by_folds, find_label_step
 from .leaving import method_used, plan_leaving
 from .progress import SearchProgress
-from .refinement import Refinement
 from .refit import leave_out, refit_as_judged
 from .results import report_early_stops, report_failures, results_table
 from .scoring import resolve_scorers, weighted_scorers
@@ -91,7 +90,7 @@ class BaseSearch(
         """
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)  # an interrupted search must not show the results of the last one
-        self._correction, self._refinement = "the search has not ended", None
+        self._correction = "the search has not ended"
         candidates = self._list_candidates()
         X, labels = self._check_data(X, y, candidates)
         work, refit_params = self._sort_out(
@@ -124,9 +123,6 @@ class BaseSearch(
                     tasks.evaluated(index, split)
                 candidates = [one for one, own in zip(candidates, outcomes, strict=True) if own]
                 outcomes = [own for own in outcomes if own]
-                if self.method == "auto":
-                    self._refinement = Refinement(outcomes, candidates, self.refit, self.ties)
-                    self._refinement.run(work, X, y, self.n_jobs)
         except KeyboardInterrupt:
             self._keep(candidates, outcomes, work)
             self._correct(outcomes, work, X, y, groups)
@@ -162,9 +158,8 @@ class BaseSearch(
         if hasattr(best, "feature_names_in_"):
             self.feature_names_in_ = best.feature_names_in_
 
-    #: What the next search is expected to take; which candidates "auto" evaluated exactly.
+    #: What the next search is expected to take.
     _forecast: Forecast | None = None
-    _refinement: Refinement | None = None
 
     def forecast(
         self,
@@ -205,7 +200,7 @@ class BaseSearch(
         if not predicts(self.method) and np.unique(labels).size > 2:
             raise ValueError(
                 f"method={self.method!r} is defined for two classes; y has "
-                f"{np.unique(labels).size}. Use 'span_rule', 'loo' or 'kfold'."
+                f"{np.unique(labels).size}. Use 'verified', 'loo' or 'kfold'."
             )
         return X, labels
 
@@ -260,7 +255,6 @@ class BaseSearch(
             leaving=leaving,
             gram_budget=self.gram_budget,
             config=get_config(),
-            compares=self.method == "auto",
             train_scores=bool(self.return_train_score),
         )
         return work, refit_params
@@ -322,14 +316,9 @@ class BaseSearch(
         self.cv_results_ = results_table(
             candidates, outcomes, names, work.leaving, error_score, train=work.train_scores
         )
-        if self._refinement is not None:
-            self.cv_results_["exact"] = self._refinement.known
-            self.cv_results_["n_differ"] = self._refinement.n_differ
 
     def _select(self, candidates: list[dict[str, Any]], name: str) -> None:
         means = self.cv_results_[f"mean_test_{name}"]
-        if self._refinement is not None:
-            means = self._refinement.selecting()
         if not np.isnan(means).all():
             self.best_index_ = select(means, self.cv_results_["loo_hinge"], candidates, self.ties)
         elif self.n_splits_ == 1:

@@ -51,17 +51,7 @@ def check_search(search: Any, candidates: Sequence[Mapping[str, Any]]) -> None:
     if not predicts(search.method) and search.scoring is not None:
         raise ValueError(
             f"method={search.method!r} gives one number and no predictions, so scoring="
-            f"{search.scoring!r} cannot be applied. Leave scoring out, or use 'span_rule'."
-        )
-    if search.method == "auto" and callable(search.refit):
-        raise ValueError(
-            "method='auto' needs a score to select by, so that refit cannot be a function. Use "
-            "'span_rule' or 'loo'."
-        )
-    if search.method == "auto" and search.cv is not None:
-        raise ValueError(
-            "method='auto' leaves out single rows or groups, not the folds of cv. Use method=None, "
-            "or leave cv out."
+            f"{search.scoring!r} cannot be applied. Leave scoring out, or use 'verified'."
         )
     if search.gram_budget is not None:
         parse_budget(search.gram_budget)

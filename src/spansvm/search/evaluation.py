@@ -200,8 +200,6 @@ class _Judge:
         left_out = self._left_out(trained)
         wrong = left_out.wrong(trained.machine.break_ties)[self.counted]
         judged: dict[str, Any] = {"loo_error": float(wrong.mean()), "hinge": left_out.hinge}
-        if self.work.compares:
-            judged["wrong"] = np.packbits(wrong)
         if not predicts(self.work.method):
             score = 1.0 - self._criterion(trained.machines[0])
             return {**judged, "scores": {"score": score}}

@@ -83,7 +83,7 @@ def plan_leaving(
     if not predicts(method) and (cv is not None or groups is not None):
         raise ValueError(
             f"method={method!r} bounds the error when single rows are left out; it knows neither "
-            "folds nor groups. Leave out cv and groups, or use method=None, 'span_rule' or 'loo'."
+            "folds nor groups. Leave out cv and groups, or use method=None or 'loo'."
         )
     if method == "kfold":
         splitter = check_cv(cv, y, classifier=True)

@@ -33,12 +33,12 @@ class SpanSearch(BaseSearch):
     method : str, optional
         How the rows that are left out are predicted; `cv` and `groups` say which these are.
 
-        - None: ``"span_rule"``, or ``"kfold"`` if there is a `cv` or a step of the pipeline
-          looks at the labels (see Notes).
-        - ``"span_rule"``: predictions of the span, from one model (Corollary 1).
-        - ``"loo"``: exact predictions, from one model; many times slower.
-        - ``"auto"``: the span-rule for all candidates, exact predictions for those that may then
-          be the best (up to 48); the selected one is among these.
+        - None: ``"verified"``, or ``"kfold"`` if there is a `cv` or a step of the pipeline looks
+          at the labels (see Notes).
+        - ``"verified"``: predictions of the span, from one model, followed exactly where the
+          predicted class could be wrong: errors are those of exact leave-one-out.
+        - ``"span_rule"``: the paper's rule (Corollary 1), the predictions of the span alone.
+        - ``"loo"``: exact predictions, from one model; slower.
         - ``"kfold"``: a model trained for each fold of `cv`, or for each group.
         - ``"span_bound"``, ``"span_count"``, ``"xi_alpha"``, ``"sv_count"``: upper bounds on the
           leave-one-out error, for two classes; the score is 1 minus the bound.
@@ -47,7 +47,7 @@ class SpanSearch(BaseSearch):
         default.  Scores that need probabilities work with every estimator: probabilities are
         calibrated on leave-one-out values (but a selected SVC has no ``predict_proba`` of its
         own).  Where every multiplier is at its bound (a small C, balanced classes), scorers get
-        labels without the shift that leaving out a row causes in all others; only the default
+        labels without the shift that leaving out a row causes in all others; only the accuracy
         counts leave-one-out errors there, too.  Not available for bounds and estimates.
     cv : int, splitter or iterable, optional
         Folds, as in GridSearchCV, with the same scores.  With ``method="span_rule"`` and
@@ -90,14 +90,12 @@ class SpanSearch(BaseSearch):
         between folds, and ``std_test_score`` is the standard error of the score: binomial for
         accuracy, from what each row contributes for the area under the ROC curve and the log
         loss, by drawing rows for other scores (groups, if these are left out); NaN for bounds.
-        And for each candidate ``loo_error`` (by the span-rule; exact with
-        ``method="loo"``, NaN with ``"kfold"``; of groups if these are left out), ``loo_hinge``
-        (hinge loss of the left-out predictions), ``n_in_bound``, ``n_bounded``, ``n_empty``
-        (numbers of in-bound and bounded support vectors, and of those with empty Lambda_p; summed
+        And for each candidate ``loo_error`` (of exact leave-one-out; by the span-rule with
+        ``method="span_rule"`` and bounds, NaN with ``"kfold"``; of groups if these are left out),
+        ``loo_hinge`` (hinge loss of the left-out predictions), ``n_in_bound``, ``n_bounded``,
+        ``n_empty`` (numbers of in-bound and bounded support vectors, and of those with empty Lambda_p; summed
         over pairs of classes, averaged over folds) and ``converged``, False if the training
-        stopped early (`max_iter`), which is warned of.  With ``method="auto"``,
-        ``exact`` tells whose scores are exact, and ``n_differ`` for how many rows the rule was
-        wrong about the left-out prediction.
+        stopped early (`max_iter`), which is warned of.
     best_index_, best_params_, best_score_
         The selected candidate.  Not set if `refit` is False and there are several scores.
     corrected_score_ : float
@@ -130,7 +128,7 @@ class SpanSearch(BaseSearch):
     spansvm.SpanSVC : Weighted classifier with leave-one-out predictions.
     spansvm.SpanSearchDisplay : Plot the scores of a search.
     spansvm.analyze : All estimates and bounds for one fitted model.
-    spansvm.search.scoring.SpanScorer : ``span_scorer``, the span-rule for GridSearchCV.
+    spansvm.search.scoring.SpanScorer : ``span_scorer``, leave-one-out for GridSearchCV.
 
     Notes
     -----

@@ -40,8 +40,6 @@ class Work:
         scikit-learn's configuration, which other threads and processes do not inherit.
     keeping : Keeping or str
         What to keep of every candidate's predictions; or why nothing is.
-    compares : bool
-        Whether outcomes tell which rows are misclassified, to compare methods.
     train_scores : bool
         Whether training rows are scored as well.
     """
@@ -56,7 +54,6 @@ class Work:
     gram_budget: float | str | None
     config: Mapping[str, Any]
     keeping: Keeping | str = ""
-    compares: bool = False
     train_scores: bool = False
 
     @property
@@ -95,9 +92,8 @@ class Outcome:
     ``exception`` is why it failed, or why a scorer did; ``error`` is the text for the user.
     ``scores`` holds the scores that were computed, ``errors`` their standard errors where rows are
     left out of one model, ``train_scores`` those of the training rows, ``kept`` the predictions
-    that are needed again, and ``wrong`` which rows are misclassified, eight to a byte; ``folds``
-    the outcomes of single folds if one model predicts them all.  ``gap`` is the violation of the
-    KKT conditions if the training stopped early.
+    that are needed again, and ``folds`` the outcomes of single folds if one model predicts them
+    all.  ``gap`` is the violation of the KKT conditions if the training stopped early.
     """
 
     scores: Mapping[str, float] = field(default_factory=dict)
@@ -116,7 +112,6 @@ class Outcome:
     exception: Exception | None = None
     error: str = ""
     kept: Kept | None = None
-    wrong: np.ndarray | None = None
     folds: tuple[Outcome, ...] = ()
 
     @property

@@ -287,7 +287,7 @@ def _has_instance_weights(subject: Subject, search: Any) -> bool:
 def _without_weights(subject: Subject, search: Any, skipped: list[str]) -> list[_Predicted]:
     """The best of the same candidates without scores and weights of rows."""
     candidates = unweighted_candidates(search)
-    folds = search.cv is not None or search.method_ not in ("span_rule",)
+    folds = search.cv is not None or search.method_ not in ("verified", "span_rule")
     most = _MOST_SLOW if folds else _MOST_CANDIDATES
     tried = candidates[:: -(-len(candidates) // most)]
     again = clone(search).set_params(
