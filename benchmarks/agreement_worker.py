@@ -118,7 +118,7 @@ def run(X: np.ndarray, y: np.ndarray, grid: str, variant: str) -> dict[str, np.n
         if variant == "shuffled grid":
             rng = np.random.default_rng(2)
             axes = {name: rng.permutation(axis) for name, axis in axes.items()}
-        search = SpanSearch(model, axes, refit=False).fit(X, y)
+        search = SpanSearch(model, axes, method="span_rule", refit=False).fit(X, y)
         selected = candidates.index(search.best_params_)
     return {"values": values, "selected": np.array(selected), **found}
 

@@ -107,10 +107,10 @@ def test_leave_one_out_as_folds():
     assert exact.n_splits_ == 60
 
 
-def test_the_default_is_the_span_rule_without_cv_and_folds_with_it():
+def test_the_default_is_leave_one_out_without_cv_and_folds_with_it():
     X, y = moons()
     grid = {"C": [0.1, 1, 10]}
-    for cv, method in ((None, "span_rule"), (3, "kfold")):
+    for cv, method in ((None, "verified"), (3, "kfold")):
         default = SpanSearch(SVC(), grid, cv=cv).fit(X, y)
         named = SpanSearch(SVC(), grid, cv=cv, method=method).fit(X, y)
         assert default.method_ == named.method_ == method

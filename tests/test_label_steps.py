@@ -239,7 +239,7 @@ def test_what_a_composite_contains_is_named():
     columns = ColumnTransformer(
         [("town", OneHotEncoder(), ["town"]), ("age", StandardScaler(), ["age"])]
     )
-    assert SpanSearch(make_pipeline(columns, SVC()), GRID).fit(X, y).method_ == "span_rule"
+    assert SpanSearch(make_pipeline(columns, SVC()), GRID).fit(X, y).method_ == "verified"
 
 
 def test_labels_that_are_words_and_rows_that_are_texts():
@@ -283,14 +283,14 @@ def test_a_selection_among_the_candidates():
         ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"]
     )
     blind = {"some": [PCA(5), "passthrough", Centred()], "svc__C": [1, 10]}
-    assert SpanSearch(model, blind).fit(X, y).method_ == "span_rule"
+    assert SpanSearch(model, blind).fit(X, y).method_ == "verified"
 
 
 def test_the_parameters_of_a_step_decide():
     X, y = numbers()
     model = make_pipeline(SelectKBest(), SVC())
     search = SpanSearch(model, {"selectkbest__k": ["all"], "svc__C": [1, 10]}).fit(X, y)
-    assert search.method_ == "span_rule"
+    assert search.method_ == "verified"
     with pytest.warns(UserWarning, match=SAID):
         search = SpanSearch(model, {"selectkbest__k": ["all", 2], "svc__C": [1, 10]}).fit(X, y)
     assert search.method_ == "kfold"
@@ -304,7 +304,7 @@ def test_what_takes_the_place_of_the_machine_may_have_such_a_step():
     with pytest.warns(UserWarning, match=rf"'svc__selectkbest' \(SelectKBest\) {SAID}"):
         assert SpanSearch(model, grid).fit(X, y).method_ == "kfold"
     grid = {"svc": [inner], "svc__selectkbest__k": ["all"]}
-    assert SpanSearch(model, grid).fit(X, y).method_ == "span_rule"
+    assert SpanSearch(model, grid).fit(X, y).method_ == "verified"
 
 
 def test_steps_within_one_vs_rest():
@@ -376,7 +376,7 @@ def test_steps_that_do_not_look_are_fitted_once(name):
     if name == "gaps":
         steps.append(FunctionTransformer(np.nan_to_num))
     search = SpanSearch(make_pipeline(*steps, SVC()), GRID).fit(X, y)
-    assert search.method_ == "span_rule"
+    assert search.method_ == "verified"
 
 
 @pytest.mark.parametrize("name", BLIND_STEPS)
@@ -463,7 +463,7 @@ def test_what_is_said_to_need_no_trial_passes_one(name):
 # By name ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", ["span_rule", "loo", "auto", "span_bound", "sv_count"])
+@pytest.mark.parametrize("method", ["verified", "span_rule", "loo", "span_bound", "sv_count"])
 def test_leave_one_out_by_name_is_refused(method):
     X, y = noise(0, columns=50)
     model = make_pipeline(SelectKBest(k=5), SVC())
@@ -519,7 +519,7 @@ def test_arguments_of_the_step_reach_the_trial():
 
     model = Pipeline([("own", Needing()), ("svc", SVC())])
     search = SpanSearch(model, GRID).fit(X, y, own__weight=np.ones(60))
-    assert search.method_ == "span_rule"
+    assert search.method_ == "verified"
 
 
 def test_a_step_that_fails_is_reported_by_the_search():

@@ -37,6 +37,9 @@ EQUAL_SCORES = 1e-10
 #: usual tolerance, because different models can be as close as a twentieth.
 _SAME_MODEL = 1e-5
 
+#: A hinge loss that is larger by this share is no reason for larger weights.
+_SAME_LOSS = 0.01
+
 #: Axes with fewer values have no rim: it would be most of the axis.
 _LONG_AXIS = 5
 
@@ -234,8 +237,14 @@ def select(scores: Array, hinge: Array, candidates: Sequence[Params], ties: str)
                 tied, around = tied[inside], around[inside]
             tied = tied[around >= around.max() - EQUAL_SCORES]
     losses = np.where(np.isnan(hinge[tied]), np.inf, hinge[tied])
-    chosen = tied[losses <= losses.min() + _SAME_MODEL]
-    return _with_smallest_weights(chosen, every, losses.min(), hinge, candidates)
+    least = float(losses.min())
+    chosen = tied[losses <= least + _slack(least)]
+    return _with_smallest_weights(chosen, every, least, hinge, candidates)
+
+
+def _slack(loss: float) -> float:
+    """How much larger a hinge loss may be that tells no more of a model."""
+    return _SAME_MODEL + (_SAME_LOSS * loss if np.isfinite(loss) else 0.0)
 
 
 def _with_smallest_weights(
@@ -249,7 +258,7 @@ def _with_smallest_weights(
     """
     names, ranks, keys = _lattice(candidates)
     weights = [name.split("__")[-1] in _WEIGHTS for name in names]
-    near, key = np.abs(hinge - loss) <= _SAME_MODEL, keys[chosen[0]]
+    near, key = np.abs(hinge - loss) <= _slack(loss), keys[chosen[0]]
     same = [int(i) for i in tied if near[i] and keys[i] == key]
 
     def order(i: int) -> tuple[Any, ...]:

@@ -93,9 +93,9 @@ class SpanSearch(BaseSearch):
         And for each candidate ``loo_error`` (of exact leave-one-out; by the span-rule with
         ``method="span_rule"`` and bounds, NaN with ``"kfold"``; of groups if these are left out),
         ``loo_hinge`` (hinge loss of the left-out predictions), ``n_in_bound``, ``n_bounded``,
-        ``n_empty`` (numbers of in-bound and bounded support vectors, and of those with empty Lambda_p; summed
-        over pairs of classes, averaged over folds) and ``converged``, False if the training
-        stopped early (`max_iter`), which is warned of.
+        ``n_empty`` (numbers of in-bound and bounded support vectors, and of those with empty
+        Lambda_p; summed over pairs of classes, averaged over folds) and ``converged``, False if
+        the training stopped early (`max_iter`), which is warned of.
     best_index_, best_params_, best_score_
         The selected candidate.  Not set if `refit` is False and there are several scores.
     corrected_score_ : float
