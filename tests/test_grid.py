@@ -141,8 +141,9 @@ def test_along_a_ridge_the_corner_of_the_grid_is_not_chosen(ties):
     scores = np.round(1 - 0.1 * np.abs(product) - np.minimum(gamma, 1.0), 1)
     hinge = 0.3 + 0.1 * np.abs(product) + gamma
     chosen = candidates[select(scores, hinge, candidates, ties)]
-    assert chosen["C"] == pytest.approx(1e5)
-    assert chosen["gamma"] == pytest.approx(1e-5)
+    # The losses at C = 1e3 and beyond differ by less than a hundredth.
+    assert chosen["C"] == pytest.approx(1e3)
+    assert chosen["gamma"] == pytest.approx(1e-3)
 
 
 def test_the_rim_of_a_long_axis_is_chosen_only_if_nothing_inside_is_as_good():

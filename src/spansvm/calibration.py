@@ -14,7 +14,14 @@ from scipy.special import expit
 from ._typing import Array
 from .pairs import labels, probabilities
 
-__all__ = ["PairSigmoids", "Sigmoid", "agreeing", "fit_sigmoid", "limit_outliers"]
+__all__ = [
+    "PairSigmoids",
+    "Sigmoid",
+    "agreeing",
+    "fit_sigmoid",
+    "left_out_shifts",
+    "limit_outliers",
+]
 
 #: Probabilities that are moved to the side of the decision end between one and two times this
 #: distance from 1/2, in their order.  Single precision still tells them from 1/2.
@@ -25,6 +32,11 @@ _VARIES = 0.1
 
 #: Values whose relative difference is smaller are equal.
 _ROUNDING = 1e-12
+
+#: A row decides about a sigmoid by no more than this.
+_MOST_LEVERAGE = 0.9
+
+_TINY = float(np.finfo(np.float64).tiny)
 
 _STEPS = 100
 _HALVINGS = 40
@@ -45,28 +57,49 @@ class Sigmoid:
 
 @dataclass(frozen=True)
 class PairSigmoids:
-    """The sigmoids of all pairs of classes, and the class probabilities that follow."""
+    """The sigmoids of all pairs of classes, and the class probabilities that follow.
+
+    Attributes
+    ----------
+    sigmoids : list of Sigmoid
+    n_classes : int
+    shifts : ndarray of shape (n, n_pairs), or None
+        For the rows that the sigmoids were fitted on: by how much their log odds change if the
+        sigmoids are fitted without the row.
+    """
 
     sigmoids: list[Sigmoid]
     n_classes: int
+    shifts: Array | None = None
 
-    def __call__(self, values: Array, predicted: np.ndarray | None = None) -> Array:
+    def __call__(
+        self, values: Array, predicted: np.ndarray | None = None, left_out: bool = False
+    ) -> Array:
         """Class probabilities from the decision values of all pairs.
 
         With two classes they agree with the `predicted` classes (0 or 1), by default those of the
         values; see :func:`agreeing`.
         """
-        calibrated = self.calibrated(values)
+        calibrated = self.calibrated(values, left_out)
         if self.n_classes > 2:
             return calibrated
         return agreeing(calibrated, labels(values, _TWO, False) if predicted is None else predicted)
 
-    def calibrated(self, values: Array) -> Array:
-        """The same as the sigmoids give them, also where they contradict the decision."""
-        pairwise = [
-            sigmoid(column) for sigmoid, column in zip(self.sigmoids, values.T, strict=True)
-        ]
-        return probabilities(np.column_stack(pairwise), self.n_classes)
+    def calibrated(self, values: Array, left_out: bool = False) -> Array:
+        """The same as the sigmoids give them, also where they contradict the decision.
+
+        With `left_out`, the values are those of the rows that the sigmoids were fitted on, and each
+        row has the sigmoids fitted without it.
+        """
+        odds = np.column_stack(
+            [
+                sigmoid.slope * column + sigmoid.offset
+                for sigmoid, column in zip(self.sigmoids, values.T, strict=True)
+            ]
+        )
+        if left_out and self.shifts is not None:
+            odds += self.shifts
+        return probabilities(expit(odds), self.n_classes)
 
 
 #: Indices of two classes.
@@ -113,6 +146,7 @@ def fit_sigmoid(values: Array, positive: np.ndarray, prior: float = 1.0) -> Sigm
     ``(n+ + prior) / (n+ + 2 prior)``, the posterior means, so that separable data do not lead to
     infinite slopes.  Values are standardised for the Newton iteration.
     """
+    target = _targets(positive, prior)
     centre = float(values.mean())
     scale = float(np.abs(values - centre).max())
     varies = scale > _ROUNDING * abs(centre)
@@ -120,11 +154,6 @@ def fit_sigmoid(values: Array, positive: np.ndarray, prior: float = 1.0) -> Sigm
     f = (values - centre) / scale
     n_positive = int(positive.sum())
     n_negative = positive.size - n_positive
-    target = np.where(
-        positive,
-        (n_positive + prior) / (n_positive + 2.0 * prior),
-        prior / (n_negative + 2.0 * prior),
-    )
     slope, offset = 0.0, float(np.log((n_positive + prior) / (n_negative + prior)))
     loss = _loss(f, target, slope, offset)
     for _ in range(_STEPS):
@@ -152,6 +181,48 @@ def fit_sigmoid(values: Array, positive: np.ndarray, prior: float = 1.0) -> Sigm
         share = float(target.mean())
         return Sigmoid(0.0, float(np.log(share / (1.0 - share))))
     return Sigmoid(slope / scale, offset - slope * centre / scale)
+
+
+def _targets(positive: np.ndarray, prior: float) -> Array:
+    """What the sigmoid is fitted to in place of 0 and 1."""
+    n_positive = int(positive.sum())
+    n_negative = positive.size - n_positive
+    return np.where(
+        positive,
+        (n_positive + prior) / (n_positive + 2.0 * prior),
+        prior / (n_negative + 2.0 * prior),
+    )
+
+
+def left_out_shifts(
+    sigmoid: Sigmoid, fitted: Array, values: Array, positive: np.ndarray, prior: float
+) -> Array:
+    """By how much the log odds of each row change if the sigmoid is fitted without it.
+
+    One Newton step from the fit with all rows, with the exact inverse of the Hessian without the
+    row.  Two parameters fitted on n rows would make the log loss too small by about 2 / n.
+
+    Parameters
+    ----------
+    sigmoid : Sigmoid
+    fitted : ndarray of shape (n,)
+        The values that it was fitted on.
+    values : ndarray of shape (n,)
+        The values whose log odds are wanted.
+    positive, prior
+        As in :func:`fit_sigmoid`.
+    """
+    p = sigmoid(fitted)
+    weight, error = p * (1.0 - p), p - _targets(positive, prior)
+    # A slope of 0 was not fitted.
+    one, two = (fitted, values) if sigmoid.slope > 0.0 else (0.0 * fitted, 0.0 * values)
+    centre = float(weight @ one) / max(float(weight.sum()), _TINY)
+    one, two = one - centre, two - centre  # now the two parameters are independent
+    level, spread = max(float(weight.sum()), _TINY), max(float(weight @ one**2), _TINY)
+    if sigmoid.slope == 0.0:
+        spread = np.inf
+    leverage = np.minimum(weight * (1.0 / level + one**2 / spread), _MOST_LEVERAGE)
+    return error * (1.0 / level + one * two / spread) / (1.0 - leverage)
 
 
 def limit_outliers(values: Array, plain: Array, positive: np.ndarray) -> Array:

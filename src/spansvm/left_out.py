@@ -19,7 +19,7 @@ import numpy as np
 
 from ._linalg import one_blas_thread
 from ._typing import Array, Mask, Rows
-from .calibration import PairSigmoids, fit_sigmoid, limit_outliers
+from .calibration import PairSigmoids, fit_sigmoid, left_out_shifts, limit_outliers
 from .machines import TrainedMachines
 from .pairs import PairRows, labels, lost, shaped
 from .values import LeftOutValues, exact_values, left_out_values
@@ -161,13 +161,17 @@ def calibrate(machines: TrainedMachines, values: Values) -> PairSigmoids:
     """
     sigmoids, prior = [], 0.5 / (machines.n_classes - 1)
     pair_rows = machines.pair_rows
+    shifts = np.zeros((machines.indices.size, len(pair_rows.pairs)))
     for column, (rows, solution) in enumerate(zip(pair_rows.rows, machines.solutions, strict=True)):
         present = machines.bounds[rows] > 0
         used, positive = rows[present], solution.y[present] > 0
         plain = solution.decision[present]
-        own = limit_outliers(values.comparable[used, column], plain, positive)
-        sigmoids.append(fit_sigmoid(own, positive, prior))
-    return PairSigmoids(sigmoids, machines.n_classes)
+        comparable = values.comparable[used, column]
+        own = limit_outliers(comparable, plain, positive)
+        sigmoid = fit_sigmoid(own, positive, prior)
+        shifts[used, column] = left_out_shifts(sigmoid, own, comparable, positive, prior)
+        sigmoids.append(sigmoid)
+    return PairSigmoids(sigmoids, machines.n_classes, shifts)
 
 
 class LeftOutClasses:
@@ -188,7 +192,15 @@ class LeftOutClasses:
         span-rule; if not, rows are counted as they are predicted.
     pair_rows : PairRows, optional
         Of `indices`, if known.
+
+    Attributes
+    ----------
+    training_rows : bool
+        Whether these are the rows that the sigmoids were fitted on: then each has the probability
+        of sigmoids that were fitted without it.
     """
+
+    training_rows = False
 
     def __init__(
         self,
@@ -282,12 +294,13 @@ class LeftOutClasses:
         the value, whose sign may differ: then the odds are even, or nearly so.
         """
         values = self.values.comparable
-        return self.calibration(values, self._predicted(False) if self.n_classes == 2 else None)
+        predicted = self._predicted(False) if self.n_classes == 2 else None
+        return self.calibration(values, predicted, self.training_rows)
 
     @property
     def calibrated_probabilities(self) -> Array:
         """The same as the sigmoids give them, whatever is predicted."""
-        return self.calibration.calibrated(self.values.comparable)
+        return self.calibration.calibrated(self.values.comparable, self.training_rows)
 
     def unshifted(self) -> LeftOutClasses:
         """The same for scores: comparable values decide in pairs whose intercept nothing fixes.
@@ -303,18 +316,23 @@ class LeftOutClasses:
             np.where(values.unfixed, values.comparable, own)
             for own in (values.counted, values.decision)
         )
-        return LeftOutClasses(
-            StoredValues(counted, decision, values.comparable), self.indices, self.n_classes,
-            self.used, lambda: self.calibration, self.zero_is_lost, self.pair_rows,
-        )  # fmt: skip
+        return self._with(StoredValues(counted, decision, values.comparable))
 
     def stored(self) -> LeftOutClasses:
         """The same with everything computed."""
         values = self.values
-        return LeftOutClasses(
-            StoredValues(values.counted, values.decision, values.comparable, values.unfixed),
-            self.indices, self.n_classes, self.used, self.calibration, self.zero_is_lost,
+        stored = StoredValues(values.counted, values.decision, values.comparable, values.unfixed)
+        return self._with(stored, self.calibration)
+
+    def _with(self, values: Values, calibration: PairSigmoids | None = None) -> LeftOutClasses:
+        """The same rows with other values; `calibration` if it is computed, and nothing else."""
+        result = LeftOutClasses(
+            values, self.indices, self.n_classes, self.used,
+            calibration or (lambda: self.calibration), self.zero_is_lost,
+            None if calibration else self.pair_rows,
         )  # fmt: skip
+        result.training_rows = self.training_rows
+        return result
 
 
 def span_left_out(machines: TrainedMachines, used: Mask | None = None) -> LeftOutClasses:
@@ -342,7 +360,9 @@ def of_training_rows(
 ) -> LeftOutClasses:
     """The training rows of machines with these values."""
     rows = machines.pair_rows
-    return LeftOutClasses(values, rows.indices, rows.n_classes, used, calibrated, pair_rows=rows)
+    result = LeftOutClasses(values, rows.indices, rows.n_classes, used, calibrated, pair_rows=rows)
+    result.training_rows = True
+    return result
 
 
 def tested(machines: TrainedMachines, values: Array, rows: PairRows) -> LeftOutClasses:

@@ -142,7 +142,7 @@ class SpanSVC(ListsProperties, ClassifierMixin, TrainingRows, BaseEstimator):
     >>> X, y = load_wine(return_X_y=True)
     >>> model = SpanSVC(C=10).fit(minmax_scale(X), y)
     >>> round(model.loo_error_, 4)
-    0.0337
+    0.0225
     """
 
     def __init__(
