@@ -31,6 +31,9 @@ _EQUAL = 1e-9
 #: Kernel values held at a time.
 _BLOCK_NUMBERS = 4_000_000
 
+#: A vector that takes over is sure to do so if it uses less than this share of its room.
+_MOST_ROOM = 0.7
+
 #: Number of vectors considered when looking for the one that takes over next.
 _NEXT = 20
 
@@ -94,10 +97,10 @@ def predict(gram: Gram, solution: DualSolution, spans: Spans) -> Prediction:
     number = float(solution.n_instances)
     if hull.size < 2:
         room = float((C[hull] - np.abs(x[hull])).sum())
-        _from_one(gram, solution, inside, bounded, room, sums, decision, shift, doubt)
+        _from_one(gram, solution, inside, bounded, room, sums, decision, shift, doubt, drop)
         moves = intercept_moves(solution)
         decision, shift = decision + moves, shift + moves
-        return Prediction(decision, shift, doubt * reach, doubt * reach)
+        return Prediction(decision, shift, doubt * reach, drop)
     system = bordered(gram, hull, solution.factor)
     if not system.independent:
         doubt[solution.support] = np.inf
@@ -148,6 +151,7 @@ def _from_one(
     decision: Array,
     shift: Array,
     doubt: Array,
+    drop: Array,
 ) -> None:
     """The same if one vector takes over: the only in-bound one, or the next to reach its margin.
 
@@ -157,6 +161,7 @@ def _from_one(
     number = float(solution.n_instances)
     if inside.size > 1:  # twins
         doubt[inside] = np.maximum(C[inside] - room, 0.0)
+        drop[inside] = np.where(C[inside] >= _MOST_ROOM * room, np.inf, 0.0)
     takers = []
     for sign in (-1.0, 1.0):
         own = bounded[y[bounded] == sign]
@@ -180,6 +185,9 @@ def _from_one(
         way = _way_to_the_next(gram, solution, rows, e, sign)
         doubt[rows[way < 0.0]] = alpha[rows[way < 0.0]]
         used_up = (np.abs(alpha[rows] - free) <= _EQUAL * free) & (way > 0.0)
+        # If it has hardly room, and in no such way, the intercept may jump.
+        sure = (alpha[rows] < _MOST_ROOM * free) & (way >= 0.0)
+        drop[rows] = np.where(sure | (used_up & (inside.size == 0)), 0.0, np.inf)
         if not inside.size:
             decision[rows] -= np.where(used_up, 0.5 * sign * way, 0.0)
             shift[rows] -= np.where(used_up, 0.5 * sign * way, 0.0)

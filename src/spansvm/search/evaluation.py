@@ -115,12 +115,14 @@ class _Judge:
         started = time.perf_counter()
         if work.gram_budget is not None:
             machine.gram_budget = work.gram_budget
-        tol = min(machine.tol, EXACT_TOLERANCE) if work.method == "loo" else machine.tol
         if self.held is None:  # all candidates of a chain share it
             self.held = cache_of(work.token).problems(
                 (chain.transformers, chain.kernel, chain.split),
                 estimator, machine, self.X, self.y, self.params, self.split,
             )  # fmt: skip
+        tol = machine.tol
+        if self._method(len(self.held.sets)) == "loo":
+            tol = min(tol, EXACT_TOLERANCE)
         bounds = self.held.weigh(machine, self.params)
         seconds = time.perf_counter() - started
         agrees = isinstance(unwrap(estimator).machine, SpanSVC)
@@ -138,13 +140,13 @@ class _Judge:
         """The same up to the first candidate that fails or stops early."""
         first, leaving = orders[0], self.work.leaving
         self.paths = self.paths or [own.paths() for own in first.problems.sets]
-        spans = self.split is None and leaving.sets is None and self.work.method != "loo"
-        drops = self.work.method == "verified" and len(self.paths) == 1
+        method = self._method(len(self.paths))
+        spans = self.split is None and leaving.sets is None and method != "loo"
         trained = [
             paths.train_each(
                 [order.bounds[number] for order in orders],
                 tol=first.tol, max_iter=first.machine.max_iter, spans=spans,
-                drops=drops,
+                drops=method == "verified",
             )
             for number, paths in enumerate(self.paths)
         ]  # fmt: skip
@@ -205,11 +207,16 @@ class _Judge:
             return {**judged, "scores": {"score": score}}
         return {**judged, **self.scoring.left_out(left_out, wrong, trained)}
 
+    def _method(self, n_sets: int) -> str:
+        """The method for some sets of machines: where their values are compared, by one-vs-rest,
+        signs are not enough.
+        """
+        verified = self.work.method == "verified" and n_sets > 1
+        return "loo" if verified and self.split is None else self.work.method
+
     def _left_out(self, trained: Trained) -> LeftOutClasses:
-        method, sets = self.work.method, self.work.leaving.sets
+        method, sets = self._method(len(trained.machines)), self.work.leaving.sets
         method = method if method in LEAVING else "span_rule"
-        if method == "verified" and len(trained.machines) > 1:
-            method = "loo"  # machines whose values are compared: signs are not enough
         leave = partial(LEAVING[method], used=self.counted)
         if sets is not None:
             leave = partial(groups_left_out, sets=sets, used=self.counted, method=method)
