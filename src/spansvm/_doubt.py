@@ -27,7 +27,17 @@ from ._compile import njit
 from ._linalg import add_row, lower_inverse, multiply_symmetric, square_lower
 from ._sweep import NO_NAN, larger
 
-__all__ = ["drops_of_bounded", "drops_of_in_bound", "find_drops", "is_regular", "project"]
+__all__ = [
+    "NEAR_ZERO",
+    "drops_of_bounded",
+    "drops_of_in_bound",
+    "find_drops",
+    "is_regular",
+    "project",
+]
+
+#: Margins that are closer to 0 may be 0.
+NEAR_ZERO = 1e-9
 
 #: Smallest squared pivot, as a fraction of the shift, of a factor that is accurate enough.
 _WELL_CONDITIONED = 1e-5
@@ -154,7 +164,7 @@ def find_drops(
     count = 0
     for i in range(y.size):
         drop[i] = 0.0
-        if alpha[i] > 0.0 and y[i] * f[i] > 0.0:
+        if alpha[i] > 0.0 and y[i] * f[i] > -NEAR_ZERO:
             rows[count] = i
             count += 1
     size = held if accurate else 0

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._doubt import drops_of_bounded, drops_of_in_bound
+from ._doubt import NEAR_ZERO, drops_of_bounded, drops_of_in_bound
 from ._factor import Bordered, bordered, positive
 from ._linalg import one_blas_thread
 from ._typing import Array, Mask, Rows
@@ -22,8 +22,8 @@ from .span import Spans, entering, intercept_moves
 __all__ = ["SAFETY", "Prediction", "doubtful", "predict"]
 
 #: Errors are counted from exact values if the predicted margin is smaller than this multiple of
-#: what it may be off by, or so small that it may be 0, which is an error.
-SAFETY, _NEAR_ZERO = 2.0, 1e-9
+#: what it may be off by, or so small that it may be 0.
+SAFETY = 2.0
 
 #: Multipliers whose relative difference is smaller are equal.
 _EQUAL = 1e-9
@@ -75,8 +75,9 @@ def doubtful(margin: Array, predicted: Array, drop: Array) -> Mask:
     drop : ndarray
         How much lower the latter may be, as in :class:`Prediction`; NaN if unknown.
     """
-    certain = (predicted > np.maximum(SAFETY * drop, _NEAR_ZERO)) | np.isneginf(drop)
-    return (margin > 0.0) & ~certain
+    certain = (predicted > np.maximum(SAFETY * drop, NEAR_ZERO)) | np.isneginf(drop)
+    # A margin of 0 is an error only for one of the classes, if there are several pairs.
+    return (margin > -NEAR_ZERO) & ~certain
 
 
 @one_blas_thread
