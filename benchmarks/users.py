@@ -154,7 +154,7 @@ def rows(names: list[str], methods: list[str], repeats: int) -> Iterator[dict[st
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.users", description=__doc__)
     parser.add_argument("names", nargs="*", help=f"of {', '.join(SETS)}; by default all")
-    parser.add_argument("--methods", nargs="+", default=["span_rule", "kfold", "threads"])
+    parser.add_argument("--methods", nargs="+", default=["verified", "kfold", "threads"])
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--dry", action="store_true", help="do not write the table")
     options = parser.parse_args()

@@ -91,7 +91,7 @@ def test_the_table_of_users_searches_is_that_of_the_committed_results():
     rows = read_results("users.csv")
     by_work = {
         work: [row for row in rows if row["work"] == work]
-        for work in ("span_rule", "kfold", "two threads over one")
+        for work in ("verified", "kfold", "two threads over one")
     }
     for span, folds, threads in zip(*by_work.values(), strict=True):
         assert span["problem"] == folds["problem"] == threads["problem"]
