@@ -77,7 +77,7 @@ def test_tune_needs_nothing_but_a_file(run):
     assert re.search(r"best setting \.* C = \S+, gamma = \S+$", out, re.MULTILINE)
     assert "data.csv: 120 rows, 6 features (4 numeric, 2 categorical); target 'outcome'" in err
     assert "pass --id 'patient'" in err
-    assert "Searching C-gamma: 40 candidates by span_rule." in err
+    assert "Searching C-gamma: 40 candidates by verified." in err
     names = sorted(path.name for path in Path("data-tuned").iterdir())
     assert names == ["model.libsvm", "model.skops", "report.html", "report.json", "results.csv"]
 
@@ -134,7 +134,8 @@ def test_the_majority_is_compared_with_the_corrected_error(run):
 def test_the_ten_most_suspicious_labels_are_named_by_id(run):
     _, out, _ = run(f"tune data.csv {NAMED} --search grid.yaml")
     model = load_model("data-tuned/model.skops").model[-1]
-    worst = np.argsort(model.loo_margin_, kind="stable")[:10]
+    worst = np.argsort(model.loo_margin_, kind="stable")
+    worst = worst[: min(10, int((model.loo_predict_ != model.training_labels_).sum()))]
     listed = re.findall(r"^(P\d+) +(yes|no) +(yes|no) +(-?\d+\.\d{3})$", out, re.MULTILINE)
     assert [row[0] for row in listed] == [f"P{row}" for row in worst]
     assert [row[1] for row in listed] == frame().outcome[worst].tolist()
@@ -214,7 +215,7 @@ def test_groups_are_left_out_as_a_whole(run):
     assert "if its group were left out of training" in page
     code, out, err = run(f"tune data.csv --groups ward --method loo {columns}")
     assert code == 0
-    assert re.search(r"^exact leave-one-group-out error \.+ \d", out, re.MULTILINE)
+    assert re.search(r"^leave-one-group-out error \.+ \d", out, re.MULTILINE)
     code, out, err = run(f"tune data.csv --groups ward --method span_count {columns}")
     assert code == 2
     assert "--method span_count is a bound for single rows and knows no groups" in err

@@ -136,7 +136,7 @@ def test_an_unfinished_search_goes_on_to_the_same_end(run):
         assert ours == whole[name]
 
 
-@pytest.mark.parametrize("options", ["--cv 3", "--scoring roc_auc", "--method auto"])
+@pytest.mark.parametrize("options", ["--cv 3", "--scoring roc_auc", "--method loo"])
 def test_other_ways_to_evaluate_are_resumed_too(run, options):
     run(f"tune data.csv --candidates 12 {options} --out whole --quiet")
     run(f"tune data.csv --candidates 12 {options} --quiet", stop_after=9)

@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.datasets import load_digits, make_classification
 from sklearn.svm import SVC
 
-from spansvm import SpanSearch, SpanSVC, exact_loo
+from spansvm import SpanSearch, SpanSVC, analyze, exact_loo
 from spansvm.criteria import CRITERIA, SolvedModel
 from spansvm.dual import solve_dual
 from spansvm.gram import Gram
@@ -212,6 +212,7 @@ def test_an_offset_does_not_change_what_a_budget_gives():
     double = SpanSVC(kernel="linear").fit(X + 100, y)
     single = SpanSVC(kernel="linear", gram_budget=6 * 300**2).fit(X + 100, y)
     assert single.loo_error_ == double.loo_error_
+    assert analyze(single).span_rule == analyze(double).span_rule
     np.testing.assert_allclose(single.dual_coef_.sum(), 0.0, atol=1e-10)
     np.testing.assert_allclose(
         single.decision_function(X + 100), double.decision_function(X + 100), atol=1e-6
@@ -320,7 +321,7 @@ def test_parts_that_are_computed_at_a_time_leave_nothing_out(monkeypatch):
     weights, rows = np.random.default_rng(0).standard_normal(90), np.arange(90)
     monkeypatch.setattr("spansvm.lazy._BLOCK_NUMBERS", 7 * 90)
     monkeypatch.setattr("spansvm.span._BLOCK_NUMBERS", 7 * 90)
-    monkeypatch.setattr("spansvm.values._BLOCK_NUMBERS", 90)
+    monkeypatch.setattr("spansvm.doubt._BLOCK_NUMBERS", 90)
     for budget in (1.0, 8 * 90**2):  # without and with rows that are kept
         lazy = LazyGram(function, X, budget)
         sums = np.zeros(90)

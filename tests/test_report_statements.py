@@ -249,7 +249,8 @@ def test_a_class_that_only_training_rows_get_is_not_called_never_predicted():
     seen = (search.predict(X) == 2).sum()
     assert seen > 0
     assert 2 not in search.best_estimator_[-1].loo_predict_
-    (caution,) = report.cautions
+    few, caution = report.cautions
+    assert few == "There are only 93 rows."
     assert "never" not in caution
     assert f"the model predicts it only for {seen} rows that it was trained on" in caution
     assert "balanced_accuracy" in caution
@@ -257,7 +258,7 @@ def test_a_class_that_only_training_rows_get_is_not_called_never_predicted():
     y[-2:] = 3
     search, report = reported(X, y, grid, model=make_pipeline(SpanSVC()))
     seen = (search.predict(X) > 1).sum()
-    assert report.cautions == [
+    assert report.cautions[1:] == [
         "'2', '3', which 5 of 93 rows have, are predicted for no left-out row; the model predicts "
         f"them only for {seen} rows that it was trained on. There is little to learn from so few "
         "rows: add some, or leave them out."
@@ -502,11 +503,15 @@ def test_values_that_have_commas_are_told_apart():
     assert axis.range_in_words == "; ".join(axis.labels)
 
 
-def test_a_machine_without_in_bound_vectors_is_said_to_have_none():
+def test_the_error_of_a_machine_without_in_bound_vectors_is_exact_too():
     X, y = clouds([30, 30])
-    _, report = reported(X, y, {"C": [1e-4]})
+    search, report = reported(X, y, {"C": [1e-4]})
     assert report.trust.pairs[0].n_in_bound == 0
-    assert any(doubt.endswith("the machine has none of them.") for doubt in report.trust.doubts)
+    assert report.trust.doubts == []
+    assert "were followed exactly" in report.trust.verdict
+    model = search.best_estimator_[-1]
+    exact = exact_loo(model, search.best_estimator_[:-1].transform(X), y)
+    assert report.leave_one_out.error == np.mean(np.where(y == y.max(), exact, -exact) <= 0)
 
 
 def test_the_end_of_an_interval_above_zero_does_not_look_like_zero():

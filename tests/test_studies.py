@@ -295,7 +295,8 @@ def test_curves_are_drawn_for_unequal_classes_only(cancer):
 
 def test_costs_are_those_of_the_decisions_at_the_threshold(cancer):
     costs = rate_decisions(cancer).costs
-    probability = cancer.left_out.calibrated_probabilities[:, 0]
+    left_out = cancer.left_out
+    probability = left_out.calibration.calibrated(left_out.values.comparable)[:, 0]
     value = cancer.model.loo_ranking_
     assert (costs.label, costs.rises, costs.n_rows, costs.n_other) == (0, False, 212, 357)
     assert [costs.steps[place].ratio for place in (0, 20, 40)] == [0.01, 1.0, 100.0]

@@ -24,7 +24,7 @@ from ._removal import Tableau, remove_all
 from ._typing import Array, Mask, Rows
 from .dual import DualSolution, box, find_intercept
 from .gram import Gram
-from .lazy import LazyGram
+from .lazy import SMALL_MATRIX, LazyGram
 from .memory import parse_budget
 from .qp import EQUAL_SUMS, default_max_iter, kkt_gap
 from .span import removals
@@ -154,6 +154,10 @@ class Follower:
     """
 
     def __init__(self, gram: Gram, solution: DualSolution, system: Bordered | None = None) -> None:
+        if isinstance(gram, LazyGram) and can_follow(gram, solution):
+            whole = Gram(gram.whole_rows(np.arange(len(gram))))
+            whole.kinds = gram.kinds
+            gram = whole
         self.gram, self.solution, self._system = gram, solution, system
 
     @cached_property
@@ -203,10 +207,12 @@ class Follower:
 
 
 def can_follow(gram: Gram, solution: DualSolution) -> bool:
-    """Whether there are a matrix and room for a tableau, and the kernel is not indefinite."""
-    if isinstance(gram, LazyGram) or solution.indefinite:
+    """Whether there is room for a matrix and a tableau, and the kernel is not indefinite."""
+    if solution.indefinite:
         return False
     size = 8.0 * len(gram) ** 2
+    if isinstance(gram, LazyGram):
+        return size <= SMALL_MATRIX
     return size <= _SMALL_TABLEAU or size <= parse_budget(None)
 
 

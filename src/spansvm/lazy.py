@@ -35,7 +35,7 @@ from .memory import parse_budget
 from .qp import QPResult, keeps_sum, kkt_gap, refine
 from .twins import equal_rows
 
-__all__ = ["LazyGram", "gram_of"]
+__all__ = ["SMALL_MATRIX", "LazyGram", "gram_of"]
 
 #: A linear kernel needs no matrix with at least this many rows, and this many per feature.
 _MANY_ROWS, _ROWS_A_FEATURE = 3000, 20
@@ -52,6 +52,9 @@ _WORKING, _WORKING_A_FREE = 3000, 2
 
 #: A subproblem may have this many variables however small the budget; fewer would hardly progress.
 _FEWEST = 1000
+
+#: A matrix of that many rows, in bytes, is allowed whatever the budget.
+SMALL_MATRIX = 8.0 * _FEWEST**2
 
 #: A subproblem is solved to this fraction of the whole problem's gap, but not below half of `tol`.
 _INNER = 0.1

@@ -34,7 +34,6 @@ from .doubt import doubtful, predict
 from .dual import DualSolution
 from .following import Follower, can_follow
 from .gram import Gram
-from .lazy import LazyGram
 from .span import Spans, find_spans, intercept_moves
 
 __all__ = [
@@ -151,7 +150,7 @@ def left_out_values(
         predicted = predict(gram, solution, spans)
         decision, shift = predicted.decision, predicted.shift
         rows = _doubtful(solution, predicted.doubt / spread)
-        if not isinstance(gram, LazyGram):
+        if can_follow(gram, solution):
             followed = followed or Followed()
             followed.add(rows, Follower(gram, solution, predicted.system))
             decision[followed.rows], shift[followed.rows] = followed.decision, followed.shift

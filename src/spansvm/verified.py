@@ -127,6 +127,7 @@ class VerifiedValues(SpanValues):
             self._look_at(unknown, own)
             self._follow(np.flatnonzero(self._doubtful(own)), own)
             signs = self._machines.of_all_rows(own)
+            self.counted  # noqa: B018  (while the matrices are there)
             own = np.concatenate([pair.decision for pair in self._values])
             values = self._machines.of_all_rows(own)
         return np.where((values > 0.0) == (signs > 0.0), values, signs)

@@ -143,7 +143,9 @@ def rate_decisions(subject: Subject) -> Decisions:
     rates = [
         _rates(subject.classes[index], own == index, said == index) for index in range(n_classes)
     ]
-    probabilities = subject.left_out.calibrated_probabilities
+    # By the sigmoids of the model that is used, so that a threshold is one of decision values.
+    left_out = subject.left_out
+    probabilities = left_out.calibration.calibrated(left_out.values.comparable)
     curves = []
     if n_classes <= _MOST_CURVES and sizes.min() < _UNEQUAL * sizes.max():
         rarer = [int(sizes.argmin())] if n_classes == 2 else range(n_classes)
