@@ -89,8 +89,8 @@ def test_leave_one_out_margins_find_swapped_labels(tmp_path):
     first, all_found = numbers("leave-one-out margins" + figures, text)
     plain_first, plain_found = numbers("margins of the trained model" + figures, text)
     assert first >= 22
-    assert first >= plain_first
-    assert all_found > plain_found
+    assert first > plain_first
+    assert all_found >= plain_found
     assert_told(
         "03_noisy_labels.py",
         f"{first:.0f} of the first 30 rows are swapped ones",
