@@ -224,11 +224,10 @@ def test_the_doubt_of_machines_trained_together_is_that_of_each_alone(seed, gamm
             assert not drops[~looked_at].any()
             known = looked_at & np.isfinite(drops)
             np.testing.assert_allclose(drops[known], expected[known], rtol=1e-4, atol=1e-7)
-            exact = looked_at & np.isneginf(drops)
-            followed = Follower(model.gram, solution).follow(np.flatnonzero(exact))
-            np.testing.assert_allclose(
-                followed.decision, model.spans.decision[exact], rtol=1e-6, atol=1e-6
-            )
+            certain = np.flatnonzero(looked_at & np.isneginf(drops))
+            followed = Follower(model.gram, solution).follow(certain)
+            assert (model.spans.decision[certain] * solution.y[certain] <= 0).all()
+            assert (followed.decision * solution.y[certain] <= 1e-9).all()
 
 
 def test_matrices_in_parts_keep_the_rule_unless_they_are_small():

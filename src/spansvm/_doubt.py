@@ -24,7 +24,7 @@ from numba import uint64
 
 from ._calls import MATRIX, POINTS, ROW, reachable
 from ._compile import njit
-from ._linalg import add_row, lower_inverse, multiply_symmetric, square_lower
+from ._linalg import add_row, lower_inverse, multiply, multiply_symmetric, square_lower
 from ._sweep import NO_NAN, larger
 
 __all__ = [
@@ -44,9 +44,6 @@ _WELL_CONDITIONED = 1e-5
 
 #: If more than this share of the others' room is taken, nothing is said about the drop (measured).
 _MOST_ROOM = 0.7
-
-#: Exact predictions are looked for if there are this many times more points in-bound than not.
-_MOST = 4
 
 
 @njit
@@ -143,7 +140,7 @@ def find_drops(
     """Fill `drop` for the support vectors of one machine on the right side of their margins.
 
     NaN if fewer than two points make the hull, or their matrix is too ill-conditioned; minus
-    infinity if the prediction is known to be exact.  Equal rows are one point of the hull; one of
+    infinity if the predicted sign is certain.  Equal rows are one point of the hull; one of
     them drops only by what the others have no room for.
 
     Parameters
@@ -191,7 +188,7 @@ def find_drops(
         place[hull[a]] = a
     outside, fall = np.empty(size), np.empty(size)
     drops_of_in_bound(P, own_x, own_lo, own_hi, outside, fall)
-    _mark_exact(K, y, first, x, lo, hi, f, P, weights, hull, fall)
+    _mark_certain(K, y, first, x, lo, hi, f, P, weights, hull, fall)
     bounded = np.empty(count, np.int64)
     m = 0
     for k in range(count):
@@ -226,35 +223,52 @@ def _from_first(K, rows, hull):
 
 
 @njit
-def _mark_exact(K, y, first, x, lo, hi, f, P, weights, hull, fall):
-    """Set `fall` to minus infinity for the in-bound points whose removal is predicted exactly.
+def _mark_certain(K, y, first, x, lo, hi, f, P, weights, hull, fall):
+    """Set `fall` to minus infinity for in-bound points that are predicted wrong, and certainly are.
 
-    That is, all others stay in their boxes and on their sides.  It is looked at only if most points
-    are in-bound: then many predictions are exact, and few points can change sides.
+    While the multiplier of such a point goes to zero, its margin falls as predicted until another
+    vector meets its bound or its margin; it never rises again.  The prediction is certain if
+    nothing of that happens, or not before the margin is negative.
     """
-    others, inside = np.empty(y.size, np.int64), np.zeros(y.size, np.bool_)
+    chosen, others = np.empty(hull.size, np.int64), np.empty(y.size, np.int64)
+    inside = np.zeros(y.size, np.bool_)
+    n_chosen, count = 0, 0
     for a in range(hull.size):
-        inside[hull[a]] = True
-    count = 0
+        q = hull[a]
+        inside[q] = True
+        if y[q] * f[q] - abs(x[q]) / P[a, a] <= NEAR_ZERO:
+            chosen[n_chosen] = a
+            n_chosen += 1
+    if n_chosen == 0:
+        return
     for i in range(y.size):
         if first[i] == i and lo[i] < hi[i] and not inside[i]:
             others[count] = i
             count += 1
-    if _MOST * count > hull.size:
-        return
-    kernel = _from_first(K, others[:count], hull)
-    shares = np.empty((count, hull.size))
-    if count > 0:
-        multiply_symmetric(P, kernel, shares)
+    columns = np.empty((hull.size, n_chosen))
     for a in range(hull.size):
-        if fall[a] != 0.0:
-            continue
-        step, exact = x[hull[a]] / P[a, a], True
+        for c in range(n_chosen):
+            columns[a, c] = P[a, chosen[c]]
+    shares = np.empty((count, n_chosen))
+    if count > 0:
+        multiply(_from_first(K, others[:count], hull), columns, shares)
+    for c in range(n_chosen):
+        a = chosen[c]
+        q = hull[a]
+        step, way = x[q] / P[a, a], 1.0  # the part of the way until something happens
         for k in range(count):
             i = others[k]
-            side = y[i] * (f[i] - step * (shares[k, a] + weights[a])) - 1.0
-            exact = exact and (side >= 0.0 if x[i] == 0.0 else side <= 0.0)
-        if exact:
+            side, change = y[i] * f[i] - 1.0, -y[i] * step * (shares[k, c] + weights[a])
+            if x[i] == 0.0:
+                side, change = -side, -change
+            if change > 0.0:  # towards its margin, from below 0
+                way = min(way, max(-side, 0.0) / change)
+        for b in range(hull.size):
+            j, change = hull[b], -step * P[a, b]
+            if b != a and change != 0.0:
+                end = hi[j] if change > 0.0 else lo[j]
+                way = min(way, max((end - x[j]) / change, 0.0))
+        if way >= 1.0 or y[q] * f[q] - way * abs(x[q]) / P[a, a] < -NEAR_ZERO:
             fall[a] = -np.inf
 
 

@@ -195,12 +195,12 @@ def _relative_rows(K, free):
 
 @njit
 def _fill_rows(K, free, P, weights, values, points, place, tableau, slot, used):
-    """Compute rows of the tableau for several points that are not free at once."""
+    """Compute rows of the tableau for several points at once; see :func:`_removal.compute_row`."""
     wanted = np.empty_like(points)
     count, n, size = 0, K.shape[0], free.size
     for k in range(points.size):
         q = points[k]
-        if place[q] < 0 and slot[q] < 0:
+        if slot[q] < 0:
             wanted[count], slot[q] = q, count
             count += 1
     if count == 0:
@@ -212,12 +212,22 @@ def _fill_rows(K, free, P, weights, values, points, place, tableau, slot, used):
             kernel[k, a] = values[a, wanted[k]]
     multiply_symmetric(P, kernel, lean)
     for k in range(count):
+        own = place[wanted[k]]
         for a in range(size):
-            lean[k, a] += weights[a]
+            lean[k, a] = P[own, a] if own >= 0 else lean[k, a] + weights[a]
     multiply(lean, values, tableau)
     base = K[free[0]]
     for k in range(count):
+        row, own = tableau[k], place[wanted[k]]
+        if own >= 0:
+            for i in range(n):
+                row[i] += weights[own]
+            for a in range(size):
+                row[free[a]] = lean[k, a]
+    for k in range(count):
         row, own = tableau[k], K[wanted[k]]
+        if place[wanted[k]] >= 0:
+            continue
         level = own[free[0]] - base[free[0]] - row[free[0]]
         for i in range(n):
             row[i] = (own[i] - base[i]) - row[i] - level

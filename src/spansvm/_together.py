@@ -364,6 +364,12 @@ def advance(
                 tallies[c],
             )  # fmt: skip
             if drops:
+                if held[ACCURATE] == 0 and matrix.size == 0 and inside.size > 1:
+                    kept, repeated = np.empty_like(inside), np.zeros(inside.size, np.bool_)
+                    matrix, n_kept, shift, ridge = call(
+                        factorise_into, at, own, inside, limits, kept, repeated
+                    )
+                    kept = kept[:n_kept]
                 call(
                     find_drops, at, own, C, rows[LABEL][one:end], places[FIRST][one:end],
                     rows[SIGNED][one:end], rows[LOW][one:end], rows[HIGH][one:end],

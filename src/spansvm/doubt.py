@@ -53,7 +53,7 @@ class Prediction:
         prediction is not unique.
     drop : ndarray of shape (l,)
         How much lower the margin may be, to first order (:mod:`spansvm._doubt`); minus infinity
-        if the prediction is exact.
+        if the predicted sign is certain.
     system : Bordered or None
         The inverse of the in-bound vectors' system, if it was needed.
     """

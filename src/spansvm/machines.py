@@ -316,7 +316,13 @@ class TrainedMachines(Machines):
         return values
 
     def predicted(self, rows: Rows, own: Array, break_ties: bool) -> np.ndarray:
-        """The class that wins the most pairs, for some training rows; `own` as in :meth:`of_rows`.
+        """The class that wins the most pairs, for some rows; `own` as in :meth:`of_rows`."""
+        return self.predicted_each(rows, [own], break_ties)[0]
+
+    def predicted_each(
+        self, rows: Rows, each: Sequence[Array], break_ties: bool = False
+    ) -> list[np.ndarray]:
+        """The same for several `own`.
 
         Where ties are broken by the values, all of these are computed; and where there are many
         support vectors, since that is then quicker.
@@ -325,9 +331,14 @@ class TrainedMachines(Machines):
         of_one = _VOTES * self.n_classes * np.count_nonzero(signed) / self.intercepts.size
         of_all = len(whole) * (1.0 + _PRODUCT * self.n_classes)
         many = rows.size * (of_one - of_all) > _CALLS
-        if break_ties or many or isinstance(whole, LazyGram):
-            return labels(self.of_rows(rows, own), np.arange(self.n_classes), break_ties)
-        return self.by_votes(rows, own)
+        if not (break_ties or many or isinstance(whole, LazyGram)):
+            return [self.by_votes(rows, own) for own in each]
+        values, found = self.of_rows(rows, each[0]), []
+        columns = np.array(self.pair_rows.columns)[self.indices[rows]]
+        for own in each:
+            np.put_along_axis(values, columns, own[self.pair_rows.by_row[rows]], axis=1)
+            found.append(labels(values, np.arange(self.n_classes), break_ties))
+        return found
 
     def by_votes(self, rows: Rows, own: Array) -> np.ndarray:
         """The same, with no more values than are needed; the Gram matrix must be there."""

@@ -158,9 +158,8 @@ class VerifiedValues(SpanValues):
             return unsure
         row, sign = self._rows.row, self._rows.sign
         rows = np.unique(row[unsure])
-        won, lost = (
-            self._machines.predicted(rows, np.where(unsure, outcome * sign, own), False)
-            for outcome in (1.0, -1.0)
+        won, lost = self._machines.predicted_each(
+            rows, [np.where(unsure, outcome * sign, own) for outcome in (1.0, -1.0)]
         )
         undecided = np.zeros(self._rows.indices.size, dtype=np.bool_)
         undecided[rows[won != lost]] = True
