@@ -77,7 +77,7 @@ numerical: $(VENV)/.installed-dev
 	$(BIN)/python tests/portable.py nehalem -- -m "not (plumbing or long or theory)"
 
 # Without the check, an index beyond an array reads or writes whatever is there.
-CORE := together qp dual path hull inverse linalg span loo groups left_out degenerate scales
+CORE := verified together qp dual path hull inverse linalg span loo groups left_out degenerate scales
 bounds: $(VENV)/.installed-dev
 	$(BIN)/python tests/portable.py bounds -- -m "not (long or theory)" \
 		$(CORE:%=tests/test_%.py)
