@@ -32,6 +32,7 @@ from ._typing import Array, Rows
 from .dual import DualSolution, box, find_intercept
 from .following import EXACT_TOLERANCE, Vertex, can_follow, find_vertex, make_tableau
 from .gram import Gram
+from .lazy import LazyGram
 from .qp import EQUAL_SUMS, default_max_iter
 from .span import intercept_move
 
@@ -271,7 +272,7 @@ class Remover:
 
     @cached_property
     def _start(self) -> tuple[Vertex, Tableau] | None:
-        if not can_follow(self.gram, self.solution):
+        if isinstance(self.gram, LazyGram) or not can_follow(self.gram, self.solution):
             return None
         found = find_vertex(self.gram, self.solution, self._system)
         if found is None:
