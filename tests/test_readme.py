@@ -197,6 +197,25 @@ def test_benchmark_figures_in_the_docs_are_those_of_the_readme(name):
     assert found <= set(figure.findall(readme))
 
 
+def test_the_table_of_counted_errors_is_that_of_the_committed_results():
+    rows = read_results("counted.csv")
+    page = (ROOT / "docs" / "guide" / "methods.md").read_text()
+    for kind in dict.fromkeys(row["search"] for row in rows):
+        for several in (False, True):
+            own = [row for row in rows if row["search"] == kind]
+            own = [row for row in own if (int(row["classes"]) > 2) == several]
+            if not own:
+                continue
+            cells = []
+            for way, digits in (("rule", 4), ("default", 5)):
+                off = [float(row[f"{way}_mean"]) for row in own]
+                cells.append(f"{sum(off) / len(off):.{digits}f} ({max(off):.{digits}f})")
+            same = sum(int(row["same_selection"]) for row in own)
+            ratio = [float(row["default_ms"]) / float(row["rule_ms"]) for row in own]
+            time = f"{geometric_mean(ratio):.1f}"
+            assert f"| {' | '.join(cells)} | {same}/{len(own)} | {time} |" in page, (kind, several)
+
+
 def modules_with_examples():
     """Names of the modules whose text has an example, wherever it is."""
     paths = [path for path in sorted(PACKAGE.rglob("*.py")) if ">>> " in path.read_text()]
