@@ -47,7 +47,7 @@ _FIRST, _LAST = (0, 60), (0, 68)
 _LONG = 2.0
 
 _NOTICE = (
-    "spansvm is compiling its solver for this machine, which takes about twenty seconds; "
+    "spansvm is compiling its solver for this machine, which takes about forty seconds; "
     "later runs find it in %s."
 )
 
