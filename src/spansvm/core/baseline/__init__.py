@@ -1,0 +1,1 @@
+"""The loops over rows, built for one level of processor."""

@@ -1,0 +1,3 @@
+from spansvm.core.loops cimport idx
+
+cdef double _exp(double x) noexcept nogil

@@ -1,0 +1,17 @@
+# Temporary memory for code that runs without the GIL.
+
+from .loops cimport flag, idx
+
+# What has been taken so far, one allocation each, so that a memory checker sees their ends.
+ctypedef struct Scratch:
+    void** taken
+    idx count
+    idx room
+
+cdef double* doubles(Scratch* s, idx n) except? NULL nogil
+cdef idx* indices(Scratch* s, idx n) except? NULL nogil
+cdef flag* flags(Scratch* s, idx n) except? NULL nogil
+cdef void release(Scratch* s, idx count) noexcept nogil
+cdef void release_all(Scratch* s) noexcept nogil
+
+cdef void* _take(Scratch* s, size_t size) except? NULL nogil

@@ -1,0 +1,56 @@
+"""Temporary memory for compiled code that runs without the GIL: taken and given back as on a stack.
+
+A function notes ``count`` when it begins and releases what it has taken when it ends.  A failed
+allocation is a MemoryError; whoever owns the scratch then releases everything.
+"""
+
+import cython
+from cython.cimports.libc.stdlib import free, malloc, realloc
+
+
+def _take(s, size):
+    if s.count == s.room:
+        room = 2 * s.room + 32
+        grown = cython.cast(
+            cython.pp_void, realloc(s.taken, room * cython.sizeof(cython.p_void))
+        )
+        if not grown:
+            with cython.gil:
+                raise MemoryError
+        s.taken, s.room = grown, room
+    found = malloc(size if size > 0 else 1)
+    if not found:
+        with cython.gil:
+            raise MemoryError(f"{size:,} bytes are more than there are.")
+    s.taken[s.count] = found
+    s.count += 1
+    return found
+
+
+def doubles(s, n):
+    """Room for n numbers."""
+    return cython.cast(cython.p_double, _take(s, n * cython.sizeof(cython.double)))
+
+
+def indices(s, n):
+    """Room for n integers."""
+    return cython.cast(cython.pointer(idx), _take(s, n * cython.sizeof(idx)))
+
+
+def flags(s, n):
+    """Room for n marks."""
+    return cython.cast(cython.pointer(flag), _take(s, n))
+
+
+def release(s, count):
+    """Give back all but the first `count` allocations."""
+    while s.count > count:
+        s.count -= 1
+        free(s.taken[s.count])
+
+
+def release_all(s):
+    """Give back everything; the scratch can be used again."""
+    release(s, 0)
+    free(s.taken)
+    s.taken, s.room = cython.NULL, 0
