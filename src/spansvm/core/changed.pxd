@@ -1,6 +1,6 @@
 # The vectors that changed between free and bound along a path.
 
-from .loops cimport idx
+from .structs cimport idx
 from .scratch cimport Scratch
 from .tableau cimport Tableau
 

@@ -1,6 +1,6 @@
 # How much lower than predicted the margins of left-out support vectors may be.
 
-from .loops cimport idx
+from .structs cimport idx
 from .scratch cimport Scratch
 from .system cimport System, Trained
 

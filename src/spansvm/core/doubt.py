@@ -20,7 +20,6 @@ Then delta is infinite.
 import cython
 import numpy as np
 from cython.cimports.libc.math import INFINITY, NAN, fabs
-from cython.cimports.spansvm.core.arrays import matrix_of
 from cython.cimports.spansvm.core.linalg import multiply, multiply_symmetric
 from cython.cimports.spansvm.core.loops import add_vector, any_leaves, gather
 from cython.cimports.spansvm.core.problem import entry
@@ -32,7 +31,7 @@ from cython.cimports.spansvm.core.scratch import (
     release,
     release_all,
 )
-from cython.cimports.spansvm.core.system import from_points, merge_rows
+from cython.cimports.spansvm.core.system import from_points, merge_rows, point_to_machine
 
 __all__ = ["drops_of_bounded", "drops_of_in_bound", "drops_of_rows"]
 
@@ -261,6 +260,9 @@ def drops_of_bounded(
     """
     h: Hull
     count, n = kernel.shape[0], x.shape[0]
+    _check(n, P, lo, hi)
+    if kernel.shape[1] != n or beta.shape[0] != count or weights.shape[0] != n:
+        raise ValueError("There must be a number for every vector.")
     result, products = np.zeros((2, count)), np.empty((count, n))
     if count == 0:
         return result[0], result[1]
@@ -290,6 +292,7 @@ def drops_of_in_bound(
     """The same for the in-bound vectors themselves."""
     h: Hull
     n = x.shape[0]
+    _check(n, P, lo, hi)
     result = np.zeros((2, n))
     values: cython.double[:, ::1] = result
     h.n, h.P, h.weights = n, cython.address(P[0, 0]), cython.NULL
@@ -302,12 +305,12 @@ def drops_of_in_bound(
     return result[0], result[1]
 
 
-def drops_of_rows(
-    K,
-    solution,
-    first: cython.const[cython.Py_ssize_t][::1],
-    merged: cython.const[cython.double][::1],
-):
+def _check(n, P, lo, hi):
+    if P.shape[0] != n or P.shape[1] != n or lo.shape[0] != n or hi.shape[0] != n:
+        raise ValueError("The inverse and the boxes must be those of the in-bound vectors.")
+
+
+def drops_of_rows(K, solution, first, merged: cython.const[cython.double][::1]):
     """How much the rows of a trained machine drop; see :func:`find_drops`.
 
     `first` is, for every row, the first one equal to it, and `merged` are the squared spans, at the
@@ -316,15 +319,12 @@ def drops_of_rows(
     m: Trained
     s: System
     scratch: Scratch
-    y: cython.const[cython.double][::1] = solution.y
-    C: cython.const[cython.double][::1] = solution.C
-    alpha: cython.const[cython.double][::1] = solution.alpha
-    f: cython.const[cython.double][::1] = solution.decision
-    n = y.shape[0]
+    arrays = point_to_machine(cython.address(m), K, solution, first)  # noqa: F841
+    n = m.n
+    if merged.shape[0] != n:
+        raise ValueError("There must be a squared span for every row.")
     drop = np.empty(n)
     result: cython.double[::1] = drop
-    m.K, m.n, m.y, m.C = matrix_of(K), n, cython.address(y[0]), cython.address(C[0])
-    m.alpha, m.f, m.first = cython.address(alpha[0]), cython.address(f[0]), cython.address(first[0])
     scratch.taken, scratch.count, scratch.room = cython.NULL, 0, 0
     try:
         with cython.nogil:

@@ -1,6 +1,6 @@
 # The linear system of the in-bound vectors.
 
-from .loops cimport Matrix, flag, idx
+from .structs cimport Matrix, flag, idx
 from .problem cimport Problem
 from .scratch cimport Scratch
 
@@ -31,6 +31,7 @@ cdef Limits limits_of(const Matrix* K) noexcept nogil
 cdef int reserve(Factor* f, idx count) except -1 nogil
 cdef void discard(Factor* f) noexcept nogil
 cdef int set_points(Factor* f, const idx* points, idx count) except -1 nogil
+cdef int copy_factor(Factor* f, const Factor* other) except -1 nogil
 cdef bint is_of(const Factor* f, const idx* points, idx count) noexcept nogil
 cdef int factorise(Factor* f, const Matrix* K, Scratch* scratch) except -1 nogil
 cdef bint is_regular(const Factor* f) noexcept nogil

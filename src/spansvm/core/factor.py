@@ -16,6 +16,7 @@ independent, such as d + 1 points under a linear kernel.
 import cython
 from cython.cimports.libc.math import INFINITY
 from cython.cimports.libc.stdlib import free, realloc
+from cython.cimports.libc.string import memcpy
 from cython.cimports.spansvm.core.linalg import (
     cholesky,
     cholesky_inverse,
@@ -95,6 +96,21 @@ def set_points(f, points, count):
         f.repeated[a] = False
     f.n_inside = f.n_kept = count
     f.exists, f.shift, f.ridge = False, 0.0, 0.0
+    return 0
+
+
+def copy_factor(f, other):
+    """Make it equal to another."""
+    n = other.n_kept
+    set_points(f, other.inside, other.n_inside)
+    for a in range(other.n_inside):
+        f.repeated[a] = other.repeated[a]
+    for a in range(n):
+        f.kept[a] = other.kept[a]
+    f.n_kept, f.exists, f.shift, f.ridge = n, other.exists, other.shift, other.ridge
+    if other.exists:
+        _resize(f, n * n)
+        memcpy(f.matrix, other.matrix, n * n * cython.sizeof(cython.double))
     return 0
 
 

@@ -1,6 +1,6 @@
 # Removals of rows from one machine.
 
-from .loops cimport idx
+from .structs cimport idx
 from .scratch cimport Scratch
 from .system cimport System, Trained
 

@@ -7,7 +7,6 @@ is; others are left to :mod:`spansvm.following`.
 import cython
 import numpy as np
 from cython.cimports.libc.math import INFINITY, NAN, fabs, sqrt
-from cython.cimports.spansvm.core.arrays import matrix_of
 from cython.cimports.spansvm.core.loops import weighted_differences
 from cython.cimports.spansvm.core.problem import EPSILON, EQUAL_SUMS, STALE, entry
 from cython.cimports.spansvm.core.removal import (
@@ -19,7 +18,7 @@ from cython.cimports.spansvm.core.removal import (
     set_vertex,
 )
 from cython.cimports.spansvm.core.scratch import Scratch, doubles, indices, release, release_all
-from cython.cimports.spansvm.core.system import from_points, merge_rows
+from cython.cimports.spansvm.core.system import from_points, merge_rows, point_to_machine
 from cython.cimports.spansvm.core.tableau import Tableau, need_rows, set_up
 
 __all__ = ["follow_rows_of"]
@@ -170,7 +169,7 @@ def _adopt(m, r):
 def follow_rows_of(
     K,
     solution,
-    first: cython.const[cython.Py_ssize_t][::1],
+    first,
     sums: cython.const[cython.double][::1],
     rows: cython.const[cython.Py_ssize_t][::1],
 ):
@@ -200,19 +199,16 @@ def follow_rows_of(
     m: Trained
     found: Followed
     scratch: Scratch
-    y: cython.const[cython.double][::1] = solution.y
-    C: cython.const[cython.double][::1] = solution.C
-    alpha: cython.const[cython.double][::1] = solution.alpha
-    f: cython.const[cython.double][::1] = solution.decision
-    n, count = y.shape[0], rows.shape[0]
+    arrays = point_to_machine(cython.address(m), K, solution, first)  # noqa: F841
+    count = rows.shape[0]
+    if sums.shape[0] != m.n:
+        raise ValueError("There must be a sum of kernel values for every row.")
     decision, shift, met = np.empty(count), np.empty(count), np.empty(count, dtype=np.bool_)
     if count == 0:
         return decision, shift, met, 0.0
     to_decision: cython.double[::1] = decision
     to_shift: cython.double[::1] = shift
     to_met: cython.uchar[::1] = met.view(np.uint8)
-    m.K, m.n, m.y, m.C = matrix_of(K), n, cython.address(y[0]), cython.address(C[0])
-    m.alpha, m.f, m.first = cython.address(alpha[0]), cython.address(f[0]), cython.address(first[0])
     found.decision, found.shift = cython.address(to_decision[0]), cython.address(to_shift[0])
     found.met, found.error = cython.address(to_met[0]), 0.0
     scratch.taken, scratch.count, scratch.room = cython.NULL, 0, 0

@@ -1,3 +1,3 @@
-from spansvm.core.loops cimport idx
+from spansvm.core.structs cimport idx
 
 cdef double _exp(double x) noexcept nogil

@@ -1,6 +1,6 @@
 # A quadratic program and a feasible point of it.
 
-from .loops cimport Matrix, idx
+from .structs cimport Matrix, idx
 from .scratch cimport Scratch
 
 # minimise 1/2 x'Kx + c'x with sum(x) fixed and lo <= x <= hi

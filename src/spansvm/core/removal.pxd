@@ -1,7 +1,7 @@
 # Paths along which vectors leave a solution.
 
 from .changed cimport Changed
-from .loops cimport Motion, flag, idx
+from .structs cimport Motion, flag, idx
 from .scratch cimport Scratch
 from .system cimport System
 from .tableau cimport Tableau

@@ -21,7 +21,6 @@ import cython
 import numpy as np
 from cython.cimports.libc.math import INFINITY, NAN, fabs, isinf
 from cython.cimports.libc.string import memcpy
-from cython.cimports.spansvm.core.arrays import matrix_of
 from cython.cimports.spansvm.core.changed import (
     add_changed,
     clear_changed,
@@ -46,6 +45,8 @@ from cython.cimports.spansvm.core.scratch import (
     release,
     release_all,
 )
+from cython.cimports.spansvm.core.solver import point_to
+from cython.cimports.spansvm.core.structs import Matrix
 from cython.cimports.spansvm.core.tableau import (
     fill_column,
     need_row,
@@ -537,7 +538,8 @@ class Paths:
         r: cython.double[::1] = np.ascontiguousarray(vertex.residual)
         lo: cython.double[::1] = np.ascontiguousarray(vertex.lo)
         hi: cython.double[::1] = np.ascontiguousarray(vertex.hi)
-        matrix = matrix_of(K)
+        matrix: Matrix
+        point_to(cython.address(matrix), K)
         self._arrays = (K, free, projected, weights, x, r, lo, hi)
         scratch, s, v = (
             cython.address(self._scratch), cython.address(self._system),

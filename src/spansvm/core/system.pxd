@@ -1,7 +1,7 @@
 # What removals know of a trained machine, and the inverse for its in-bound vectors.
 
 from .factor cimport Factor
-from .loops cimport Matrix, idx
+from .structs cimport Matrix, idx
 from .scratch cimport Scratch
 
 # A trained machine.  Equal rows are one point, at the first of them.
@@ -26,6 +26,7 @@ ctypedef struct System:
     double* projected  # the inverse without its border
     double* weights  # its border
 
+cdef object point_to_machine(Trained* m, object K, object solution, object first)
 cdef int merge_rows(Trained* m, Scratch* scratch) except -1 nogil
 cdef int from_factor(System* s, const Factor* f, Scratch* scratch) except -1 nogil
 cdef int from_inverse(

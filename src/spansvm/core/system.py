@@ -15,6 +15,25 @@ from cython.cimports.spansvm.core.factor import (
     set_points,
 )
 from cython.cimports.spansvm.core.scratch import doubles, indices
+from cython.cimports.spansvm.core.solver import point_to
+
+
+def point_to_machine(m, K, solution, first):
+    """Let a machine be that of a DualSolution; returns the arrays, which must outlive it."""
+    y: cython.const[cython.double][::1] = solution.y
+    C: cython.const[cython.double][::1] = solution.C
+    alpha: cython.const[cython.double][::1] = solution.alpha
+    f: cython.const[cython.double][::1] = solution.decision
+    firsts: cython.const[idx][::1] = first
+    n = y.shape[0]
+    if not (C.shape[0] == n and alpha.shape[0] == n and f.shape[0] == n and firsts.shape[0] == n):
+        raise ValueError("All arrays must have a number for every row.")
+    if K.shape[0] != n or K.shape[1] != n:
+        raise ValueError("The matrix must have a row and a column for every label.")
+    point_to(cython.address(m.K), K)
+    m.n, m.y, m.C, m.alpha = n, cython.address(y[0]), cython.address(C[0]), cython.address(alpha[0])
+    m.f, m.first = cython.address(f[0]), cython.address(firsts[0])
+    return K, y, C, alpha, f, firsts
 
 
 def merge_rows(m, scratch):

@@ -1,6 +1,6 @@
 # The linear system of a solution, swept on its free vectors.
 
-from .loops cimport Matrix, idx
+from .structs cimport Matrix, idx
 from .scratch cimport Scratch
 from .system cimport System
 

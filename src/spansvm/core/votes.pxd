@@ -1,6 +1,6 @@
 # One-vs-one votes for single rows.
 
-from .loops cimport Matrix, idx
+from .structs cimport Matrix, idx
 
 # The pairs of classes, and their support vectors one pair after the other.
 ctypedef struct Pairs:

@@ -2,9 +2,9 @@
 
 import cython
 import numpy as np
-from cython.cimports.spansvm.core.arrays import matrix_of
 from cython.cimports.spansvm.core.loops import weighted_entries
 from cython.cimports.spansvm.core.scratch import Scratch, indices, release_all
+from cython.cimports.spansvm.core.solver import point_to
 
 __all__ = ["Votes"]
 
@@ -111,6 +111,7 @@ class Votes:
             Its values in the pairs of its class.
         """
         r: Row
+        matrix: Matrix
         scratch: Scratch
         places: cython.Py_ssize_t[::1] = _indices(rows)
         given: cython.Py_ssize_t[::1] = _indices(classes)
@@ -120,7 +121,7 @@ class Votes:
         found: cython.Py_ssize_t[::1] = result
         if count == 0:
             return result
-        matrix = matrix_of(K)
+        point_to(cython.address(matrix), K)
         r.K = cython.address(matrix)
         scratch.taken, scratch.count, scratch.room = cython.NULL, 0, 0
         try:
