@@ -8,7 +8,17 @@ repeated ones, shift and ridge (:class:`spansvm.systems.Factor`).
 import cython
 import numpy as np
 from cython.cimports.libc.string import memcpy
-from cython.cimports.spansvm.core import descent, factor, finish, hull, loops, moving, newton, problem
+from cython.cimports.spansvm.core import (
+    descent,
+    factor,
+    finish,
+    hull,
+    linalg,
+    loops,
+    moving,
+    newton,
+    problem,
+)
 from cython.cimports.spansvm.core.scratch import release_all
 
 __all__ = [
@@ -17,6 +27,7 @@ __all__ = [
     "factorise",
     "fill_submatrix",
     "hull_distances",
+    "invert",
     "keeps_sum",
     "kkt_gap",
     "middle_of_interval",
@@ -342,6 +353,23 @@ def factorise(K, inside: cython.const[idx][::1]):
     finally:
         factor.discard(cython.address(f))
         release_all(cython.address(memory))
+
+
+def invert(matrix: cython.const[cython.double][:, ::1]):
+    """The inverse of a matrix from its Cholesky factor, a lower triangle."""
+    n = matrix.shape[0]
+    inverse = np.array(matrix)
+    if n == 0:
+        return inverse
+    values: cython.double[:, ::1] = inverse
+    target = cython.address(values[0, 0])
+    with cython.nogil:
+        linalg.lower_inverse(target, n, n)
+        linalg.square_lower(target, n, n)
+        for a in range(n):
+            for b in range(a):
+                target[b * n + a] = target[a * n + b]
+    return inverse
 
 
 def hull_distances(
