@@ -54,6 +54,7 @@ _CLIP = 1e-10
 
 _TINY = float(np.finfo(np.float64).tiny)
 
+
 class Factor(NamedTuple):
     """Cholesky factor of the shifted Gram matrix of some points, and how it was computed.
 
@@ -103,10 +104,15 @@ class Blocks(Protocol):
     """A Gram matrix, as far as its in-bound system needs it."""
 
     @property
-    def dtype(self) -> np.dtype: ...
+    def dtype(self) -> np.dtype:
+        """Precision of the entries."""
+
     @property
-    def diagonal(self) -> Array: ...
-    def block(self, rows: Rows, columns: Rows) -> Array: ...
+    def diagonal(self) -> Array:
+        """``K(x_i, x_i)``."""
+
+    def block(self, rows: Rows, columns: Rows) -> Array:
+        """Some entries, in double precision."""
 
 
 def no_factor(inside: Rows) -> Factor:

@@ -216,9 +216,7 @@ class Chains:
             p.K.wide = doubles(p.scratch, entries)
         else:
             p.K.narrow = cython.cast(cython.p_float, doubles(p.scratch, (entries + 1) // 2))
-        copy_block(
-            cython.address(self.K), self.places + self.starts[m], p.n, cython.address(p.K)
-        )
+        copy_block(cython.address(self.K), self.places + self.starts[m], p.n, cython.address(p.K))
         return 0
 
     def train_one(self, m, weights, begin, steps, wanted, carry, results):

@@ -96,7 +96,11 @@ def _clear(f):
 def parts_of(f):
     """The parts of a factor, as arrays of their own."""
     n = f.n_kept if f.exists else 0
-    matrix, inside, kept = np.empty((n, n)), np.empty(f.n_inside, np.intp), np.empty(f.n_kept, np.intp)
+    matrix, inside, kept = (
+        np.empty((n, n)),
+        np.empty(f.n_inside, np.intp),
+        np.empty(f.n_kept, np.intp),
+    )
     repeated = np.empty(f.n_inside, np.bool_)
     values: cython.double[:, ::1] = matrix
     points: idx[::1] = inside
@@ -154,10 +158,12 @@ class Program:
 
     @property
     def stalled(self):
+        """Whether rounding prevents further progress."""
         return bool(self.p.stalled)
 
     @property
     def indefinite(self):
+        """Whether negative curvature was met."""
         return bool(self.p.indefinite)
 
     def settle(self, c: cython.const[cython.double][::1], tol: cython.double, max_iter: idx):
@@ -229,7 +235,12 @@ class Program:
 # Parts of it --------------------------------------------------------------------------------------
 
 
-def add_rows(g: cython.double[::1], K, rows: cython.const[idx][::1], weights: cython.const[cython.double][::1]):
+def add_rows(
+    g: cython.double[::1],
+    K,
+    rows: cython.const[idx][::1],
+    weights: cython.const[cython.double][::1],
+):
     """``g += weights @ K[rows]``."""
     matrix: Matrix
     point_to(cython.address(matrix), K)
@@ -237,7 +248,11 @@ def add_rows(g: cython.double[::1], K, rows: cython.const[idx][::1], weights: cy
         raise ValueError("Sums of rows need a weight for every row, and room for a row.")
     if rows.shape[0] == 0 or g.shape[0] == 0:
         return
-    target, index, weight = cython.address(g[0]), cython.address(rows[0]), cython.address(weights[0])
+    target, index, weight = (
+        cython.address(g[0]),
+        cython.address(rows[0]),
+        cython.address(weights[0]),
+    )
     with cython.nogil:
         loops.add_rows(target, cython.address(matrix), index, weight, rows.shape[0])
 
@@ -393,8 +408,6 @@ def hull_distances(
     rows, target = cython.address(others[0]), cython.address(squared[0])
     try:
         with cython.nogil:
-            hull.fill_distances(
-                cython.address(p), cython.address(f), rows, others.shape[0], target
-            )
+            hull.fill_distances(cython.address(p), cython.address(f), rows, others.shape[0], target)
     finally:
         release_all(cython.address(memory))
