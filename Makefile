@@ -33,16 +33,37 @@ help:
 	@echo "make reproduce  run the paper's experiments, next to its numbers (an hour and a half)"
 	@echo "make clean      delete .venv, .venv-oldest and everything that was built"
 
+# Installed packages are built from this folder, in a folder of their environment: they rebuild
+# themselves on import, with the tools they were built with, which are therefore installed as well.
+TOOLS := $(shell sed -n 's/^requires = \[\(.*\)\]/\1/p' pyproject.toml | tr -d ,)
+ifeq ($(shell command -v ninja),)
+TOOLS += ninja
+endif
+pip_install = $(1)/bin/python -m pip install --quiet
+build_in = PATH="$(abspath $(1))/bin:$$PATH" $(compiler) $(pip_install) --no-build-isolation \
+	--config-settings=build-dir=$(1)/build
+
+# A C compiler from PyPI, where there is none.
+ifeq ($(origin CC)$(shell command -v cc gcc clang),default)
+TOOLS += ziglang
+zig = $(abspath $(1))/bin/python -m ziglang
+compiler = CC="$(zig) cc -mcpu=baseline" AR="$(zig) ar"
+endif
+
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(call pip_install,$(VENV)) --upgrade pip
 
-$(VENV)/.installed-cli: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --editable ".[cli]"
+$(VENV)/.tools: pyproject.toml | $(VENV)/bin/python
+	$(call pip_install,$(VENV)) $(TOOLS)
 	@touch $@
 
-$(VENV)/.installed-dev: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --editable ".[dev]"
+$(VENV)/.installed-cli: pyproject.toml $(VENV)/.tools
+	$(call build_in,$(VENV)) --editable ".[cli]"
+	@touch $@
+
+$(VENV)/.installed-dev: pyproject.toml $(VENV)/.tools
+	$(call build_in,$(VENV)) --editable ".[dev]"
 	@touch $@ $(VENV)/.installed-cli
 
 $(OLDEST)/.installed: pyproject.toml tests/oldest.txt
@@ -50,8 +71,9 @@ $(OLDEST)/.installed: pyproject.toml tests/oldest.txt
 		{ echo "The oldest versions need Python 3.10 or 3.11: make oldest PYTHON=python3.10"; exit 1; }
 	rm -rf $(OLDEST)
 	$(PYTHON) -m venv $(OLDEST)
-	$(OLDEST)/bin/python -m pip install --quiet --upgrade pip
-	$(OLDEST)/bin/python -m pip install --quiet --constraint tests/oldest.txt --editable ".[test]"
+	$(call pip_install,$(OLDEST)) --upgrade pip
+	$(call pip_install,$(OLDEST)) --constraint tests/oldest.txt $(TOOLS)
+	$(call build_in,$(OLDEST)) --constraint tests/oldest.txt --editable ".[test]"
 	@touch $@
 
 demo: $(VENV)/.installed-cli
@@ -122,6 +144,6 @@ quality: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.promised
 
 clean:
-	rm -rf $(VENV) $(OLDEST) site .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(OLDEST) build site .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 	rm -rf .portable
