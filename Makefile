@@ -40,14 +40,16 @@ ifeq ($(shell command -v ninja),)
 TOOLS += ninja
 endif
 pip_install = $(1)/bin/python -m pip install --quiet
-build_in = PATH="$(abspath $(1))/bin:$$PATH" $(compiler) $(pip_install) --no-build-isolation \
-	--config-settings=build-dir=$(1)/build
+build_in = PATH="$(abspath $(1))/bin:$$PATH" $(pip_install) --no-build-isolation \
+	--config-settings=build-dir=$(1)/build $(compiler)
 
 # A C compiler from PyPI, where there is none.
 ifeq ($(origin CC)$(shell command -v cc gcc clang),default)
 TOOLS += ziglang
-zig = $(abspath $(1))/bin/python -m ziglang
-compiler = CC="$(zig) cc -mcpu=baseline" AR="$(zig) ar"
+zig = ['$(abspath $(1))/bin/python', '-m', 'ziglang',
+compiler = --config-settings=setup-args=--native-file=$(abspath $(1))/zig.ini
+native_file = printf '%s\n' "[binaries]" "c = $(zig) 'cc', '-mcpu=baseline']" "ar = $(zig) 'ar']" \
+	>$(1)/zig.ini
 endif
 
 $(VENV)/bin/python:
@@ -56,6 +58,7 @@ $(VENV)/bin/python:
 
 $(VENV)/.tools: pyproject.toml | $(VENV)/bin/python
 	$(call pip_install,$(VENV)) $(TOOLS)
+	@$(call native_file,$(VENV))
 	@touch $@
 
 $(VENV)/.installed-cli: pyproject.toml $(VENV)/.tools
@@ -73,6 +76,7 @@ $(OLDEST)/.installed: pyproject.toml tests/oldest.txt
 	$(PYTHON) -m venv $(OLDEST)
 	$(call pip_install,$(OLDEST)) --upgrade pip
 	$(call pip_install,$(OLDEST)) --constraint tests/oldest.txt $(TOOLS)
+	@$(call native_file,$(OLDEST))
 	$(call build_in,$(OLDEST)) --constraint tests/oldest.txt --editable ".[test]"
 	@touch $@
 
