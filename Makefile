@@ -24,6 +24,8 @@ help:
 	@echo "make portable   run the tests with the kernels of other processors (an hour)"
 	@echo "make numerical  the same for the numerical tests and the oldest processor (minutes)"
 	@echo "make bounds     the tests of the compiled core with every index checked (minutes)"
+	@echo "make checked    the same where every index of a memory view is checked (minutes)"
+	@echo "make sanitized  the same under AddressSanitizer and UBSan: reads and writes outside arrays"
 	@echo "make lint       run ruff, mypy, and zizmor on the workflows"
 	@echo "make docs       build the documentation, site/index.html; warnings are errors"
 	@echo "make theory     check the theorems on thousands of random problems (a few minutes)"
@@ -41,7 +43,7 @@ TOOLS += ninja
 endif
 pip_install = $(1)/bin/python -m pip install --quiet
 build_in = PATH="$(abspath $(1))/bin:$$PATH" $(pip_install) --no-build-isolation \
-	--config-settings=build-dir=$(1)/build $(compiler)
+	--config-settings=build-dir=$(2) $(compiler)
 
 # A C compiler from PyPI, where there is none.
 ifeq ($(origin CC)$(shell command -v cc gcc clang),default)
@@ -62,11 +64,11 @@ $(VENV)/.tools: pyproject.toml | $(VENV)/bin/python
 	@touch $@
 
 $(VENV)/.installed-cli: pyproject.toml $(VENV)/.tools
-	$(call build_in,$(VENV)) --editable ".[cli]"
+	$(call build_in,$(VENV),$(VENV)/build) --editable ".[cli]"
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml $(VENV)/.tools
-	$(call build_in,$(VENV)) --editable ".[dev]"
+	$(call build_in,$(VENV),$(VENV)/build) --editable ".[dev]"
 	@touch $@ $(VENV)/.installed-cli
 
 $(OLDEST)/.installed: pyproject.toml tests/oldest.txt
@@ -77,7 +79,7 @@ $(OLDEST)/.installed: pyproject.toml tests/oldest.txt
 	$(call pip_install,$(OLDEST)) --upgrade pip
 	$(call pip_install,$(OLDEST)) --constraint tests/oldest.txt $(TOOLS)
 	@$(call native_file,$(OLDEST))
-	$(call build_in,$(OLDEST)) --constraint tests/oldest.txt --editable ".[test]"
+	$(call build_in,$(OLDEST),$(OLDEST)/build) --constraint tests/oldest.txt --editable ".[test]"
 	@touch $@
 
 demo: $(VENV)/.installed-cli
@@ -107,6 +109,32 @@ CORE := verified together qp dual path hull inverse linalg span loo groups left_
 bounds: $(VENV)/.installed-dev
 	$(BIN)/python tests/portable.py bounds -- -m "not (long or theory)" \
 		$(CORE:%=tests/test_%.py)
+
+# The package built in another way, beside the one that is installed, and Python with it.
+built = $(call build_in,$(VENV),$(VENV)/build-$(1)) --config-settings=setup-args=-D$(1)=true \
+	--no-deps --upgrade --target $(VENV)/$(1) . && \
+	$(call with,$(1)) -c 'from importlib.util import find_spec as f; s = f("spansvm"); \
+	assert "$(VENV)/$(1)/" in s.origin, s'
+with = MESONPY_EDITABLE_SKIP=$(abspath $(VENV)/build) PYTHONPATH=$(abspath $(VENV)/$(1)) $(2) \
+	$(BIN)/python
+
+.PHONY: checked sanitized
+checked: $(VENV)/.installed-dev
+	$(call built,checked)
+	$(call with,checked) -m pytest -n 2 -m "not (long or theory)" $(CORE:%=tests/test_%.py)
+
+# Errors end the process that makes them.  A failed allocation is to be a MemoryError; Python keeps
+# memory to its end, so leaks are not looked for.  pytest must leave the standard error alone.
+REPORT := $(abspath $(VENV))/sanitizer
+sanitized_by = PYTHONMALLOC=malloc \
+	LD_PRELOAD="$(foreach name,libasan libstdc++,$(shell $(CC) -print-file-name=$(name).so))" \
+	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:log_path=$(REPORT)
+sanitized: $(VENV)/.installed-dev
+	rm -f $(REPORT).*
+	$(call built,sanitized)
+	$(call with,sanitized,$(sanitized_by)) -m pytest -n 2 -m "not (long or theory)" --capture=sys \
+		$(CORE:%=tests/test_%.py) || \
+		{ grep -hE "ERROR|located|allocated|spansvm" $(REPORT).*; exit 1; }
 
 theory: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 2 -m theory
