@@ -35,15 +35,19 @@ help:
 	@echo "make reproduce  run the paper's experiments, next to its numbers (an hour and a half)"
 	@echo "make clean      delete .venv, .venv-oldest and everything that was built"
 
-# Installed packages are built from this folder, in a folder of their environment: they rebuild
-# themselves on import, with the tools they were built with, which are therefore installed as well.
-TOOLS := $(shell sed -n 's/^requires = \[\(.*\)\]/\1/p' pyproject.toml | tr -d ,)
-ifeq ($(shell command -v ninja),)
-TOOLS += ninja
-endif
+# What is installed is built from this folder, in a folder of its environment, and builds itself
+# again on import when a source has changed: the tools are installed as well, and found whatever the
+# path is.  Those that pyproject.toml names, and ninja, which meson looks for by a variable.
+TOOLS := $(shell sed -n 's/^requires = \[\(.*\)\]/\1/p' pyproject.toml | tr -d ,) ninja
+NINJA_IS := import os, sys; os.environ.setdefault("NINJA", sys.prefix + "/bin/ninja")
 pip_install = $(1)/bin/python -m pip install --quiet
 build_in = PATH="$(abspath $(1))/bin:$$PATH" $(pip_install) --no-build-isolation \
 	--config-settings=build-dir=$(2) $(compiler)
+define install_tools
+	$(pip_install) $(2) $(TOOLS)
+	@echo '$(NINJA_IS)' >"$$($(1)/bin/python -c 'import sysconfig as s; print(s.get_path("purelib"))')/ninja.pth"
+	@$(native_file)
+endef
 
 # A C compiler from PyPI, where there is none.
 ifeq ($(origin CC)$(shell command -v cc gcc clang),default)
@@ -59,8 +63,7 @@ $(VENV)/bin/python:
 	$(call pip_install,$(VENV)) --upgrade pip
 
 $(VENV)/.tools: pyproject.toml | $(VENV)/bin/python
-	$(call pip_install,$(VENV)) $(TOOLS)
-	@$(call native_file,$(VENV))
+	$(call install_tools,$(VENV))
 	@touch $@
 
 $(VENV)/.installed-cli: pyproject.toml $(VENV)/.tools
@@ -77,8 +80,7 @@ $(OLDEST)/.installed: pyproject.toml tests/oldest.txt
 	rm -rf $(OLDEST)
 	$(PYTHON) -m venv $(OLDEST)
 	$(call pip_install,$(OLDEST)) --upgrade pip
-	$(call pip_install,$(OLDEST)) --constraint tests/oldest.txt $(TOOLS)
-	@$(call native_file,$(OLDEST))
+	$(call install_tools,$(OLDEST),--constraint tests/oldest.txt)
 	$(call build_in,$(OLDEST),$(OLDEST)/build) --constraint tests/oldest.txt --editable ".[test]"
 	@touch $@
 
