@@ -24,6 +24,8 @@ help:
 	@echo "make portable   run the tests with the kernels of other processors (an hour)"
 	@echo "make numerical  the same for the numerical tests and the oldest processor (minutes)"
 	@echo "make bounds     the tests of the compiled core with every index checked (minutes)"
+	@echo "make checked    the same where every index of a memory view is checked (minutes)"
+	@echo "make sanitized  the same under AddressSanitizer and UBSan: reads and writes outside arrays"
 	@echo "make lint       run ruff, mypy, and zizmor on the workflows"
 	@echo "make docs       build the documentation, site/index.html; warnings are errors"
 	@echo "make theory     check the theorems on thousands of random problems (a few minutes)"
@@ -33,16 +35,43 @@ help:
 	@echo "make reproduce  run the paper's experiments, next to its numbers (an hour and a half)"
 	@echo "make clean      delete .venv, .venv-oldest and everything that was built"
 
+# What is installed is built from this folder, in a folder of its environment, and builds itself
+# again on import when a source has changed: the tools are installed as well, and found whatever the
+# path is.  Those that pyproject.toml names, and ninja, which meson looks for by a variable.
+TOOLS := $(shell sed -n 's/^requires = \[\(.*\)\]/\1/p' pyproject.toml | tr -d ,) ninja
+NINJA_IS := import os, sys; os.environ.setdefault("NINJA", sys.prefix + "/bin/ninja")
+pip_install = $(1)/bin/python -m pip install --quiet
+build_in = PATH="$(abspath $(1))/bin:$$PATH" $(pip_install) --no-build-isolation \
+	--config-settings=build-dir=$(2) $(compiler)
+define install_tools
+	$(pip_install) $(2) $(TOOLS)
+	@echo '$(NINJA_IS)' >"$$($(1)/bin/python -c 'import sysconfig as s; print(s.get_path("purelib"))')/ninja.pth"
+	@$(native_file)
+endef
+
+# A C compiler from PyPI, where there is none.
+ifeq ($(origin CC)$(shell command -v cc gcc clang),default)
+TOOLS += ziglang
+zig = ['$(abspath $(1))/bin/python', '-m', 'ziglang',
+compiler = --config-settings=setup-args=--native-file=$(abspath $(1))/zig.ini
+native_file = printf '%s\n' "[binaries]" "c = $(zig) 'cc', '-mcpu=baseline']" "ar = $(zig) 'ar']" \
+	>$(1)/zig.ini
+endif
+
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(call pip_install,$(VENV)) --upgrade pip
 
-$(VENV)/.installed-cli: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --editable ".[cli]"
+$(VENV)/.tools: pyproject.toml | $(VENV)/bin/python
+	$(call install_tools,$(VENV))
 	@touch $@
 
-$(VENV)/.installed-dev: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --editable ".[dev]"
+$(VENV)/.installed-cli: pyproject.toml $(VENV)/.tools
+	$(call build_in,$(VENV),$(VENV)/build) --editable ".[cli]"
+	@touch $@
+
+$(VENV)/.installed-dev: pyproject.toml $(VENV)/.tools
+	$(call build_in,$(VENV),$(VENV)/build) --editable ".[dev]"
 	@touch $@ $(VENV)/.installed-cli
 
 $(OLDEST)/.installed: pyproject.toml tests/oldest.txt
@@ -50,8 +79,9 @@ $(OLDEST)/.installed: pyproject.toml tests/oldest.txt
 		{ echo "The oldest versions need Python 3.10 or 3.11: make oldest PYTHON=python3.10"; exit 1; }
 	rm -rf $(OLDEST)
 	$(PYTHON) -m venv $(OLDEST)
-	$(OLDEST)/bin/python -m pip install --quiet --upgrade pip
-	$(OLDEST)/bin/python -m pip install --quiet --constraint tests/oldest.txt --editable ".[test]"
+	$(call pip_install,$(OLDEST)) --upgrade pip
+	$(call install_tools,$(OLDEST),--constraint tests/oldest.txt)
+	$(call build_in,$(OLDEST),$(OLDEST)/build) --constraint tests/oldest.txt --editable ".[test]"
 	@touch $@
 
 demo: $(VENV)/.installed-cli
@@ -81,6 +111,32 @@ CORE := verified together qp dual path hull inverse linalg span loo groups left_
 bounds: $(VENV)/.installed-dev
 	$(BIN)/python tests/portable.py bounds -- -m "not (long or theory)" \
 		$(CORE:%=tests/test_%.py)
+
+# The package built in another way, beside the one that is installed, and Python with it.
+built = $(call build_in,$(VENV),$(VENV)/build-$(1)) --config-settings=setup-args=-D$(1)=true \
+	--no-deps --upgrade --target $(VENV)/$(1) . && \
+	$(call with,$(1)) -c 'from importlib.util import find_spec as f; s = f("spansvm"); \
+	assert "$(VENV)/$(1)/" in s.origin, s'
+with = MESONPY_EDITABLE_SKIP=$(abspath $(VENV)/build) PYTHONPATH=$(abspath $(VENV)/$(1)) $(2) \
+	$(BIN)/python
+
+.PHONY: checked sanitized
+checked: $(VENV)/.installed-dev
+	$(call built,checked)
+	$(call with,checked) -m pytest -n 2 -m "not (long or theory)" $(CORE:%=tests/test_%.py)
+
+# Errors end the process that makes them.  A failed allocation is to be a MemoryError; Python keeps
+# memory to its end, so leaks are not looked for.  pytest must leave the standard error alone.
+REPORT := $(abspath $(VENV))/sanitizer
+sanitized_by = PYTHONMALLOC=malloc \
+	LD_PRELOAD="$(foreach name,libasan libstdc++,$(shell $(CC) -print-file-name=$(name).so))" \
+	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:log_path=$(REPORT)
+sanitized: $(VENV)/.installed-dev
+	rm -f $(REPORT).*
+	$(call built,sanitized)
+	$(call with,sanitized,$(sanitized_by)) -m pytest -n 2 -m "not (long or theory)" --capture=sys \
+		$(CORE:%=tests/test_%.py) || \
+		{ grep -hE "ERROR|located|allocated|spansvm" $(REPORT).*; exit 1; }
 
 theory: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 2 -m theory
@@ -122,6 +178,6 @@ quality: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.promised
 
 clean:
-	rm -rf $(VENV) $(OLDEST) site .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(OLDEST) build site .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 	rm -rf .portable

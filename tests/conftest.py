@@ -4,10 +4,14 @@ import os
 import shlex
 import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+# An editable install builds what has changed when it is looked for: here, before there are workers.
+find_spec("spansvm")
 
 settings.register_profile("spansvm", deadline=None, derandomize=True, max_examples=40)
 settings.load_profile("spansvm")

@@ -13,8 +13,8 @@ import numpy as np
 
 from ._doubt import NEAR_ZERO, drops_of_bounded, drops_of_in_bound
 from ._factor import Bordered, bordered, positive
-from ._linalg import one_blas_thread
 from ._typing import Array, Mask, Rows
+from .blas import one_blas_thread
 from .dual import DualSolution, box
 from .gram import Gram
 from .span import Spans, entering, intercept_moves

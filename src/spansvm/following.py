@@ -16,16 +16,17 @@ import numpy as np
 from scipy import linalg
 
 from ._calls import addresses
-from ._descent import STALE, rounding_level
 from ._factor import Bordered, bordered, from_first, limits_of
 from ._following import KERNEL_ROUNDING, SINGULAR, follow_rows
-from ._linalg import one_blas_thread
 from ._removal import Tableau, remove_all
 from ._typing import Array, Mask, Rows
+from .blas import one_blas_thread
+from .core.solver import rounding_level
 from .dual import DualSolution, box, find_intercept
 from .gram import Gram
 from .lazy import SMALL_MATRIX, LazyGram
 from .memory import parse_budget
+from .path import STALE
 from .qp import EQUAL_SUMS, default_max_iter, kkt_gap
 from .span import removals
 

@@ -26,9 +26,9 @@ from scipy import linalg
 
 from ._factor import Bordered, bordered
 from ._group_removal import remove_group
-from ._linalg import one_blas_thread
 from ._removal import Tableau
 from ._typing import Array, Rows
+from .blas import one_blas_thread
 from .dual import DualSolution, box, find_intercept
 from .following import EXACT_TOLERANCE, Vertex, can_follow, find_vertex, make_tableau
 from .gram import Gram

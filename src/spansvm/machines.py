@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ._linalg import one_blas_thread
 from ._typing import Array, Mask, Rows
 from ._votes import count_votes
+from .blas import one_blas_thread
 from .criteria import SolvedModel
 from .dual import DualSolution
 from .kernels import Kernel, dense

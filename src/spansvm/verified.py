@@ -21,8 +21,8 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from ._linalg import one_blas_thread
 from ._typing import Array, Mask, Rows
+from .blas import one_blas_thread
 from .doubt import doubtful, predict
 from .following import Follower, can_follow
 from .left_out import (

@@ -1,3 +1,6 @@
 from spansvm.core.structs cimport idx
 
-cdef double _exp(double x) noexcept nogil
+cdef void _exponentials(
+    double* row, double own, const double* others, double gamma, idx n
+) noexcept nogil
+cdef inline double _exp(double x) noexcept nogil

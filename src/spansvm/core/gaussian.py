@@ -26,13 +26,17 @@ def to_gaussian(
         raise ValueError("There must be a squared norm for every row on either side.")
     if rows == 0 or n == 0:
         return
-    others = cython.address(right[0])
     with cython.nogil:
         for i in range(rows):
-            row, own = cython.address(products[i, 0]), left[i]
-            for j in range(n):
-                distance = own + others[j] - 2.0 * row[j]
-                row[j] = _exp(-gamma * distance if distance > 0.0 else 0.0)
+            _exponentials(
+                cython.address(products[i, 0]), left[i], cython.address(right[0]), gamma, n
+            )
+
+
+def _exponentials(row, own, others, gamma, n):
+    for j in range(n):
+        distance = own + others[j] - 2.0 * row[j]
+        row[j] = _exp(-gamma * distance if distance > 0.0 else 0.0)
 
 
 def _exp(x):
@@ -54,4 +58,5 @@ def _exp(x):
     memcpy(cython.address(bits), cython.address(shifted), 8)
     bits = (bits + 1023) << 52
     memcpy(cython.address(power), cython.address(bits), 8)
-    return (1.0 + (r + series)) * power if x >= -708.0 else 0.0
+    value = (1.0 + (r + series)) * power
+    return value if x >= -708.0 else 0.0
