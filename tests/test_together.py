@@ -9,9 +9,9 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.preprocessing import minmax_scale
 
 from spansvm import SpanSearch, SpanSVC
-from spansvm._votes import count_votes
 from spansvm.core.gaussian import to_gaussian
 from spansvm.core.solver import rounding_level
+from spansvm.core.votes import Votes
 from spansvm.criteria import SolvedModel
 from spansvm.dual import solve_dual
 from spansvm.kernels import resolve_kernel
@@ -245,10 +245,10 @@ def test_votes_are_those_of_all_values(classes):
         values[:, pair] = K[:, rows.place[rows.rows[pair]]] @ signed[part] + intercepts[pair]
     columns = np.array(rows.columns)
     np.put_along_axis(values, columns[rows.indices], own, axis=1)
-    found = count_votes(
-        K, np.arange(n), rows.indices, own, columns, rows.pair_of, rows.starts,
-        rows.place[rows.row], signed, intercepts,
-    )  # fmt: skip
+    votes = Votes(
+        columns, rows.pair_of, rows.starts, rows.place[rows.row], signed, intercepts
+    )
+    found = votes.count(K, np.arange(n), rows.indices, own)
     expected = labels(values, np.arange(classes), False)
     np.testing.assert_array_equal(found, expected)
     assert np.unique(found).size == classes
