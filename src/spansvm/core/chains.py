@@ -8,12 +8,13 @@ marked as not done: the caller trains it by itself.
 
 import cython
 import numpy as np
+from cython.cimports.libc.math import NAN
 from cython.cimports.libc.stdlib import calloc, free
 from cython.cimports.libc.string import memset
 from cython.cimports.spansvm.core.factor import discard
 from cython.cimports.spansvm.core.inverse import drop_inverse, make_room
 from cython.cimports.spansvm.core.loops import copy_block
-from cython.cimports.spansvm.core.machine import doubt_rows, leave_out, train
+from cython.cimports.spansvm.core.machine import leave_out, train
 from cython.cimports.spansvm.core.scratch import doubles, release_all
 from cython.cimports.spansvm.core.solver import point_to
 
@@ -229,7 +230,8 @@ class Chains:
                 return 0
             leave_out(own, C, cython.address(found))
             if wanted.drops:
-                doubt_rows(own, C, carry, cython.address(found))
+                for i in range(own.p.n):
+                    found.drop[i] = NAN
             results.set_done(step, m)
         return 0
 

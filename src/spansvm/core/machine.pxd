@@ -52,7 +52,6 @@ cdef int train(
     Machine* m, const double* C, const Wanted* wanted, Carry* carry, Found* found
 ) except -1 nogil
 cdef int leave_out(Machine* m, const double* C, Found* found) except -1 nogil
-cdef int doubt_rows(Machine* m, const double* C, Carry* carry, Found* found) except -1 nogil
 
 cdef bint _stays(const Problem* p, const double* lo, const double* hi) noexcept nogil
 cdef int _solve(Machine* m, double tol, Carry* carry, Found* found) except -1 nogil

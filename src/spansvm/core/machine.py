@@ -7,7 +7,6 @@ carried along) is left to :mod:`spansvm.dual`.
 import cython
 from cython.cimports.libc.math import INFINITY, fabs, sqrt
 from cython.cimports.spansvm.core.descent import Effort, Ending, run
-from cython.cimports.spansvm.core.doubt import find_drops
 from cython.cimports.spansvm.core.factor import factorise, is_of
 from cython.cimports.spansvm.core.finish import finish
 from cython.cimports.spansvm.core.hull import fill_distances
@@ -27,7 +26,6 @@ from cython.cimports.spansvm.core.problem import (
     snap,
 )
 from cython.cimports.spansvm.core.scratch import doubles, indices, release
-from cython.cimports.spansvm.core.system import System, Trained, from_factor, from_inverse
 
 
 def train(m, C, wanted, carry, found):
@@ -231,28 +229,6 @@ def leave_out(m, C, found):
                 empty += 1
     found.n_in_bound[0], found.n_bounded[0], found.n_empty[0] = inside, bounded, empty
     release(scratch, mark)
-    return 0
-
-
-def doubt_rows(m, C, carry, found):
-    """How much lower than predicted the margins of the left-out rows may be."""
-    about: Trained
-    s: System
-    p, f, v = cython.address(m.p), cython.address(carry.factor), cython.address(carry.inverse)
-    mark = p.scratch.count
-    about.K, about.n, about.y, about.C, about.first = p.K, p.n, m.y, C, m.first
-    about.alpha, about.f, about.x, about.lo, about.hi = (
-        found.alpha, found.decision, p.x, p.lo, p.hi,
-    )  # fmt: skip
-    s.size = 0
-    if v.size > 1 and v.accurate:
-        from_inverse(cython.address(s), v.M, v.room, v.points, v.size, p.scratch)
-    elif f.n_inside > 1:
-        if not f.exists:
-            factorise(f, cython.address(p.K), p.scratch)
-        from_factor(cython.address(s), f, p.scratch)
-    find_drops(cython.address(about), cython.address(s), m.squared, found.drop, p.scratch)
-    release(p.scratch, mark)
     return 0
 
 
