@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from ._typing import Array
+from ._typing import Array, Mask
 from ._validation import check_both_classes, check_labels, check_weights
 from .blas import one_blas_thread
 from .core.solver import rounding_level
@@ -68,6 +68,11 @@ class Solutions:
     def decisions(self) -> Array:
         """Decision values of the rows of all machines, one after the other."""
         return np.concatenate([solution.decision for solution in self.solutions])
+
+    @property
+    def verified(self) -> tuple[Array, Mask] | None:
+        """Left-out values whose signs are exact, and which of them are not; None if unknown."""
+        return None
 
     @property
     def drops(self) -> Array:

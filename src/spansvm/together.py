@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ._typing import Array
+from ._typing import Array, Mask
 from .blas import one_blas_thread
 from .core.chains import Chains, Results
 from .criteria import SolvedModel
@@ -80,7 +80,9 @@ class Together:
         drops : bool, default=False
             Whether it will be needed how much lower the left-out margins may be.
         """
-        wanted = float(tol), spans, spans and drops
+        drops = drops and spans
+        # With several pairs it depends on the votes which removals are followed.
+        wanted = float(tol), spans, drops, drops and self.starts.size == 2
         size, count = weights.shape[0], self.starts.size - 1
         results = Results(size, self.labels.size, count)
         others: list[dict[int, SolvedModel]] = [{} for _ in range(size)]
@@ -111,6 +113,7 @@ class Together:
         results.alpha[step, own], results.decision[step, own] = solution.alpha, solution.decision
         results.span[step, own], results.left_out[step, own] = spans.squared, spans.decision
         results.drop[step, own] = np.nan
+        results.verified[step, own], results.doubtful[step, own] = spans.decision, True
         results.intercept[step, m], results.gap[step, m] = solution.intercept, solution.gap
         results.iterations[step, m], results.n_empty[step, m] = solution.iterations, model.n_empty
         results.n_in_bound[step, m] = solution.in_bound.sum()
@@ -129,13 +132,13 @@ class JointModels(Models):
     def __init__(
         self,
         together: Together,
-        wanted: tuple[float, bool, bool],
+        wanted: tuple[float, bool, bool, bool],
         weights: Array,
         results: Results,
         step: int,
         others: dict[int, SolvedModel],
     ) -> None:
-        self._together, (_, self._spans, self._drops) = together, wanted
+        self._together, (_, self._spans, self._drops, self._exact) = together, wanted
         self._known: dict[int, SolvedModel] = dict(others)
         self._weights, self._results, self._step = weights, results, step
         self.iterations, self.intercepts = results.iterations[step], results.intercept[step]
@@ -161,6 +164,13 @@ class JointModels(Models):
     def drops(self) -> Array:
         """How much lower left-out margins may be than predicted; NaN if unknown."""
         return self._results.drop[self._step] if self._drops else super().drops
+
+    @property
+    def verified(self) -> tuple[Array, Mask] | None:
+        """Left-out values followed where their signs were doubtful, and where they still are."""
+        if not self._exact:
+            return None
+        return self._results.verified[self._step], self._results.doubtful[self._step]
 
     @property
     def decisions(self) -> Array:

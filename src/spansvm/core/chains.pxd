@@ -6,12 +6,13 @@ from .structs cimport Matrix, flag, idx
 
 # The results of a chain of weights; a row for every vector of weights.
 cdef class Results:
-    cdef readonly object alpha, decision, span, left_out, drop
-    cdef readonly object intercept, gap, iterations, n_in_bound, n_bounded, n_empty, done
-    cdef double* rows[5]
+    cdef readonly object alpha, decision, span, left_out, drop, verified
+    cdef readonly object intercept, gap, iterations, n_in_bound, n_bounded, n_empty, done, doubtful
+    cdef double* rows[6]
     cdef double* numbers[2]
     cdef idx* counts[4]
     cdef flag* _done
+    cdef flag* _doubtful
     cdef idx total, count
 
     cdef void at(self, idx step, idx machine, idx start, Found* found) noexcept nogil

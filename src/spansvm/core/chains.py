@@ -8,13 +8,12 @@ marked as not done: the caller trains it by itself.
 
 import cython
 import numpy as np
-from cython.cimports.libc.math import NAN
 from cython.cimports.libc.stdlib import calloc, free
 from cython.cimports.libc.string import memset
 from cython.cimports.spansvm.core.factor import discard
 from cython.cimports.spansvm.core.inverse import drop_inverse, make_room
 from cython.cimports.spansvm.core.loops import copy_block
-from cython.cimports.spansvm.core.machine import leave_out, train
+from cython.cimports.spansvm.core.machine import find_doubt, leave_out, train
 from cython.cimports.spansvm.core.scratch import doubles, release_all
 from cython.cimports.spansvm.core.solver import point_to
 
@@ -32,9 +31,11 @@ class Results:
 
     Attributes
     ----------
-    alpha, decision, span, left_out, drop : ndarray of shape (steps, total)
-        Multipliers, decision values, squared spans, left-out values, and how much lower than
-        predicted the margins of these may be.
+    alpha, decision, span, left_out, drop, verified : ndarray of shape (steps, total)
+        Multipliers, decision values, squared spans, left-out values, how much lower than
+        predicted the margins of these may be, and left-out values whose signs are exact.
+    doubtful : ndarray of bool of shape (steps, total)
+        Which of the latter may have the wrong sign even so.
     intercept, gap : ndarray of shape (steps, count)
     iterations, n_in_bound, n_bounded, n_empty : ndarray of int of shape (steps, count)
     done : ndarray of bool of shape (steps, count)
@@ -43,30 +44,33 @@ class Results:
 
     def __init__(self, steps: idx, total: idx, count: idx):
         self.total, self.count = total, count
-        rows, numbers = np.zeros((5, steps, total)), np.zeros((2, steps, count))
+        rows, numbers = np.zeros((6, steps, total)), np.zeros((2, steps, count))
+        doubtful = np.zeros((steps, total), np.uint8)
         counts, done = np.zeros((4, steps, count), np.intp), np.zeros((steps, count), np.uint8)
-        self.alpha, self.decision, self.span, self.left_out, self.drop = rows
+        self.alpha, self.decision, self.span, self.left_out, self.drop, self.verified = rows
         self.intercept, self.gap = numbers
         self.iterations, self.n_in_bound, self.n_bounded, self.n_empty = counts
-        self.done = done.view(np.bool_)
+        self.done, self.doubtful = done.view(np.bool_), doubtful.view(np.bool_)
         own: cython.double[:, :, ::1] = rows
         of_machines: cython.double[:, :, ::1] = numbers
         tallies: idx[:, :, ::1] = counts
         marks: cython.uchar[:, ::1] = done
-        for k in range(5):
+        for k in range(6):
             self.rows[k] = cython.address(own[k, 0, 0])
         for k in range(2):
             self.numbers[k] = cython.address(of_machines[k, 0, 0])
         for k in range(4):
             self.counts[k] = cython.address(tallies[k, 0, 0])
-        self._done = cython.address(marks[0, 0])
+        doubts: cython.uchar[:, ::1] = doubtful
+        self._done, self._doubtful = cython.address(marks[0, 0]), cython.address(doubts[0, 0])
 
     def at(self, step, machine, start, found):
         """Where the results of a machine for one vector of weights stand."""
         row, own = step * self.total + start, step * self.count + machine
         found.alpha, found.decision = self.rows[0] + row, self.rows[1] + row
         found.span, found.left_out = self.rows[2] + row, self.rows[3] + row
-        found.drop = self.rows[4] + row
+        found.drop, found.verified = self.rows[4] + row, self.rows[5] + row
+        found.doubtful = self._doubtful + row
         found.intercept, found.gap = self.numbers[0] + own, self.numbers[1] + own
         found.iterations, found.n_in_bound = self.counts[0] + own, self.counts[1] + own
         found.n_bounded, found.n_empty = self.counts[2] + own, self.counts[3] + own
@@ -107,10 +111,10 @@ class Chains:
 
     def __init__(self, K, diagonal, places, labels, first, starts, flat, limits):
         total, count = places.size, limits.size
-        state = np.zeros((5, total))
-        self.signed, self.gradient, self.low, self.high, self.squared = state
+        state = np.zeros((6, total))
+        self.signed, self.gradient, self.low, self.high, self.squared, _ = state
         self.gradient[:] = -labels
-        bounded, ready = np.zeros(total, np.uint8), np.zeros(count, np.uint8)
+        bounded, ready = np.zeros((2, total), np.uint8), np.zeros(count, np.uint8)
         sums, scales, self.drift = np.zeros(4 * total), np.zeros(2 * count), np.zeros(count)
         held = (
             K, np.ascontiguousarray(diagonal), np.ascontiguousarray(places),
@@ -124,7 +128,7 @@ class Chains:
         firsts: cython.const[idx][::1] = held[4]
         begin: cython.const[idx][::1] = held[5]
         own: cython.double[:, ::1] = state
-        marks: cython.uchar[::1] = bounded
+        marks: cython.uchar[:, ::1] = bounded
         stands: cython.uchar[::1] = ready
         carried: cython.double[::1] = sums
         scale: cython.double[::1] = scales
@@ -148,7 +152,8 @@ class Chains:
             m.lo, m.hi = cython.address(own[2, one]), cython.address(own[3, one])
             m.p.lo, m.p.hi, m.squared = m.lo, m.hi, cython.address(own[4, one])
             m.y, m.first = cython.address(y[one]), cython.address(firsts[one])
-            m.bounded, m.ready = cython.address(marks[one]), cython.address(stands[k])
+            m.bounded, m.ready = cython.address(marks[0, one]), cython.address(stands[k])
+            m.followed, m.known = cython.address(own[5, one]), cython.address(marks[1, one])
             m.carried.sums = cython.address(carried[4 * one])
             m.carried.shares = m.carried.sums + 2 * n
             m.carried.scale, m.drift = cython.address(scale[2 * k]), cython.address(drift[k])
@@ -171,14 +176,14 @@ class Chains:
             The weights of the rows of all machines in each.
         wanted : tuple
             The tolerance; whether spans are wanted, with left-out values; whether it is wanted how
-            much lower these may be.
+            much lower these may be; whether their signs are to be exact.
         results : Results
             To be filled.  Where a machine is not done, it is not at any later step either.
         begin : int, default=0
             The first step.
         """
         how: Wanted
-        how.tol, how.spans, how.drops = wanted
+        how.tol, how.spans, how.drops, how.verified = wanted
         steps, total = weights.shape[0], weights.shape[1]
         if total != results.total or self.count != results.count:
             raise ValueError("The results must have room for all rows and machines.")
@@ -230,8 +235,7 @@ class Chains:
                 return 0
             leave_out(own, C, cython.address(found))
             if wanted.drops:
-                for i in range(own.p.n):
-                    found.drop[i] = NAN
+                find_doubt(own, C, wanted, carry, cython.address(found))
             results.set_done(step, m)
         return 0
 

@@ -10,6 +10,8 @@ class Results:
     span: Array
     left_out: Array
     drop: Array
+    verified: Array
+    doubtful: Mask
     intercept: Array
     gap: Array
     iterations: Rows
@@ -43,7 +45,7 @@ class Chains:
         self,
         machines: Rows,
         weights: Array,
-        wanted: tuple[float, bool, bool],
+        wanted: tuple[float, bool, bool, bool],
         results: Results,
         begin: int = 0,
     ) -> None: ...

@@ -6,9 +6,11 @@ carried along) is left to :mod:`spansvm.dual`.
 
 import cython
 from cython.cimports.libc.math import INFINITY, fabs, sqrt
+from cython.cimports.spansvm.core.doubt import NEAR_ZERO, find_drops
 from cython.cimports.spansvm.core.descent import Effort, Ending, run
 from cython.cimports.spansvm.core.factor import factorise, is_of
 from cython.cimports.spansvm.core.finish import finish
+from cython.cimports.spansvm.core.following import Followed, follow_rows
 from cython.cimports.spansvm.core.hull import fill_distances
 from cython.cimports.spansvm.core.inverse import distances_by_inverse
 from cython.cimports.spansvm.core.moving import move_bounds
@@ -25,7 +27,8 @@ from cython.cimports.spansvm.core.problem import (
     rounding_level,
     snap,
 )
-from cython.cimports.spansvm.core.scratch import doubles, indices, release
+from cython.cimports.spansvm.core.scratch import doubles, flags, indices, release
+from cython.cimports.spansvm.core.system import from_factor, from_inverse
 
 
 def train(m, C, wanted, carry, found):
@@ -55,6 +58,8 @@ def train(m, C, wanted, carry, found):
         found.iterations[0] = 0  # the solution is the same, and so are its spans
     else:
         m.ready[0] = False
+        for i in range(n):
+            m.known[i] = False
         m.drift[0] = max(m.drift[0], rounding_level(p))
         move_bounds(p, old_lo, old_hi, cython.address(m.carried))
         m.drift[0] = max(m.drift[0], rounding_level(p))
@@ -264,3 +269,75 @@ def _enters(m, C, sign, inner, found):
         if movable and i != inner and over > most:
             enters, most = i, over
     return enters
+
+
+def find_doubt(m, C, wanted, carry, found):
+    """How much lower than predicted the left-out margins may be; their signs, if wanted."""
+    p, f, inverse = cython.address(m.p), cython.address(carry.factor), cython.address(carry.inverse)
+    scratch = p.scratch
+    mark = scratch.count
+    t: Trained
+    s: System
+    t.K, t.n, t.y, t.C, t.first = p.K, p.n, m.y, C, m.first
+    t.alpha, t.f, t.x, t.lo, t.hi = found.alpha, found.decision, p.x, m.lo, m.hi
+    if inverse.size > 0 and inverse.accurate:
+        from_inverse(
+            cython.address(s), inverse.M, inverse.room, inverse.points, inverse.size, scratch
+        )
+    else:
+        if f.n_inside > 1 and not f.exists:
+            factorise(f, cython.address(p.K), scratch)
+        from_factor(cython.address(s), f, scratch)
+    find_drops(cython.address(t), cython.address(s), m.squared, found.drop, scratch)
+    if wanted.verified:
+        _verify(m, cython.address(t), cython.address(s), found)
+    release(scratch, mark)
+    return 0
+
+
+def _verify(m, t, s, found):
+    """Follow the removals whose predicted sign is doubtful, as :mod:`spansvm.verified` says.
+
+    Those of machines with fewer than two in-bound points, or ill-conditioned ones, stay doubtful.
+    """
+    n, scratch = t.n, m.p.scratch
+    mark = scratch.count
+    rows, sums = indices(scratch, n), doubles(scratch, n)
+    positive: cython.Py_ssize_t = 0
+    negative: cython.Py_ssize_t = 0
+    count: cython.Py_ssize_t = 0
+    certain: cython.bint
+    for i in range(n):
+        sums[i] = 0.0
+        if t.C[i] > 0.0:
+            if t.y[i] > 0.0:
+                positive += 1
+            else:
+                negative += 1
+    for i in range(n):
+        found.verified[i], found.doubtful[i] = found.left_out[i], False
+        alone: cython.bint = (positive if t.y[i] > 0.0 else negative) < 2
+        if t.alpha[i] == 0.0 or alone or not t.y[i] * t.f[i] > -NEAR_ZERO:
+            continue
+        drop = found.drop[i]
+        certain = drop == -INFINITY
+        if not certain:  # not if it is not a number
+            certain = t.y[i] * found.left_out[i] > max(NEAR_ZERO, 2.0 * drop)
+        if m.known[i]:
+            found.verified[i] = m.followed[i]
+        elif not certain or drop != drop:
+            found.doubtful[i] = True
+            rows[count] = i
+            count += 1
+    if count > 0 and s.size > 1:
+        followed: Followed
+        followed.decision, followed.shift = doubles(scratch, count), doubles(scratch, count)
+        followed.met = flags(scratch, count)
+        if follow_rows(t, s, sums, rows, count, cython.address(followed), scratch):
+            for k in range(count):
+                i, value = rows[k], followed.decision[k]
+                if value == value:
+                    found.verified[i], found.doubtful[i] = value, False
+                    m.followed[i], m.known[i] = value, not followed.met[k]
+    release(scratch, mark)
+    return 0
