@@ -32,7 +32,8 @@ def follow_rows(m, known, sums, rows, count, found, scratch):
     known
         The inverse for the free points, if there are any and it is known; otherwise NULL.
     sums
-        For every row, the sum of its kernel values with all rows that take part.
+        For every row, the sum of its kernel values with all rows that take part; NULL if the mean
+        changes of other values are not wanted.
 
     Returns 0 if the machine is not one of those that can be followed here.
     """

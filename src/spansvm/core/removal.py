@@ -28,13 +28,13 @@ from cython.cimports.spansvm.core.changed import (
     make_changed,
     solve_changed,
 )
+from cython.cimports.spansvm.core.descent import answer_interrupts
 from cython.cimports.spansvm.core.loops import (
     add_rows,
     add_vector,
     find_rooms,
     first_to_stop,
     weighted_differences,
-    weighted_entries,
 )
 from cython.cimports.spansvm.core.problem import EQUAL_SUMS, OFF_BOUND, entry
 from cython.cimports.spansvm.core.scratch import (
@@ -107,6 +107,7 @@ def open_paths(p, T, v, scratch):
     p.lo, p.hi, p.aim = doubles(scratch, n), doubles(scratch, n), doubles(scratch, n)
     p.column, p.moves = doubles(scratch, n), doubles(scratch, n)
     p.driven, p.moved = flags(scratch, n), indices(scratch, n)
+    p.spent = 0.0
     make_changed(cython.address(p.changed), n, scratch)
     p.z, p.slots = doubles(scratch, p.changed.room), indices(scratch, p.changed.room)
     for i in range(n):
@@ -194,6 +195,10 @@ def _follow(p):
     for _ in range(TURNS):
         if p.left == 0.0:
             return 1
+        p.spent += m.n * (6.0 + 0.3 * p.changed.size)
+        if p.spent > 1e8:
+            answer_interrupts()
+            p.spent = 0.0
         if p.n_free == 0:
             q = _takes_over(p)
             if q < 0:
@@ -376,9 +381,8 @@ def _read_off(p):
     least, most, mean = INFINITY, -INFINITY, 0.0
     for a in range(count):
         i = looked_at[a]
-        needed = wanted - r[i] - weighted_differences(
-            cython.address(p.T.K), i, p.moved, p.moves, moved, p.level
-        )
+        needed = wanted - r[i]
+        needed -= weighted_differences(cython.address(p.T.K), i, p.moved, p.moves, moved, p.level)
         least, most = min(least, needed), max(most, needed)
         mean += needed / count
     p.intercept, p.astray = mean, most - least
@@ -449,8 +453,9 @@ def _refine(p):
 def remove_row(p, q, rest, sums, number, found):
     """Remove one row of a point, of whose bound `rest` remains; 0 if that is given up.
 
-    `sums` are, for every vector, the sums of its kernel values with all of `number` instances.
-    Afterwards the path is again at its beginning; `met` and `astray` are still those of its end.
+    `sums` are, for every vector, the sums of its kernel values with all of `number` instances; NULL
+    if the growth of the others is not wanted.  Afterwards the path is again at its beginning;
+    `met` and `astray` are still those of its end.
     """
     leaving: Leaving
     lo: cython.double = 0.0
@@ -463,7 +468,7 @@ def remove_row(p, q, rest, sums, number, found):
     leaving.points, leaving.count = cython.address(point), 1
     leaving.lo, leaving.hi = cython.address(lo), cython.address(hi)
     found.own = found.others = NAN
-    p.level = sums[q] / number
+    p.level = sums[q] / number if sums else entry(cython.address(p.T.K), q, q)
     done = _begin(p, cython.address(leaving))
     if done and p.speed > 0.0:
         _aim(p, cython.address(leaving))
@@ -485,10 +490,12 @@ def remove_row(p, q, rest, sums, number, found):
 def _grow(p, q, sums, number, found):
     """How the value of a vector, and the mean value of the others, change along a path."""
     own = weighted_differences(cython.address(p.T.K), q, p.moved, p.moves, p.n_moved, p.level)
+    found.own, found.others = own + p.intercept, 0.0
+    if not sums:
+        return
     total = 0.0  # of the growth of all, without the intercept; the changes sum to 0
     for k in range(p.n_moved):
         total += (sums[p.moved[k]] / number - p.level) * p.moves[k]
-    found.own = own + p.intercept
     found.others = (number * total - own) / max(number - 1.0, 1.0) + p.intercept
 
 
