@@ -47,6 +47,7 @@ from cython.cimports.spansvm.core.scratch import (
 )
 from cython.cimports.spansvm.core.solver import point_to
 from cython.cimports.spansvm.core.structs import Matrix
+from cython.cimports.spansvm.core.system import check_points
 from cython.cimports.spansvm.core.tableau import (
     fill_column,
     need_row,
@@ -546,6 +547,12 @@ class Paths:
         lo: cython.double[::1] = np.ascontiguousarray(vertex.lo)
         hi: cython.double[::1] = np.ascontiguousarray(vertex.hi)
         matrix: Matrix
+        n, size = x.shape[0], free.shape[0]
+        if not (r.shape[0] == n and lo.shape[0] == n and hi.shape[0] == n and K.shape == (n, n)):
+            raise ValueError("A vertex must have numbers for every row of the matrix.")
+        if not (size > 0 and weights.shape[0] == size and system.projected.shape == (size, size)):
+            raise ValueError("The inverse must be that of the free vectors.")
+        check_points(cython.address(free[0]), size, n)
         point_to(cython.address(matrix), K)
         self._arrays = (K, free, projected, weights, x, r, lo, hi)
         scratch, s, v = (
@@ -592,6 +599,9 @@ class Paths:
         error = 0.0
         if count == 0:
             return result[0], result[1], 0.0
+        if rest.shape[0] != count or sums.shape[0] != self._tableau.n:
+            raise ValueError("There must be a rest for every point, and a sum for every row.")
+        check_points(cython.address(points[0]), count, self._tableau.n)
         T, v = cython.address(self._tableau), cython.address(self._vertex)
         try:
             with cython.nogil:
@@ -625,6 +635,9 @@ class Paths:
         scratch.taken, scratch.count, scratch.room = cython.NULL, 0, 0
         if points.shape[0] == 0:
             return None
+        if lo.shape[0] != points.shape[0] or hi.shape[0] != points.shape[0]:
+            raise ValueError("There must be a box for every point.")
+        check_points(cython.address(points[0]), points.shape[0], self._tableau.n)
         leaving.points, leaving.count = cython.address(points[0]), points.shape[0]
         leaving.lo, leaving.hi = cython.address(lo[0]), cython.address(hi[0])
         try:
