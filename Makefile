@@ -44,6 +44,7 @@ pip_install = $(1)/bin/python -m pip install --quiet
 build_in = PATH="$(abspath $(1))/bin:$$PATH" $(pip_install) --no-build-isolation \
 	--config-settings=build-dir=$(2) $(compiler)
 define install_tools
+	rm -rf $(1)/build*
 	$(pip_install) $(2) $(TOOLS)
 	@echo '$(NINJA_IS)' >"$$($(1)/bin/python -c 'import sysconfig as s; print(s.get_path("purelib"))')/ninja.pth"
 	@$(native_file)
