@@ -20,7 +20,7 @@ help:
 	@echo "make test       install the test dependencies and run the tests"
 	@echo "make peers      run scikit-learn's own tests of SVC and its searches against our classes"
 	@echo "make oldest     run the tests with the oldest versions that pyproject.toml allows"
-	@echo "make coverage   run the tests and list the lines of the package they do not reach"
+	@echo "make coverage   run the tests and list the lines they do not reach, compiled ones included"
 	@echo "make portable   run the tests with the kernels of other processors (an hour)"
 	@echo "make numerical  the same for the numerical tests and the oldest processor (minutes)"
 	@echo "make bounds     the tests of the compiled core with every index checked (minutes)"
@@ -97,9 +97,6 @@ peers: $(VENV)/.installed-dev
 oldest: $(OLDEST)/.installed
 	NUMBA_CACHE_DIR=$(abspath $(OLDEST))/numba $(OLDEST)/bin/python -m pytest -n 2
 
-coverage: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -n 2 --cov --cov-report=term-missing:skip-covered
-
 .PHONY: portable numerical bounds
 portable: $(VENV)/.installed-dev
 	$(BIN)/python tests/portable.py
@@ -138,6 +135,12 @@ sanitized: $(VENV)/.installed-dev
 	$(call with,sanitized,$(sanitized_by)) -m pytest -n 2 -m "not (long or theory)" --capture=sys \
 		$(CORE:%=tests/test_%.py) || \
 		{ grep -hE "ERROR|located|allocated|spansvm" $(REPORT).*; exit 1; }
+
+coverage: $(VENV)/.installed-dev
+	$(call built,traced)
+	find $(VENV)/build-traced -name "*.gcda" -delete
+	$(call with,traced) -m pytest -n 2 --cov --cov-report=term-missing:skip-covered $(TESTS)
+	$(BIN)/python tests/traced.py $(VENV)/build-traced
 
 theory: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 2 -m theory
