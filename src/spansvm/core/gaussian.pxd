@@ -1,4 +1,4 @@
-from spansvm.core.loops cimport idx
+from spansvm.core.structs cimport idx
 
 cdef void _exponentials(
     double* row, double own, const double* others, double gamma, idx n

@@ -1,6 +1,6 @@
 # Dense linear algebra on matrices in C order, by BLAS and LAPACK.
 
-from .loops cimport idx
+from .structs cimport idx
 
 cdef bint cholesky(double* matrix, idx n) noexcept nogil
 cdef void cholesky_inverse(double* factor, idx n) noexcept nogil

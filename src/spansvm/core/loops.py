@@ -21,6 +21,14 @@ def add_vector(g, a, row, n):
         g[t] += a * row[t]
 
 
+def dot(one, other, n):
+    """``one @ other``."""
+    total = 0.0
+    for t in range(n):
+        total += one[t] * other[t]
+    return total
+
+
 def add_row(g, a, K, i):
     """``g += a * K[i]``."""
     if K.wide:

@@ -1,6 +1,6 @@
 # A quadratic program and a feasible point of it.
 
-from .loops cimport Matrix, flag, idx
+from .structs cimport Matrix, idx
 from .scratch cimport Scratch
 
 # minimise 1/2 x'Kx + c'x with sum(x) fixed and lo <= x <= hi
@@ -17,11 +17,12 @@ ctypedef struct Problem:
     bint indefinite  # negative curvature was met
     Scratch* scratch
 
+cdef double EPSILON  # of double precision
 cdef double EQUAL_SUMS
 cdef double OFF_BOUND
 cdef double STALE
 
-cdef bint is_free(const Problem* p, idx t) noexcept nogil
+cdef double entry(const Matrix* K, idx i, idx j) noexcept nogil
 cdef idx free_variables(const Problem* p, idx* index) noexcept nogil
 cdef double rounding_level(const Problem* p) noexcept nogil
 cdef double kkt_gap(const Problem* p) noexcept nogil
@@ -29,4 +30,6 @@ cdef bint keeps_sum(const Problem* p, double total) noexcept nogil
 cdef double middle_of_interval(const Problem* p) noexcept nogil
 cdef double restore_sum(Problem* p, double total) noexcept nogil
 cdef int renew_gradient(Problem* p, const double* c) except -1 nogil
-cdef double snap(Problem* p) except? -2 nogil
+cdef int snap(Problem* p, double* gap) except -1 nogil
+
+cdef double _missing(const Problem* p, double total) noexcept nogil

@@ -1,6 +1,6 @@
 # Temporary memory for code that runs without the GIL.
 
-from .loops cimport flag, idx
+from .structs cimport flag, idx
 
 # What has been taken so far, one allocation each, so that a memory checker sees their ends.
 ctypedef struct Scratch:

@@ -1,0 +1,127 @@
+"""The last step of the solver: from a solution within tolerance to the vertex itself.
+
+When the descent has reached its tolerance, the set of free variables is usually the right one.
+The bordered system of that set, ``K_FF x_F + b 1 = -c_F - K_FB x_B`` with the sum constraint,
+then gives the solution to rounding: the same from any start, in any order, on any processor.
+If the solution puts a variable outside its box or leaves one on the wrong side of its margin,
+a few variables are exchanged and the system is solved again.
+"""
+
+import cython
+from cython.cimports.spansvm.core.descent import Sweep, sweep
+from cython.cimports.spansvm.core.factor import factorise, is_of, newton_solve, set_points
+from cython.cimports.spansvm.core.inverse import change_points, start_inverse, walk
+from cython.cimports.spansvm.core.newton import newton
+from cython.cimports.spansvm.core.problem import free_variables, kkt_gap, rounding_level, snap
+from cython.cimports.spansvm.core.scratch import doubles, indices, release
+
+
+def finish(p, f, inverse, gap):
+    """Finish a solution in place.
+
+    Parameters
+    ----------
+    p : Problem
+    f : Factor
+        The factor of the free variables of a similar problem; it is reused if they are the same.
+        It becomes that of this solution; there is none if it has none, or if the solution could
+        not be finished.
+    inverse : Inverse or NULL
+        If it has points, it takes the place of the factor, whose points are then those of the
+        solution.
+    gap : pointer
+        Becomes the KKT gap.
+
+    The solution is finished at a gap of 1e-10, or 30 times the rounding level if that is larger; if
+    the rounding level is so high that more than 1e-9 would do, the system is solved once even so:
+    what the descent has accumulated is more than the rounding of the system's solution.  A Newton
+    step that could slide on is left where it is: the sweeps that follow go on from there.
+    """
+    n, scratch = p.n, p.scratch
+    mark = scratch.count
+    free, best_x, best_g = indices(scratch, n), doubles(scratch, n), doubles(scratch, n)
+    s: Sweep
+    slope: cython.double = 0.0
+    carried: cython.bint
+    target = max(1e-10, 30.0 * rounding_level(p))
+    gap[0] = kkt_gap(p)
+    best = gap[0]
+    count = free_variables(p, free)
+    _copy(best_x, p.x, n)
+    _copy(best_g, p.g, n)
+    for turn in range(40):
+        _know(p, f, inverse, free, count)
+        carried = inverse != cython.NULL and inverse.size > 0
+        if gap[0] <= target and (turn > 0 or gap[0] <= 1e-9):
+            release(scratch, mark)
+            return 0
+        if count > 0 and not (f.exists or carried):
+            break
+        if count > 1:
+            if carried:
+                walk(inverse, p)
+            elif not newton_solve(p, f):
+                # Not with the factor: if there are many solutions, the ridge of the Newton step
+                # determines which one is found.
+                newton(p, f.kept, f.n_kept, cython.address(slope))
+            snap(p, gap)
+        if gap[0] > target:
+            sweep(p, target, max(10, 2 * _violators(p, target)), cython.address(s))
+            snap(p, gap)
+        if p.indefinite:
+            break
+        if gap[0] < best:
+            best = gap[0]
+            _copy(best_x, p.x, n)
+            _copy(best_g, p.g, n)
+        count = free_variables(p, free)
+    _copy(p.x, best_x, n)
+    _copy(p.g, best_g, n)
+    set_points(f, free, free_variables(p, free))
+    if inverse:
+        inverse.size = 0  # it may be the inverse of others
+    gap[0] = best
+    release(scratch, mark)
+    return 0
+
+
+def _know(p, f, inverse, free, count):
+    """Bring the inverse or the factor to these points."""
+    carried: cython.bint = inverse != cython.NULL and inverse.size > 0
+    known: cython.bint = inverse.size == count if carried else f.exists
+    if known and is_of(f, free, count):
+        return 0
+    set_points(f, free, count)
+    if carried:
+        change_points(inverse, cython.address(p.K), free, count, p.scratch)
+        carried = inverse.size > 0
+    if not carried:
+        factorise(f, cython.address(p.K), p.scratch)
+        if inverse:
+            start_inverse(inverse, f)
+    return 0
+
+
+def _violators(p, slack):
+    """The number of variables at a bound whose gradient pulls them away from it."""
+    level = 0.0
+    count: cython.Py_ssize_t = 0
+    for t in range(p.n):
+        if p.lo[t] < p.x[t] and p.x[t] < p.hi[t]:
+            level += p.g[t]
+            count += 1
+    if count > 0:
+        level /= count
+    pulled: cython.Py_ssize_t = 0
+    for t in range(p.n):
+        if p.lo[t] < p.hi[t]:
+            if p.x[t] <= p.lo[t] and p.g[t] < level - slack:
+                pulled += 1
+            if p.x[t] >= p.hi[t] and p.g[t] > level + slack:
+                pulled += 1
+    return pulled
+
+
+def _copy(target, source, n):
+    for t in range(n):
+        target[t] = source[t]
