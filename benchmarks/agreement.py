@@ -7,12 +7,13 @@ found in other ways that should give the same:
 - cold: every candidate trained alone instead of from its neighbour;
 - shuffled grid: candidates follow each other at random;
 - permuted rows: the training rows in another order;
-- other kernels of BLAS, another target of the compiler, two threads: each in its own process.
+- other kernels of BLAS, loops built for the lowest level of processor, two threads: each in its own
+  process.
 
 A candidate agrees if none of its values differs by more than 1e-6 of the margin's unit, or of the
 value if that is larger.  The table has the share of candidates that agree, the largest difference,
 and on how many data sets `best_params_` is the same: under the version in another checkout
-(``git worktree add CHECKOUT COMMIT``), and under this one.  Results are kept in a folder, by the
+(``git worktree add CHECKOUT COMMIT``, and ``make .venv/.installed-dev`` there), and under this one.  Results are kept in a folder, by the
 hash of the sources, so that an interrupted run continues where it was.
 
 Two things limit agreement.  Where more rows lie on the margin than are independent (one-hot
@@ -52,7 +53,11 @@ AGREEMENT = 1e-6
 #: Variables of the processes; "default" is what the others are compared with.
 ENVIRONMENTS = {
     "default": {},
-    "Nehalem, generic": {"OPENBLAS_CORETYPE": "Nehalem", "NUMBA_CPU_NAME": "generic"},
+    "Nehalem, generic": {
+        "OPENBLAS_CORETYPE": "Nehalem",
+        "SPANSVM_CPU": "baseline",
+        "NUMBA_CPU_NAME": "generic",  # of versions before the core was compiled ahead
+    },
     "Sandybridge": {"OPENBLAS_CORETYPE": "Sandybridge"},
     "Haswell": {"OPENBLAS_CORETYPE": "Haswell"},
     "two threads": {"OPENBLAS_NUM_THREADS": "2"},
@@ -118,6 +123,7 @@ class Version:
 
     def __init__(self, checkout: Path, work: Path) -> None:
         self.source, self.work = checkout.resolve() / "src", work
+        self.python = checkout.resolve() / ".venv" / "bin" / "python"
         digest = hashlib.sha256()
         for file in sorted(self.source.glob("spansvm/**/*.py")):
             digest.update(str(file.relative_to(self.source)).encode() + file.read_bytes())
@@ -152,14 +158,9 @@ class Version:
             todo = self.folder / environment / "jobs.json"
             write_text(todo, json.dumps(jobs))
             kept = {k: v for k, v in os.environ.items() if not k.startswith(("OPENBLAS", "NUMBA"))}
-            target = variables.get("NUMBA_CPU_NAME", "this machine")
-            own = {
-                "OPENBLAS_NUM_THREADS": "1",
-                "NUMBA_CACHE_DIR": str(self.folder / f"compiled for {target}"),
-                "PYTHONPATH": str(self.source),
-            }
+            own = {"OPENBLAS_NUM_THREADS": "1"}
             subprocess.run(
-                [sys.executable, "-m", WORKER, str(todo), str(self.source)],
+                [str(self.python), "-m", WORKER, str(todo), str(self.source)],
                 env={**kept, **own, **variables},
                 cwd=ROOT,
                 check=True,

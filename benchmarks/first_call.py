@@ -1,105 +1,124 @@
 """``python -m benchmarks.first_call``: what the first search of a new process costs.
 
-Processor seconds of fresh processes: imports alone, the first ``SpanSearch.fit`` with an empty
-compile cache, and with a filled one; each as a ratio to the import of scikit-learn in the same
-round.  With ``--before COMMIT`` that version takes turns with this one.
+Seconds of fresh processes, as a user waits for them: what importing spansvm adds to importing
+scikit-learn, the first search of README's example, the same with GridSearchCV, and ``spansvm tune``
+on a file, to its first line and to its end.  Each is the median of several rounds in which all take
+turns; the first round, in which files come from the disk, is not counted.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
+from sklearn.datasets import load_breast_cancer
 
 from .measure import write
 
-_ROOT = Path(__file__).resolve().parents[1]
+_SKLEARN = "import sklearn.svm, sklearn.model_selection, sklearn.datasets, sklearn.pipeline"
 
-#: Each prints the processor seconds since its start; the clock starts with the process.
-_IMPORT = "import time\n{imports}\nprint(time.process_time())"
-_SKLEARN = "import sklearn.svm, sklearn.model_selection, sklearn.datasets"
+#: Each prints the seconds that it has measured.
+_IMPORT = """
+import time
+begin = time.perf_counter()
+{imports}
+print(time.perf_counter() - begin)
+"""
 _FIT = """
 import time
-{imports}
-X, y = sklearn.datasets.make_classification(200, 5, random_state=0)
-import spansvm
-begin = time.process_time()
-search = spansvm.SpanSearch(sklearn.svm.SVC(), {{"C": [0.1, 1, 10], "gamma": [0.01, 0.1]}})
+import sklearn.datasets, sklearn.model_selection
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from {module} import {name}
+X, y = sklearn.datasets.load_breast_cancer(return_X_y=True)
+grid = {{"svc__C": [0.1, 1, 10, 100], "svc__gamma": [0.001, 0.01, 0.1]}}
+search = {name}(make_pipeline(StandardScaler(), SVC()), grid, scoring={scoring!r})
+begin = time.perf_counter()
 search.fit(X, y)
-print(time.process_time() - begin)
+print(time.perf_counter() - begin)
 """
 
 
-def seconds(code: str, cache: str, source: Path) -> float:
+def printed(code: str) -> float:
     """What a fresh process prints."""
-    environment = os.environ | {
-        "PYTHONPATH": str(source),
-        "NUMBA_CACHE_DIR": cache,
-        "OPENBLAS_NUM_THREADS": "1",
-    }
     command = [sys.executable, "-W", "ignore", "-c", code]
+    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     return float(done.stdout)
 
 
-def rounds(count: int, sources: dict[str, Path]) -> Iterator[dict[str, object]]:
-    """One line per version and kind of start, for each round."""
-    both = f"{_SKLEARN}\nimport numba"
-    for number in range(count):
-        with tempfile.TemporaryDirectory() as folder:
-            anything = next(iter(sources.values()))
-            unit = seconds(_IMPORT.format(imports=_SKLEARN), folder, anything)
-            numba = seconds(_IMPORT.format(imports=both), folder, anything) - unit
-            yield {"round": number, "version": "", "what": "import scikit-learn", "seconds": unit}
-            yield {"round": number, "version": "", "what": "import numba", "seconds": numba}
-            for version, source in sources.items():
-                cache = str(Path(folder) / version)
-                for what in ("first fit, empty cache", "first fit, filled cache"):
-                    spent = seconds(_FIT.format(imports=both), cache, source)
-                    yield {"round": number, "version": version, "what": what, "seconds": spent}
+def tuned(folder: Path, *, first_line: bool) -> float:
+    """Seconds until ``spansvm tune`` prints its first line, or ends."""
+    command = [sys.executable, "-m", "spansvm", "tune", "data.csv", "--force", "--grid", "small"]
+    begin = time.perf_counter()
+    with subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        line = time.perf_counter() - begin
+        process.stdout.read()
+    if process.returncode:
+        raise SystemExit(f"{' '.join(command)} ended with {process.returncode}")
+    return line if first_line else time.perf_counter() - begin
+
+
+def measures(folder: Path) -> dict[str, Callable[[], float]]:
+    """What is measured, by name."""
+    both = _SKLEARN + "\nimport spansvm; spansvm.SpanSearch, spansvm.SpanSVC"
+    found: dict[str, Callable[[], float]] = {
+        "import of scikit-learn": lambda: printed(_IMPORT.format(imports=_SKLEARN)),
+        "import of both": lambda: printed(_IMPORT.format(imports=both)),
+    }
+    for scoring in ("accuracy", "roc_auc"):
+        for module, name in (("spansvm", "SpanSearch"), ("sklearn.model_selection", "GridSearchCV")):
+            code = _FIT.format(module=module, name=name, scoring=scoring)
+            found[f"first search, {name}, {scoring}"] = lambda code=code: printed(code)  # type: ignore[misc]
+    found["spansvm tune, first line"] = lambda: tuned(folder, first_line=True)
+    found["spansvm tune, end"] = lambda: tuned(folder, first_line=False)
+    return found
+
+
+def table(spent: dict[str, list[float]]) -> Iterator[dict[str, object]]:
+    """One line per measure, and the import of spansvm alone."""
+    both, alone = spent["import of both"], spent["import of scikit-learn"]
+    own = [a - b for a, b in zip(both, alone, strict=True)]
+    for what, seconds in {**spent, "import of spansvm beyond scikit-learn's": own}.items():
+        yield {
+            "what": what,
+            "seconds": round(float(np.median(seconds)), 3),
+            "lowest": round(min(seconds), 3),
+            "highest": round(max(seconds), 3),
+        }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--before", help="commit of another version")
+    parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
-    sources = {"now": _ROOT / "src"}
-    lines = []
-    with tempfile.TemporaryDirectory() as folder:
-        if options.before:
-            archive = Path(folder) / "before.tar"
-            command = ["git", "archive", f"--output={archive}", options.before, "src"]
-            subprocess.run(command, cwd=_ROOT, check=True)
-            shutil.unpack_archive(archive, folder)
-            sources["before"] = Path(folder) / "src"
-        for line in rounds(options.rounds, sources):
-            print(f"{line['version']:8}{line['what']:26}{line['seconds']:8.2f} s", flush=True)
-            lines.append(line)
-    units = {line["round"]: line["seconds"] for line in lines if "scikit" in str(line["what"])}
-    table = []
-    for version, what in dict.fromkeys((line["version"], line["what"]) for line in lines):
-        own = [line for line in lines if (line["version"], line["what"]) == (version, what)]
-        ratios = [line["seconds"] / units[line["round"]] for line in own]
-        table.append(
-            {
-                "version": version,
-                "what": what,
-                "processor_seconds": round(float(np.median([line["seconds"] for line in own])), 3),
-                "of_scikit_learn_import": round(float(np.median(ratios)), 3),
-                "lowest": round(min(ratios), 3),
-                "highest": round(max(ratios), 3),
-            }
-        )
-        print(table[-1])
-    write("first_call", table)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        frame = load_breast_cancer(as_frame=True).frame
+        frame.to_csv(folder / "data.csv", index=False)
+        found = measures(folder)
+        spent: dict[str, list[float]] = {what: [] for what in found}
+        for number in range(options.rounds + 1):
+            for what, measure in found.items():
+                seconds = measure()
+                if number:
+                    spent[what].append(seconds)
+    lines = list(table(spent))
+    for line in lines:
+        print(f"{line['what']:44}{line['seconds']:8.3f} s", flush=True)
+    write("first_call", lines)
 
 
 if __name__ == "__main__":

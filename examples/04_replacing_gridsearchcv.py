@@ -27,7 +27,7 @@ def main(picture: Path) -> None:
     X, y = waveform(500, seed=6)
     X_new, y_new = waveform(5000, seed=7)
     model = make_pipeline(StandardScaler(), SVC())
-    SpanSearch(model, {"svc__C": [1.0]}).fit(X, y)  # compile, or load the compiled code
+    SpanSearch(model, {"svc__C": [1.0]}).fit(X, y)  # loads what both need
 
     searches = {
         "GridSearchCV, 5 folds": GridSearchCV(model, GRID, cv=5),

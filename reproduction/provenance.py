@@ -10,7 +10,7 @@ from pathlib import Path
 
 __all__ = ["versions"]
 
-_PACKAGES = ("spansvm", "numpy", "scipy", "scikit-learn", "numba")
+_PACKAGES = ("spansvm", "numpy", "scipy", "scikit-learn")
 
 
 @cache

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
-from spansvm._linalg import one_blas_thread
+from spansvm.blas import one_blas_thread
 from spansvm.dual import solve_dual
 from spansvm.gram import Gram
 from spansvm.search import SpanSearch

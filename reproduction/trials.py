@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import LeaveOneGroupOut, StratifiedKFold
 
-from spansvm._linalg import add_rows, one_blas_thread
 from spansvm._typing import Array
+from spansvm.blas import one_blas_thread
+from spansvm.core.solver import add_rows
 from spansvm.criteria import CRITERIA, SolvedModel, span_bound
 from spansvm.dual import DualSolution
 from spansvm.gram import Gram

@@ -25,7 +25,6 @@ PLUMBING = {
     "test_benchmarks",
     "test_cli_errors",
     "test_coming_from",
-    "test_compile",
     "test_dask",
     "test_docs",
     "test_download",

@@ -26,18 +26,10 @@ FOLDER = ROOT / ".portable"
 #: What each environment sets.  Those of another architecture are left out when it comes to them.
 ENVIRONMENTS: dict[str, dict[str, str]] = {
     "default": {},
-    "nehalem": {
-        "OPENBLAS_CORETYPE": "Nehalem",
-        "SPANSVM_CPU": "baseline",
-        "NUMBA_CPU_NAME": "generic",
-    },
+    "nehalem": {"OPENBLAS_CORETYPE": "Nehalem", "SPANSVM_CPU": "baseline"},
     "sandybridge": {"OPENBLAS_CORETYPE": "Sandybridge"},
     "haswell": {"OPENBLAS_CORETYPE": "Haswell"},
-    "armv8": {
-        "OPENBLAS_CORETYPE": "ARMV8",
-        "SPANSVM_CPU": "baseline",
-        "NUMBA_CPU_NAME": "generic",
-    },
+    "armv8": {"OPENBLAS_CORETYPE": "ARMV8"},
     "neoversen1": {"OPENBLAS_CORETYPE": "NEOVERSEN1"},
     "threads": {"OPENBLAS_NUM_THREADS": "2"},
     "bounds": {"NUMBA_BOUNDSCHECK": "1"},

@@ -7,16 +7,15 @@ import pytest
 from scipy import linalg
 from threadpoolctl import threadpool_info
 
-from spansvm._linalg import (
-    _OneBlasThread,
+from spansvm.blas import _OneBlasThread, one_blas_thread
+from spansvm.core.testing import (
     cholesky,
     cholesky_inverse,
     cholesky_solve,
     lower_inverse,
     lower_solve,
-    one_blas_thread,
-    symmetric_view,
 )
+from spansvm.qp import symmetric_view
 
 
 @pytest.mark.parametrize("n", [1, 2, 31, 32, 33, 64, 65, 150])
@@ -34,7 +33,7 @@ def test_factor_inverse_and_solve(n):
     np.testing.assert_allclose(inverse, linalg.inv(matrix), rtol=1e-6, atol=1e-8)
 
     triangle = factor.copy()
-    lower_inverse(triangle, triangle.shape[0])
+    lower_inverse(triangle)
     np.testing.assert_allclose(np.tril(triangle) @ lower, np.eye(n), atol=1e-9)
 
     for columns in (rng.standard_normal((n, 5)), np.empty((n, 0))):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import rbf_kernel
 
-from spansvm._newton import newton
+from spansvm.core.solver import Program
 from spansvm.gram import Gram
 from spansvm.qp import solve_qp
 
@@ -178,7 +178,7 @@ def test_along_directions_without_curvature_a_newton_step_goes_to_the_box():
     lo, hi = np.full(4, -1e4), np.full(4, 1e4)
     x = np.zeros(4)
     g = K @ x + c
-    newton(K, x, g, lo, hi, np.arange(4))
+    Program(K, K.diagonal().copy(), lo, hi, x, g, 1e-12).newton(np.arange(4))
     np.testing.assert_allclose(g, K @ x + c, rtol=0, atol=1e-9)
     assert min(x - lo) == 0.0 or min(hi - x) == 0.0
     assert abs(x.sum()) < 1e-9

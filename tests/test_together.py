@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numba.core.errors import TypingError
 from sklearn.datasets import load_digits, load_wine
 from sklearn.exceptions import FitFailedWarning
 from sklearn.preprocessing import minmax_scale
 
 from spansvm import SpanSearch, SpanSVC
-from spansvm import _together as at
-from spansvm._calls import addresses, call
-from spansvm._compile import njit
-from spansvm._descent import STALE, rounding_level
-from spansvm._gaussian import to_gaussian
-from spansvm._newton import newton
-from spansvm._votes import count_votes
+from spansvm.core.gaussian import to_gaussian
+from spansvm.core.solver import rounding_level
+from spansvm.core.votes import Votes
 from spansvm.criteria import SolvedModel
 from spansvm.dual import solve_dual
 from spansvm.kernels import resolve_kernel
@@ -24,7 +19,7 @@ from spansvm.left_out import span_left_out
 from spansvm.machines import PairPaths, TrainedMachines
 from spansvm.pair_grams import Grams
 from spansvm.pairs import PairRows, labels
-from spansvm.path import Path
+from spansvm.path import STALE, Path
 from spansvm.together import Together
 
 TOLERANCE = 1e-3
@@ -174,15 +169,20 @@ def test_a_machine_continues_after_it_was_trained_in_the_general_way(monkeypatch
     rows = np.array([C[several.pair_rows.row] for C in weights])
     expected = Together(several).steps(rows, tol=TOLERANCE)
     other = Together(several)
-    original = other._advance
+    chains = other._chains
 
-    def failing(machines, weights, *rest):
-        original(machines, weights, *rest)
-        if machines.size > 1:  # as if the second machine had met something at the third step
-            tallies = rest[-1]
-            tallies[2:, at.DONE, 1] = 0
+    class Failing:
+        """As if the second machine had met something at the third step."""
 
-    monkeypatch.setattr(other, "_advance", failing)
+        def train(self, machines, weights, wanted, results, begin=0):
+            chains.train(machines, weights, wanted, results, begin)
+            if machines.size > 1:
+                results.done[2:, 1] = False
+
+        def __getattr__(self, name):
+            return getattr(chains, name)
+
+    monkeypatch.setattr(other, "_chains", Failing())
     for one, two in zip(expected, other.steps(rows, tol=TOLERANCE), strict=True):
         np.testing.assert_allclose(one.left_out, two.left_out, atol=1e-6)
         assert one.n_empty == two.n_empty
@@ -245,10 +245,10 @@ def test_votes_are_those_of_all_values(classes):
         values[:, pair] = K[:, rows.place[rows.rows[pair]]] @ signed[part] + intercepts[pair]
     columns = np.array(rows.columns)
     np.put_along_axis(values, columns[rows.indices], own, axis=1)
-    found = count_votes(
-        K, np.arange(n), rows.indices, own, columns, rows.pair_of, rows.starts,
-        rows.place[rows.row], signed, intercepts,
-    )  # fmt: skip
+    votes = Votes(
+        columns, rows.pair_of, rows.starts, rows.place[rows.row], signed, intercepts
+    )
+    found = votes.count(K, np.arange(n), rows.indices, own)
     expected = labels(values, np.arange(classes), False)
     np.testing.assert_array_equal(found, expected)
     assert np.unique(found).size == classes
@@ -303,12 +303,3 @@ def test_what_is_not_a_number_stays_so():
     to_gaussian(values, np.ones(1), np.ones(2), 1.0)
     assert np.isnan(values[0, 0])
     assert values[0, 1] == 1.0
-
-
-def test_an_address_is_only_used_for_the_types_it_is_for():
-    @njit
-    def wrong(K, at):
-        return call(newton, at, K, 1.0)
-
-    with pytest.raises(TypingError, match="other types"):
-        wrong(np.ones((2, 2)), addresses(np.dtype(np.float64)))

@@ -43,7 +43,7 @@ __all__ = [
 __version__ = "0.1.0"
 
 #: The module of each name, imported on first use: the help of the command line must not wait for
-#: numba and scikit-learn.
+#: scikit-learn.
 _HOMES = {
     "ClassWeighting": "weighting",
     "LooDisplay": "display",

@@ -15,11 +15,11 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from ._hull import AffineHull
-from ._linalg import one_blas_thread
 from ._typing import Array, Mask, Rows
+from .blas import one_blas_thread
 from .dual import DualSolution
 from .gram import Gram, as_gram
+from .hull import AffineHull
 from .methods import METHODS
 from .span import (
     Spans,

@@ -2,7 +2,7 @@
 
 Two questions, two doubts.  For ranking scores and probabilities: how far the value may be off
 (:mod:`spansvm.values`).  For counting errors: how much lower the margin may be
-(:mod:`spansvm._doubt`), and so whether the predicted sign may be wrong (:func:`doubtful`).
+(:mod:`spansvm.core.doubt`), and so whether the predicted sign may be wrong (:func:`doubtful`).
 """
 
 from __future__ import annotations
@@ -11,19 +11,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._doubt import NEAR_ZERO, drops_of_bounded, drops_of_in_bound
-from ._factor import Bordered, bordered, positive
-from ._linalg import one_blas_thread
 from ._typing import Array, Mask, Rows
+from .blas import one_blas_thread
+from .core.doubt import drops_of_bounded, drops_of_in_bound
 from .dual import DualSolution, box
 from .gram import Gram
 from .span import Spans, entering, intercept_moves
+from .systems import Bordered, bordered, positive
 
 __all__ = ["SAFETY", "Prediction", "doubtful", "predict"]
 
 #: Errors are counted from exact values if the predicted margin is smaller than this multiple of
 #: what it may be off by, or so small that it may be 0.
 SAFETY = 2.0
+
+#: Margins that are closer to 0 may be 0.
+_NEAR_ZERO = 1e-9
 
 #: Multipliers whose relative difference is smaller are equal.
 _EQUAL = 1e-9
@@ -52,7 +55,7 @@ class Prediction:
         How far the value may be off: infinite if the in-bound vectors are dependent, so that the
         prediction is not unique.
     drop : ndarray of shape (l,)
-        How much lower the margin may be, to first order (:mod:`spansvm._doubt`); minus infinity
+        How much lower the margin may be, to first order (:mod:`spansvm.core.doubt`); minus infinity
         if the predicted sign is certain.
     system : Bordered or None
         The inverse of the in-bound vectors' system, if it was needed.
@@ -75,9 +78,9 @@ def doubtful(margin: Array, predicted: Array, drop: Array) -> Mask:
     drop : ndarray
         How much lower the latter may be, as in :class:`Prediction`; NaN if unknown.
     """
-    certain = (predicted > np.maximum(SAFETY * drop, NEAR_ZERO)) | np.isneginf(drop)
+    certain = (predicted > np.maximum(SAFETY * drop, _NEAR_ZERO)) | np.isneginf(drop)
     # A margin of 0 is an error only for one of the classes, if there are several pairs.
-    return (margin > -NEAR_ZERO) & ~certain
+    return (margin > -_NEAR_ZERO) & ~certain
 
 
 @one_blas_thread
@@ -118,17 +121,13 @@ def predict(gram: Gram, solution: DualSolution, spans: Spans) -> Prediction:
     for part in (bounded[start : start + step] for start in range(0, bounded.size, step)):
         to_base = gram.block(part, base)
         kernel = gram.block(part, hull) - to_base
-        over, fall = np.empty(part.size), np.empty(part.size)
-        drops_of_bounded(kernel, beta[part], P, w, *own, over, fall)
-        doubt[part], drop[part] = over, fall
+        doubt[part], drop[part] = drops_of_bounded(kernel, beta[part], P, w, *own)
         growth = (sums[part] - level) + kernel @ along + constant
         growth += number * (gram.diagonal[base] - to_base[:, 0])
         shift[part] = -beta[part] * (growth - squared[part]) / (number - 1.0)
     # In-bound vectors: the others take over, and p no longer stays on its margin.
     over, fall, grown = np.zeros((3, y.size))
-    outside, lower = np.empty((2, hull.size))
-    drops_of_in_bound(P, *own, outside, lower)
-    over[hull], fall[hull] = outside, lower
+    over[hull], fall[hull] = drops_of_in_bound(P, *own)
     growth = P @ (sums[hull] - level) + number * w - 1.0
     grown[hull] = -(x[hull] / np.diagonal(P)) * growth / (number - 1.0)
     # Equal ones take over first; what they have no room for has to move.

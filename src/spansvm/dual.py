@@ -25,8 +25,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
-from ._descent import OFF_BOUND, middle_of_interval
-from ._factor import Factor
 from ._typing import Array, Mask
 from ._validation import (
     check_both_classes,
@@ -36,10 +34,12 @@ from ._validation import (
     encode_labels,
     n_rows,
 )
+from .core.solver import middle_of_interval
 from .gram import BoundedSums, Gram, as_gram
 from .kernels import dense, kernel_of
 from .lazy import gram_of
 from .qp import EQUAL_SUMS, QPResult, check_limits, default_max_iter, keeps_sum, kkt_gap
+from .systems import Factor
 
 __all__ = [
     "DualSolution",
@@ -54,6 +54,10 @@ __all__ = [
     "train_dual",
     "warn_indefinite",
 ]
+
+#: Variables closer to a bound than this fraction of the box, or of the largest variable, may be
+#: off it by rounding alone.
+_OFF_BOUND = 1e-7
 
 #: A model that violates the KKT conditions by more than this was fitted on other data.
 _SUSPICIOUS_GAP = 0.1
@@ -377,7 +381,7 @@ def _without_rounding(gram: Gram, x: Array, g: Array, lo: Array, hi: Array) -> t
         return x, g
     below, above = (x - lo)[inside], (hi - x)[inside]
     scale = np.minimum(below + above, float(np.abs(x).max()))
-    if (np.minimum(below, above) > OFF_BOUND * scale).any():
+    if (np.minimum(below, above) > _OFF_BOUND * scale).any():
         return x, g
     at_bounds = x.copy()
     at_bounds[inside] = np.where(below < above, lo[inside], hi[inside])

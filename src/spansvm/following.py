@@ -1,4 +1,4 @@
-"""The starting point of removals: a trained machine as the tableau of :mod:`spansvm._removal`.
+"""The starting point of removals: a trained machine as a vertex, and the paths from there.
 
 Its free vectors must be affinely independent.  If they are not (a linear kernel in few dimensions,
 a tiny gamma), the dual has many solutions.  Multipliers are then moved among the dependent vectors,
@@ -15,19 +15,19 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
-from ._calls import addresses
-from ._descent import STALE, rounding_level
-from ._factor import Bordered, bordered, from_first, limits_of
-from ._following import KERNEL_ROUNDING, SINGULAR, follow_rows
-from ._linalg import one_blas_thread
-from ._removal import Tableau, remove_all
 from ._typing import Array, Mask, Rows
+from .blas import one_blas_thread
+from .core.following import follow_rows_of
+from .core.removal import Paths
+from .core.solver import rounding_level
 from .dual import DualSolution, box, find_intercept
 from .gram import Gram
 from .lazy import SMALL_MATRIX, LazyGram
 from .memory import parse_budget
+from .path import STALE
 from .qp import EQUAL_SUMS, default_max_iter, kkt_gap
 from .span import removals
+from .systems import Bordered, bordered, from_first
 
 __all__ = [
     "EXACT_TOLERANCE",
@@ -36,8 +36,8 @@ __all__ = [
     "Vertex",
     "can_follow",
     "find_vertex",
-    "make_tableau",
     "retrain",
+    "start_paths",
 ]
 
 #: Solutions that violate the KKT conditions by more than this cannot serve as starting vertices.
@@ -150,7 +150,7 @@ class Follower:
     solution : DualSolution
         The machine trained on it.
     system : Bordered, optional
-        The result of :func:`~spansvm._factor.bordered` for the in-bound vectors, if available.
+        The result of :func:`~spansvm.systems.bordered` for the in-bound vectors, if available.
     """
 
     def __init__(self, gram: Gram, solution: DualSolution, system: Bordered | None = None) -> None:
@@ -161,12 +161,8 @@ class Follower:
         self.gram, self.solution, self._system = gram, solution, system
 
     @cached_property
-    def _start(self) -> tuple[Vertex, Tableau] | None:
-        found = find_vertex(self.gram, self.solution, self._system)
-        if found is None:
-            return None
-        vertex, system = found
-        return vertex, make_tableau(self.gram, vertex.free, system)
+    def _start(self) -> tuple[Vertex, Paths] | None:
+        return start_paths(self.gram, self.solution, self._system)
 
     @one_blas_thread
     def follow(self, rows: Rows) -> Removals:
@@ -181,17 +177,14 @@ class Follower:
         known = Known.of(gram, solution)
         new = known.missing(rows)
         if new.size:
-            decision, shift, met = np.empty(new.size), np.empty(new.size), np.empty(new.size, bool)
             twins = gram.twins(solution.y)
             first = np.arange(len(gram)) if twins is None else twins.first
-            error = follow_rows(
-                gram.values, solution.y, solution.C, solution.alpha, solution.decision, first, new,
-                gram.sums_over(solution.present), limits_of(gram.dtype), addresses(gram.dtype),
-                decision, shift, met,
-            )  # fmt: skip
-            if np.isnan(error):
+            of_new = follow_rows_of(
+                gram.values, solution, first, gram.sums_over(solution.present), new
+            )
+            if of_new is None:
                 return found if self._start is None else _follow(gram, solution, *self._start, rows)
-            known.add(new, decision, shift, met, error)
+            known.add(new, *of_new)
         return known.take(rows)
 
     @one_blas_thread
@@ -217,36 +210,29 @@ def can_follow(gram: Gram, solution: DualSolution) -> bool:
 
 
 def _follow(
-    gram: Gram, solution: DualSolution, vertex: Vertex, tableau: Tableau, rows: Rows
+    gram: Gram, solution: DualSolution, vertex: Vertex, paths: Paths, rows: Rows
 ) -> Removals:
     y, twins, places = solution.y, gram.twins(solution.y), rows
-    amounts, stays = vertex.x[rows], np.zeros(rows.size, dtype=np.bool_)
-    moves = amounts != 0.0
+    rest = np.zeros(rows.size)
     if twins is not None:
         # Its twins take over what they have room for.
         places = twins.first[rows]
-        room = twins.merge(solution.C)[places] - solution.C[rows]
-        size = np.abs(vertex.x[places])
-        amounts, stays = y[rows] * np.maximum(size - room, 0.0), room > 0.0
-        moves = size - room >= -EQUAL_SUMS * size  # otherwise they are still free
+        rest = np.maximum(twins.merge(solution.C)[places] - solution.C[rows], 0.0)
+    size = np.abs(vertex.x[places])
+    moves = (size > 0.0) & (size - rest >= -EQUAL_SUMS * size)  # otherwise they are still free
     decision, shift = solution.decision[rows].copy(), np.zeros(rows.size)
-    moving = np.flatnonzero(moves)
-    _fill_rows(gram, tableau, np.unique(places[moving]))
-    residual, growth, error = np.empty(moving.size), np.empty(moving.size), np.zeros(1)
-    remove_all(
-        *tableau, vertex.x, vertex.residual, vertex.lo, vertex.hi, places[moving], amounts[moving],
-        stays[moving], gram.sums_over(solution.present), float(solution.n_instances),
-        residual, growth, np.empty(moving.size, dtype=np.bool_), error,
-    )  # fmt: skip
+    own, others, error = paths.follow_rows(
+        places[moves], rest[moves], gram.sums_over(solution.present), float(solution.n_instances)
+    )
+    value = y[rows[moves]] + vertex.residual[places[moves]] + own
     # The vertex may be at another end of the interval of the intercept.
     free = vertex.free[0]
-    growth -= solution.decision[free] - y[free] - vertex.residual[free]
+    others -= solution.decision[free] - y[free] - vertex.residual[free]
     # ||w||^2 / 2 without an instance is at most the objective with it, and |f| at most this.
     most = 1.0 + 2.0 * np.sqrt(2.0 * max(solution.objective, 0.0) * gram.diagonal.max())
-    residual[np.abs(residual + y[rows[moving]]) > 1.01 * most] = np.nan
-    decision[moving] = y[rows[moving]] + residual
-    shift[moving] = np.where(np.isnan(residual), np.nan, growth)
-    return Removals(decision, shift, float(error[0]))
+    value[np.abs(value) > 1.01 * most] = np.nan
+    decision[moves], shift[moves] = value, np.where(np.isnan(value), np.nan, others)
+    return Removals(decision, shift, error)
 
 
 def retrain(gram: Gram, solution: DualSolution, rows: Rows) -> tuple[Array, Array, Array]:
@@ -270,6 +256,16 @@ def retrain(gram: Gram, solution: DualSolution, rows: Rows) -> tuple[Array, Arra
         others[p] = False
         values[k], shifts[k] = decision[p], (decision - solution.decision)[others].mean()
     return values, shifts, gaps
+
+
+def start_paths(
+    gram: Gram, solution: DualSolution, system: Bordered | None
+) -> tuple[Vertex, Paths] | None:
+    """The vertex of a machine, and paths from there; None if there is none."""
+    if isinstance(gram, LazyGram) or not can_follow(gram, solution):
+        return None
+    found = find_vertex(gram, solution, system)
+    return None if found is None else (found[0], Paths(gram.values, *found))
 
 
 def find_vertex(
@@ -374,44 +370,3 @@ def _settle(gram: Gram, y: Array, x: Array, lo: Array, hi: Array) -> tuple[Verte
     residual = g - float(g[free].mean())
     residual[free] = 0.0
     return Vertex(x, lo, hi, residual, free), system
-
-
-def make_tableau(gram: Gram, free: Rows, system: Bordered) -> Tableau:
-    """The tableau of some free vectors, with room for its rows."""
-    n = len(gram)
-    values = gram.whole_rows(free)
-    apart = gram.diagonal - values[0] - (values[0] - gram.diagonal[free[0]])
-    scale = max(float(apart.max()), float(np.finfo(np.float64).tiny))
-    values -= values[0].copy()
-    place = np.full(n, -1, dtype=np.intp)
-    place[free] = np.arange(free.size)
-    return Tableau(
-        K=gram.values,
-        free=free,
-        place=place,
-        projected=system.projected,
-        weights=system.weights,
-        values=values,
-        scale=scale,
-        singular=max(SINGULAR, KERNEL_ROUNDING * float(np.abs(gram.diagonal).max()) / scale),
-        rows=np.empty((n, n)),
-        slot=np.full(n, -1, dtype=np.intp),
-        used=np.zeros(1, dtype=np.intp),
-    )
-
-
-def _fill_rows(gram: Gram, tableau: Tableau, wanted: Rows) -> None:
-    """Compute rows of the tableau for several vectors that are not free at once."""
-    wanted = wanted[(tableau.place[wanted] < 0) & (tableau.slot[wanted] < 0)]
-    if wanted.size == 0:
-        return
-    start = int(tableau.used[0])
-    base = tableau.free[0]
-    lean = tableau.projected @ tableau.values[:, wanted] + tableau.weights[:, None]
-    rows = tableau.rows[start : start + wanted.size]
-    np.matmul(lean.T, tableau.values, out=rows)
-    np.subtract(gram.whole_rows(wanted) - gram.whole_rows(np.array([base])), rows, out=rows)
-    rows -= rows[:, [base]]
-    rows[:, tableau.free] = -lean.T
-    tableau.slot[wanted] = np.arange(start, start + wanted.size)
-    tableau.used[0] += wanted.size

@@ -13,13 +13,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import linalg
 
-from ._descent import fill_submatrix
-from ._factor import Factor, factorise, limits_of
-from ._hull import hull_distances
-from ._linalg import add_rows, one_blas_thread, symmetric_view
-from ._moving import move_bounds
 from ._typing import Array, Mask, Rows
-from .qp import QPResult, gradient, make_feasible, refine, solve_qp
+from .blas import one_blas_thread
+from .core.solver import add_rows, fill_submatrix, move_bounds
+from .hull import hull_distances
+from .qp import QPResult, gradient, make_feasible, refine, solve_qp, symmetric_view
+from .systems import Factor, factorise
 from .twins import Twins, equal_points, first_equal
 
 __all__ = [
@@ -35,7 +34,7 @@ __all__ = [
 
 Box = tuple[Array, Array]
 
-#: The contribution of bounded vectors to the gradient; see :func:`spansvm._moving.move_bounds`.
+#: The contribution of bounded vectors to the gradient; see :mod:`spansvm.core.moving`.
 BoundedSums = tuple[Array, Array, Array]
 
 #: KKT gap of the enclosing ball, as a fraction of the largest squared norm.
@@ -116,11 +115,11 @@ class Gram:
         return self.values[rows].astype(np.float64, copy=False)
 
     def factor(self, inside: Rows) -> Factor:
-        """:func:`spansvm._factor.factorise` of these points."""
-        return factorise(self.values, inside, limits_of(self.dtype))
+        """:func:`spansvm.systems.factorise` of these points."""
+        return factorise(self.values, inside)
 
     def hull_distances(self, factor: Factor, others: Rows, squared: Array) -> None:
-        """:func:`spansvm._hull.hull_distances` of these points."""
+        """:func:`spansvm.hull.hull_distances` of these points."""
         hull_distances(self.values, self.diagonal, others, factor, squared)
 
     def add_rows(self, g: Array, rows: Rows, weights: Array) -> None:
@@ -143,7 +142,7 @@ class Gram:
         `sums` is what the previous step returned; it is overwritten too.
         """
         sums = sums or (np.zeros((2, x.size)), np.zeros((2, x.size)), np.zeros(2))
-        move_bounds(self.values, x, g, *before, *after, *sums)
+        move_bounds(self.values, x, g, before, after, sums)
         return x, g, sums
 
     def solve(

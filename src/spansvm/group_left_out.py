@@ -17,8 +17,8 @@ from functools import cached_property, partial
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ._linalg import one_blas_thread
 from ._typing import Array, Mask, Rows
+from .blas import one_blas_thread
 from .groups import Removed, Remover
 from .left_out import (
     LeftOutClasses,

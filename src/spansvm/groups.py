@@ -10,7 +10,7 @@ One inverse for all in-bound vectors serves every G: those that leave are taken 
 complement of their own size.  For a single row this is the span-rule.
 
 The exact solution is followed while the multipliers of G go to zero
-(:mod:`spansvm._group_removal`), or trained, starting from the prediction.
+(:mod:`spansvm.core.removal`), or trained, starting from the prediction.
 
 If only one class stays, the machine decides for it, with the value -1 or 1, as in leave-one-out; if
 no row stays, its value is 0.
@@ -24,17 +24,15 @@ from functools import cached_property
 import numpy as np
 from scipy import linalg
 
-from ._factor import Bordered, bordered
-from ._group_removal import remove_group
-from ._linalg import one_blas_thread
-from ._removal import Tableau
 from ._typing import Array, Rows
+from .blas import one_blas_thread
+from .core.removal import Paths
 from .dual import DualSolution, box, find_intercept
-from .following import EXACT_TOLERANCE, Vertex, can_follow, find_vertex, make_tableau
+from .following import EXACT_TOLERANCE, Vertex, start_paths
 from .gram import Gram
-from .lazy import LazyGram
 from .qp import EQUAL_SUMS, default_max_iter
 from .span import intercept_move
+from .systems import Bordered, bordered
 
 __all__ = [
     "FARTHEST_OVER",
@@ -271,60 +269,29 @@ class Remover:
         return self.retrain(members, predicted)
 
     @cached_property
-    def _start(self) -> tuple[Vertex, Tableau] | None:
-        if isinstance(self.gram, LazyGram) or not can_follow(self.gram, self.solution):
-            return None
-        found = find_vertex(self.gram, self.solution, self._system)
-        if found is None:
-            return None
-        vertex, system = found
-        return vertex, make_tableau(self.gram, vertex.free, system)
+    def _start(self) -> tuple[Vertex, Paths] | None:
+        return start_paths(self.gram, self.solution, self._system)
 
     @one_blas_thread
     def follow(self, members: Rows) -> Removed | None:
         """The solution at the end of its path; None if it cannot be followed."""
         if self._start is None:
             return None
-        vertex, tableau = self._start
-        y, x, rest = self.solution.y, vertex.x, self._rest(members)
-        lo, hi = box(y, rest)
-        # Also those that just fit into what equal rows leave them: they are no longer free.
-        fits = np.abs(x) < (1.0 - EQUAL_SUMS) * rest
-        rows = np.flatnonzero((x != 0.0) & ~fits & (rest < self._bounds))
+        vertex, paths = self._start
+        y, rest = self.solution.y, self._rest(members)
+        points = np.flatnonzero(rest < self._bounds)
+        # Others fit into what equal rows leave them.
+        fits = np.abs(vertex.x[points]) < (1.0 - EQUAL_SUMS) * rest[points]
+        if not (~fits & (vertex.x[points] != 0.0)).any():
+            return Removed(*_NOTHING, 0.0)
+        followed = paths.follow_group(points, *box(y[points], rest[points]))
+        if followed is None:
+            return None
+        moved, change, intercept = followed
         # The vertex may be at another end of the interval of the intercept.
         first = vertex.free[0]
         offset = vertex.residual[first] - (self.solution.decision[first] - y[first])
-        if rows.size == 0:
-            return Removed(*_NOTHING, 0.0)
-        moves = y[rows] * rest[rows] - x[rows]
-        if np.abs(moves).max() <= EQUAL_SUMS * np.abs(x[rows]).max():
-            return None
-        change, found = np.empty(x.size), np.zeros(2)
-        column = self._column(tableau, rows, moves)
-        done = remove_group(
-            *tableau, x, vertex.residual, lo, hi, rows, moves, column, change, found
-        )
-        if not done:
-            return None
-        moved = np.flatnonzero(change)
-        return Removed(moved, change[moved], float(found[0] + offset))
-
-    def _column(self, tableau: Tableau, rows: Rows, moves: Array) -> Array:
-        """The rows of the tableau of those that are not free, times their moves."""
-        outside = tableau.place[rows] < 0
-        rows, moves = rows[outside], moves[outside]
-        column = np.zeros(len(self.gram))
-        if rows.size == 0:
-            return column
-        base = tableau.free[:1]
-        lean = tableau.projected @ (tableau.values[:, rows] @ moves)
-        lean += tableau.weights * moves.sum()
-        self.gram.add_rows(column, rows, moves)
-        self.gram.add_rows(column, base, np.array([-moves.sum()]))
-        column -= lean @ tableau.values
-        column -= column[base[0]]
-        column[tableau.free] = -lean
-        return column
+        return Removed(moved, change, intercept + float(offset))
 
     @one_blas_thread
     def retrain(self, members: Rows, predicted: Removed | None = None) -> Removed:

@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from ._gaussian import to_gaussian
-from ._linalg import one_blas_thread
+from .blas import one_blas_thread
+from .core.gaussian import to_gaussian
 
 __all__ = [
     "KERNELS",

@@ -16,10 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ._factor import Factor, factorise, limits_of
-from ._hull import hull_distances
-from ._linalg import add_rows
 from ._typing import Array, Mask, Rows
+from .core.solver import add_rows
 from .gram import (
     BALL_TOLERANCE,
     BoundedSums,
@@ -29,10 +27,12 @@ from .gram import (
     ball_weights,
     is_indefinite,
 )
+from .hull import hull_distances
 from .kernels import Kernel, common_part, whole_matrix
 from .linear import distances_from_hull, finish_linear, start_linear
 from .memory import parse_budget
 from .qp import QPResult, keeps_sum, kkt_gap, refine
+from .systems import Factor, factorise, independent_above
 from .twins import equal_rows
 
 __all__ = ["SMALL_MATRIX", "LazyGram", "gram_of"]
@@ -246,7 +246,7 @@ class LazyGram(Gram):
     def factor(self, inside: Rows) -> Factor:
         """As :meth:`spansvm.gram.Gram.factor`."""
         own = np.ascontiguousarray(self.block(inside, inside))
-        factor = factorise(own, np.arange(inside.size), limits_of(own.dtype))
+        factor = factorise(own, np.arange(inside.size))
         return factor._replace(inside=inside, kept=inside[factor.kept])
 
     def hull_distances(self, factor: Factor, others: Rows, squared: Array) -> None:
@@ -254,7 +254,7 @@ class LazyGram(Gram):
         inside = factor.inside
         n = inside.size
         if self._few_features:
-            least = limits_of(self.dtype).independent * float(self.diagonal.max())
+            least = independent_above(self)
             squared[others] = distances_from_hull(self.X, inside, others, least)
             others = others[:0]
         step = max(_BLOCK_NUMBERS // n, 1000)

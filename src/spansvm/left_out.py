@@ -17,8 +17,8 @@ from typing import Protocol
 
 import numpy as np
 
-from ._linalg import one_blas_thread
 from ._typing import Array, Mask, Rows
+from .blas import one_blas_thread
 from .calibration import PairSigmoids, fit_sigmoid, left_out_shifts, limit_outliers
 from .machines import TrainedMachines
 from .pairs import PairRows, labels, lost, shaped

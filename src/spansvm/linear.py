@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import linalg
 
-from ._factor import Factor
 from ._typing import Array, Rows
 from .interior import interior_point
 from .kernels import dense
 from .qp import EQUAL_SUMS, kkt_gap, make_feasible, refine
+from .systems import Factor
 
 if TYPE_CHECKING:
     from .lazy import LazyGram

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ._linalg import one_blas_thread
 from ._typing import Array, Mask, Rows
-from ._votes import count_votes
+from .blas import one_blas_thread
+from .core.votes import Votes
 from .criteria import SolvedModel
 from .dual import DualSolution
 from .kernels import Kernel, dense
@@ -343,10 +343,17 @@ class TrainedMachines(Machines):
     def by_votes(self, rows: Rows, own: Array) -> np.ndarray:
         """The same, with no more values than are needed; the Gram matrix must be there."""
         pair_rows = self.pair_rows
-        return count_votes(
+        return self._votes.count(
             self.grams().whole.values, pair_rows.place[rows], self.indices[rows],
-            own[pair_rows.by_row[rows]], np.array(pair_rows.columns), pair_rows.pair_of,
-            pair_rows.starts, pair_rows.place[pair_rows.row], self.found.signed, self.intercepts,
+            own[pair_rows.by_row[rows]],
+        )  # fmt: skip
+
+    @cached_property
+    def _votes(self) -> Votes:
+        rows = self.pair_rows
+        return Votes(
+            np.array(rows.columns), rows.pair_of, rows.starts, rows.place[rows.row],
+            self.found.signed, self.intercepts,
         )  # fmt: skip
 
     def of_all_rows(self, own: Array) -> Array:

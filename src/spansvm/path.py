@@ -14,16 +14,19 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from ._descent import STALE, rounding_level
-from ._linalg import one_blas_thread
-from ._typing import Array
+from ._typing import Array, Mask
 from ._validation import check_both_classes, check_labels, check_weights
+from .blas import one_blas_thread
+from .core.solver import rounding_level
 from .criteria import SolvedModel
 from .dual import DualSolution, box, from_qp, solve_dual
 from .gram import BoundedSums, Gram, as_gram
 from .qp import default_max_iter
 
-__all__ = ["Models", "Path", "Solutions", "follow", "solve_from"]
+__all__ = ["STALE", "Models", "Path", "Solutions", "follow", "solve_from"]
+
+#: A gradient is computed anew if more rounding than this has been carried along.
+STALE = 1e-10
 
 
 class Solutions:
@@ -65,6 +68,11 @@ class Solutions:
     def decisions(self) -> Array:
         """Decision values of the rows of all machines, one after the other."""
         return np.concatenate([solution.decision for solution in self.solutions])
+
+    @property
+    def verified(self) -> tuple[Array, Mask] | None:
+        """Left-out values whose signs are exact, and which of them are not; None if unknown."""
+        return None
 
     @property
     def drops(self) -> Array:

@@ -5,7 +5,7 @@
 Three problems of the paper have this form: the dual of a weighted SVM (with the
 signs of the labels moved into ``x``), the span of a support vector within its box
 (eq. Sp_calc), and the smallest ball that encloses the training set.  Nothing here
-is specific to SVMs; the compiled loops are in ``_descent``.
+is specific to SVMs; the solver itself is compiled (:mod:`spansvm.core`).
 """
 
 from __future__ import annotations
@@ -15,12 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ._descent import EQUAL_SUMS, Descent, keeps_sum, kkt_gap, renew_gradient, restore_sum
-from ._factor import Factor, limits_of, no_factor
-from ._finish import finish
-from ._linalg import add_rows, one_blas_thread, symmetric_view
-from ._sweep import INDEFINITE
 from ._typing import Array
+from .blas import one_blas_thread
+from .core.solver import Program, add_rows, keeps_sum, kkt_gap, renew_gradient, restore_sum
+from .systems import Factor
 
 __all__ = [
     "EQUAL_SUMS",
@@ -34,7 +32,11 @@ __all__ = [
     "make_feasible",
     "refine",
     "solve_qp",
+    "symmetric_view",
 ]
+
+#: Sums of variables or of bounds whose relative difference is smaller are equal.
+EQUAL_SUMS = 1e-12
 
 #: Pairs whose curvature is below this fraction of the largest diagonal entry count as flat.
 _FLAT = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-9}
@@ -139,6 +141,19 @@ def solve_qp(
     return refine(K, diagonal, x, g, c, lo, hi, tol=tol, max_iter=max_iter)
 
 
+def symmetric_view(matrix: npt.ArrayLike) -> np.ndarray:
+    """`matrix` as compiled code takes it: in C order, float32 or float64.
+
+    No copy is made unless order or precision require one; it may be read-only.
+    """
+    array = np.asarray(matrix)
+    if array.dtype != np.float32:
+        array = np.asarray(array, dtype=np.float64)
+    if array.flags.f_contiguous and not array.flags.c_contiguous:
+        array = array.T
+    return np.ascontiguousarray(array)
+
+
 def make_feasible(
     K: np.ndarray, x: Array, g: Array, lo: Array, hi: Array, total: float
 ) -> tuple[Array, Array]:
@@ -174,18 +189,16 @@ def refine(
     solution of a similar problem.
     """
     total = float(x.sum())
-    problem = Descent(K, diagonal, lo, hi, x, g, flat_curvature(K, diagonal))
+    problem = Program(K, diagonal, lo, hi, x, g, flat_curvature(K, diagonal))
     iterations, gap = problem.settle(c, tol, max_iter)
     if not np.isfinite(g).all():
         raise ValueError("K must be finite: it contains NaN, infinity or numbers that overflow.")
     factor = None
-    if to_vertex and gap <= tol and not problem.flags[INDEFINITE]:
-        known = known or no_factor(np.empty(0, dtype=np.int64))
-        gap, factor = finish(problem, limits_of(K.dtype), known)
-        gap = max(gap, 0.0)
-    indefinite = bool(problem.flags[INDEFINITE])
-    converged = gap <= tol and bool(keeps_sum(x, total))
-    return QPResult(x, g, gap, converged, iterations, indefinite, factor)
+    if to_vertex and gap <= tol and not problem.indefinite:
+        gap, parts = problem.finish(known)
+        gap, factor = max(gap, 0.0), Factor(*parts)
+    converged = gap <= tol and keeps_sum(x, total)
+    return QPResult(x, g, gap, converged, iterations, problem.indefinite, factor)
 
 
 def flat_curvature(K: np.ndarray, diagonal: Array) -> float:

@@ -18,14 +18,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import linalg
 
-from ._factor import no_factor, positive, regularised_inverse
-from ._hull import AffineHull
-from ._linalg import one_blas_thread
 from ._typing import Array, Mask, Rows
+from .blas import one_blas_thread
 from .dual import DualSolution, box, find_intercept, warn_indefinite
 from .gram import Gram
+from .hull import AffineHull
 from .pairs import lost
 from .qp import EQUAL_SUMS, solve_qp
+from .systems import no_factor, positive, regularised_inverse
 
 __all__ = [
     "Removal",

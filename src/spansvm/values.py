@@ -27,9 +27,9 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ._descent import rounding_level
-from ._linalg import one_blas_thread
 from ._typing import Array, Rows
+from .blas import one_blas_thread
+from .core.solver import rounding_level
 from .doubt import doubtful, predict
 from .dual import DualSolution
 from .following import Follower, can_follow

@@ -21,8 +21,8 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from ._linalg import one_blas_thread
 from ._typing import Array, Mask, Rows
+from .blas import one_blas_thread
 from .doubt import doubtful, predict
 from .following import Follower, can_follow
 from .left_out import (
@@ -108,8 +108,12 @@ class VerifiedValues(SpanValues):
     @cached_property
     def _own(self) -> Array:
         with self._machines.holding_grams(), one_blas_thread:
-            own = self._machines.left_out_by_span().copy()
-            rows = self._doubtful(own)
+            verified = self._machines.found.verified
+            if verified is None:
+                own = self._machines.left_out_by_span().copy()
+                rows = self._doubtful(own)
+            else:
+                own, rows = verified[0].copy(), verified[1] & self._removable
             if rows.any():
                 self._verify(own, rows)
         return own

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import typer
 
 from ..errors import UserError
-from . import datasets, demo, evaluate, predict, tune, warmup
+from . import datasets, demo, evaluate, predict, tune
 from .options import DEBUG, NO_VALUE, Debug
 from .terminal import PartialResults, printable
 
@@ -41,7 +41,6 @@ app.command(help=predict.HELP)(predict.predict)
 app.command(help=evaluate.HELP)(evaluate.evaluate)
 app.command(help=demo.HELP)(demo.demo)
 app.command(help=datasets.HELP)(datasets.datasets)
-app.command(help=warmup.HELP)(warmup.warmup)
 
 # Newer versions of typer bundle click, so the class has no fixed location.
 _WrongUsage = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")

@@ -147,9 +147,7 @@ def factorise(f, K, scratch):
     _set_twins_aside(f, limits_of(K).twin * shift, scratch)
     if f.n_kept < n:
         _fill_block(f.matrix, K, f.kept, f.n_kept, shift)
-    f.exists = _regularise(
-        f.matrix, K, f.kept, f.n_kept, shift, shift, cython.address(f.ridge)
-    )
+    f.exists = _regularise(f.matrix, K, f.kept, f.n_kept, shift, shift, cython.address(f.ridge))
     return 0
 
 

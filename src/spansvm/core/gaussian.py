@@ -36,7 +36,7 @@ def to_gaussian(
 def _exponentials(row, own, others, gamma, n):
     for j in range(n):
         distance = own + others[j] - 2.0 * row[j]
-        row[j] = _exp(-gamma * distance if distance > 0.0 else 0.0)
+        row[j] = _exp(0.0 if distance <= 0.0 else -gamma * distance)
 
 
 def _exp(x):
@@ -59,4 +59,4 @@ def _exp(x):
     bits = (bits + 1023) << 52
     memcpy(cython.address(power), cython.address(bits), 8)
     value = (1.0 + (r + series)) * power
-    return value if x >= -708.0 else 0.0
+    return 0.0 if x < -708.0 else value

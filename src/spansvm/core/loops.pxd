@@ -20,6 +20,9 @@ cdef void gather(
 cdef double weighted_entries(
     const Matrix* K, idx i, const idx* columns, const double* weights, idx count
 ) noexcept nogil
+cdef double weighted_differences(
+    const Matrix* K, idx i, const idx* columns, const double* weights, idx count, double level
+) noexcept nogil
 cdef void copy_block(const Matrix* K, const idx* rows, idx count, Matrix* part) noexcept nogil
 cdef void row_difference(const Matrix* K, idx i, idx base, double* target) noexcept nogil
 cdef void eliminate(
@@ -48,6 +51,9 @@ cdef void _gather(
 ) noexcept nogil
 cdef double _weighted(
     const real* row, const idx* columns, const double* weights, idx count
+) noexcept nogil
+cdef double _weighted_from(
+    const real* row, const idx* columns, const double* weights, idx count, double level
 ) noexcept nogil
 cdef void _copy(const real* row, const idx* columns, idx count, real* target) noexcept nogil
 cdef void _widen(const float* row, const idx* columns, idx count, double* target) noexcept nogil

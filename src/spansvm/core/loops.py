@@ -96,6 +96,20 @@ def _weighted(row, columns, weights, count):
     return total
 
 
+def weighted_differences(K, i, columns, weights, count, level):
+    """``weights @ (K[i, columns] - level)``."""
+    if K.wide:
+        return _weighted_from(K.wide + i * K.width, columns, weights, count, level)
+    return _weighted_from(K.narrow + i * K.width, columns, weights, count, level)
+
+
+def _weighted_from(row, columns, weights, count, level):
+    total = 0.0
+    for k in range(count):
+        total += weights[k] * (row[columns[k]] - level)
+    return total
+
+
 def copy_block(K, rows, count, part):
     """``part = K[rows][:, rows]``; single precision may become double."""
     for a in range(count):

@@ -11,9 +11,7 @@ from cython.cimports.libc.stdlib import free, malloc, realloc
 def _take(s, size):
     if s.count == s.room:
         room = 2 * s.room + 32
-        grown = cython.cast(
-            cython.pp_void, realloc(s.taken, room * cython.sizeof(cython.p_void))
-        )
+        grown = cython.cast(cython.pp_void, realloc(s.taken, room * cython.sizeof(cython.p_void)))
         if not grown:
             with cython.gil:
                 raise MemoryError

@@ -8,7 +8,17 @@ repeated ones, shift and ridge (:class:`spansvm.systems.Factor`).
 import cython
 import numpy as np
 from cython.cimports.libc.string import memcpy
-from cython.cimports.spansvm.core import descent, factor, finish, hull, loops, moving, newton, problem
+from cython.cimports.spansvm.core import (
+    descent,
+    factor,
+    finish,
+    hull,
+    linalg,
+    loops,
+    moving,
+    newton,
+    problem,
+)
 from cython.cimports.spansvm.core.scratch import release_all
 
 __all__ = [
@@ -17,6 +27,7 @@ __all__ = [
     "factorise",
     "fill_submatrix",
     "hull_distances",
+    "invert",
     "keeps_sum",
     "kkt_gap",
     "middle_of_interval",
@@ -85,7 +96,11 @@ def _clear(f):
 def parts_of(f):
     """The parts of a factor, as arrays of their own."""
     n = f.n_kept if f.exists else 0
-    matrix, inside, kept = np.empty((n, n)), np.empty(f.n_inside, np.intp), np.empty(f.n_kept, np.intp)
+    matrix, inside, kept = (
+        np.empty((n, n)),
+        np.empty(f.n_inside, np.intp),
+        np.empty(f.n_kept, np.intp),
+    )
     repeated = np.empty(f.n_inside, np.bool_)
     values: cython.double[:, ::1] = matrix
     points: idx[::1] = inside
@@ -143,10 +158,12 @@ class Program:
 
     @property
     def stalled(self):
+        """Whether rounding prevents further progress."""
         return bool(self.p.stalled)
 
     @property
     def indefinite(self):
+        """Whether negative curvature was met."""
         return bool(self.p.indefinite)
 
     def settle(self, c: cython.const[cython.double][::1], tol: cython.double, max_iter: idx):
@@ -218,7 +235,12 @@ class Program:
 # Parts of it --------------------------------------------------------------------------------------
 
 
-def add_rows(g: cython.double[::1], K, rows: cython.const[idx][::1], weights: cython.const[cython.double][::1]):
+def add_rows(
+    g: cython.double[::1],
+    K,
+    rows: cython.const[idx][::1],
+    weights: cython.const[cython.double][::1],
+):
     """``g += weights @ K[rows]``."""
     matrix: Matrix
     point_to(cython.address(matrix), K)
@@ -226,7 +248,11 @@ def add_rows(g: cython.double[::1], K, rows: cython.const[idx][::1], weights: cy
         raise ValueError("Sums of rows need a weight for every row, and room for a row.")
     if rows.shape[0] == 0 or g.shape[0] == 0:
         return
-    target, index, weight = cython.address(g[0]), cython.address(rows[0]), cython.address(weights[0])
+    target, index, weight = (
+        cython.address(g[0]),
+        cython.address(rows[0]),
+        cython.address(weights[0]),
+    )
     with cython.nogil:
         loops.add_rows(target, cython.address(matrix), index, weight, rows.shape[0])
 
@@ -344,6 +370,23 @@ def factorise(K, inside: cython.const[idx][::1]):
         release_all(cython.address(memory))
 
 
+def invert(matrix: cython.const[cython.double][:, ::1]):
+    """The inverse of a matrix from its Cholesky factor, a lower triangle."""
+    n = matrix.shape[0]
+    inverse = np.array(matrix)
+    if n == 0:
+        return inverse
+    values: cython.double[:, ::1] = inverse
+    target = cython.address(values[0, 0])
+    with cython.nogil:
+        linalg.lower_inverse(target, n, n)
+        linalg.square_lower(target, n, n)
+        for a in range(n):
+            for b in range(a):
+                target[b * n + a] = target[a * n + b]
+    return inverse
+
+
 def hull_distances(
     K,
     diagonal: cython.const[cython.double][::1],
@@ -365,8 +408,6 @@ def hull_distances(
     rows, target = cython.address(others[0]), cython.address(squared[0])
     try:
         with cython.nogil:
-            hull.fill_distances(
-                cython.address(p), cython.address(f), rows, others.shape[0], target
-            )
+            hull.fill_distances(cython.address(p), cython.address(f), rows, others.shape[0], target)
     finally:
         release_all(cython.address(memory))

@@ -24,8 +24,8 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-from .._linalg import one_blas_thread
 from .._typing import Array, Mask
+from ..blas import one_blas_thread
 from ..kernels import resolve_kernel
 from ..search.candidates import candidate_estimator
 from ..search.composite import unwrap

@@ -28,8 +28,8 @@ import numpy as np
 from scipy import sparse
 from scipy.stats import norm
 
-from .._linalg import one_blas_thread
 from .._typing import Array, Mask, Rows
+from ..blas import one_blas_thread
 from ..groups import Removed, Remover
 from ..left_out import LeftOutClasses, StoredValues
 from ..pairs import errors

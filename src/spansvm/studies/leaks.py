@@ -22,8 +22,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import binom
 
-from .._linalg import one_blas_thread
 from .._typing import Mask
+from ..blas import one_blas_thread
 from ..kernels import Kernel, resolve_kernel
 from .alone import wrong_alone
 from .columns import as_numbers, codes_of, column_of

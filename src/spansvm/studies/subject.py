@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from .._linalg import one_blas_thread
 from .._typing import Array, Mask, Rows
 from .._validation import check_rows
+from ..blas import one_blas_thread
 from ..group_left_out import groups_left_out
 from ..kernels import Kernel
 from ..left_out import LeftOutClasses

@@ -1,0 +1,40 @@
+# Machines trained along a chain of weights, as Python sees them.
+
+from .machine cimport Carry, Found, Machine, Wanted
+from .scratch cimport Scratch
+from .structs cimport Matrix, flag, idx
+
+# The results of a chain of weights; a row for every vector of weights.
+cdef class Results:
+    cdef readonly object alpha, decision, span, left_out, drop, verified
+    cdef readonly object intercept, gap, iterations, n_in_bound, n_bounded, n_empty, done, doubtful
+    cdef double* rows[6]
+    cdef double* numbers[2]
+    cdef idx* counts[4]
+    cdef flag* _done
+    cdef flag* _doubtful
+    cdef idx total, count
+
+    cdef void at(self, idx step, idx machine, idx start, Found* found) noexcept nogil
+    cdef void set_done(self, idx step, idx machine) noexcept nogil
+
+# Machines on parts of one Gram matrix.
+cdef class Chains:
+    cdef readonly object signed, gradient, low, high, squared, drift
+    cdef object _held
+    cdef Matrix K
+    cdef bint whole  # whether there is one machine, with all rows in order
+    cdef Machine* machines
+    cdef const idx* places
+    cdef const idx* starts
+    cdef idx count, largest
+
+    cdef int follow(
+        self, idx m, const double* weights, idx begin, idx steps, const Wanted* wanted,
+        Results results
+    ) except -1 nogil
+    cdef int copy_matrix(self, idx m) except -1 nogil
+    cdef int train_one(
+        self, idx m, const double* weights, idx begin, idx steps, const Wanted* wanted,
+        Carry* carry, Results results
+    ) except -1 nogil

@@ -1,0 +1,255 @@
+"""Machines of all pairs of classes, each trained along a chain of weights, in one call.
+
+A pair of classes has some dozens or hundreds of rows; what Python does for each would cost more
+than its training.  The rows of all machines stand one after the other in the arrays of this
+module.  A machine that has to be trained in another way is left at that vector of weights, and
+marked as not done: the caller trains it by itself.
+"""
+
+import cython
+import numpy as np
+from cython.cimports.libc.stdlib import calloc, free
+from cython.cimports.libc.string import memset
+from cython.cimports.spansvm.core.factor import discard
+from cython.cimports.spansvm.core.inverse import drop_inverse, make_room
+from cython.cimports.spansvm.core.loops import copy_block
+from cython.cimports.spansvm.core.machine import find_doubt, leave_out, train
+from cython.cimports.spansvm.core.scratch import doubles, release_all
+from cython.cimports.spansvm.core.solver import point_to
+
+__all__ = ["Chains", "Results"]
+
+
+@cython.cclass
+class Results:
+    """What was found for each of several vectors of weights.
+
+    Parameters
+    ----------
+    steps, total, count : int
+        The numbers of vectors of weights, of rows of all machines, and of machines.
+
+    Attributes
+    ----------
+    alpha, decision, span, left_out, drop, verified : ndarray of shape (steps, total)
+        Multipliers, decision values, squared spans, left-out values, how much lower than
+        predicted the margins of these may be, and left-out values whose signs are exact.
+    doubtful : ndarray of bool of shape (steps, total)
+        Which of the latter may have the wrong sign even so.
+    intercept, gap : ndarray of shape (steps, count)
+    iterations, n_in_bound, n_bounded, n_empty : ndarray of int of shape (steps, count)
+    done : ndarray of bool of shape (steps, count)
+        Which machines were trained.
+    """
+
+    def __init__(self, steps: idx, total: idx, count: idx):
+        self.total, self.count = total, count
+        rows, numbers = np.zeros((6, steps, total)), np.zeros((2, steps, count))
+        doubtful = np.zeros((steps, total), np.uint8)
+        counts, done = np.zeros((4, steps, count), np.intp), np.zeros((steps, count), np.uint8)
+        self.alpha, self.decision, self.span, self.left_out, self.drop, self.verified = rows
+        self.intercept, self.gap = numbers
+        self.iterations, self.n_in_bound, self.n_bounded, self.n_empty = counts
+        self.done, self.doubtful = done.view(np.bool_), doubtful.view(np.bool_)
+        own: cython.double[:, :, ::1] = rows
+        of_machines: cython.double[:, :, ::1] = numbers
+        tallies: idx[:, :, ::1] = counts
+        marks: cython.uchar[:, ::1] = done
+        for k in range(6):
+            self.rows[k] = cython.address(own[k, 0, 0])
+        for k in range(2):
+            self.numbers[k] = cython.address(of_machines[k, 0, 0])
+        for k in range(4):
+            self.counts[k] = cython.address(tallies[k, 0, 0])
+        doubts: cython.uchar[:, ::1] = doubtful
+        self._done, self._doubtful = cython.address(marks[0, 0]), cython.address(doubts[0, 0])
+
+    def at(self, step, machine, start, found):
+        """Where the results of a machine for one vector of weights stand."""
+        row, own = step * self.total + start, step * self.count + machine
+        found.alpha, found.decision = self.rows[0] + row, self.rows[1] + row
+        found.span, found.left_out = self.rows[2] + row, self.rows[3] + row
+        found.drop, found.verified = self.rows[4] + row, self.rows[5] + row
+        found.doubtful = self._doubtful + row
+        found.intercept, found.gap = self.numbers[0] + own, self.numbers[1] + own
+        found.iterations, found.n_in_bound = self.counts[0] + own, self.counts[1] + own
+        found.n_bounded, found.n_empty = self.counts[2] + own, self.counts[3] + own
+
+    def set_done(self, step, machine):
+        """Mark a machine as trained."""
+        self._done[step * self.count + machine] = True
+
+
+@cython.cclass
+class Chains:
+    """Machines on parts of one Gram matrix, each standing at its latest solution.
+
+    Parameters
+    ----------
+    K : ndarray of shape (l, l)
+    diagonal : ndarray
+        Of the rows of all machines, one after the other, as the following ones.
+    places : ndarray of int
+        Their places in the matrix.
+    labels : ndarray
+    first : ndarray of int
+        Within its machine, the first row that is equal to each, with the same label.
+    starts : ndarray of int
+        Where the rows of each machine begin, and the end.
+    flat : ndarray
+        For each machine, the curvature below which a pair of variables counts as flat.
+    limits : ndarray of int
+        For each machine, the largest number of iterations.
+
+    Attributes
+    ----------
+    signed, gradient, low, high, squared : ndarray
+        Signed multipliers, gradients, boxes and squared spans, merged at the first of equal rows.
+    drift : ndarray
+        For each machine, the rounding that its gradient may carry.
+    """
+
+    def __init__(self, K, diagonal, places, labels, first, starts, flat, limits):
+        total, count = places.size, limits.size
+        state = np.zeros((6, total))
+        self.signed, self.gradient, self.low, self.high, self.squared, _ = state
+        self.gradient[:] = -labels
+        bounded, ready = np.zeros((2, total), np.uint8), np.zeros(count, np.uint8)
+        sums, scales, self.drift = np.zeros(4 * total), np.zeros(2 * count), np.zeros(count)
+        held = (
+            K, np.ascontiguousarray(diagonal), np.ascontiguousarray(places),
+            np.ascontiguousarray(labels), np.ascontiguousarray(first),
+            np.ascontiguousarray(starts), state, bounded, ready, sums, scales, self.drift,
+        )  # fmt: skip
+        self._held = held
+        diag: cython.const[cython.double][::1] = held[1]
+        rows: cython.const[idx][::1] = held[2]
+        y: cython.const[cython.double][::1] = held[3]
+        firsts: cython.const[idx][::1] = held[4]
+        begin: cython.const[idx][::1] = held[5]
+        own: cython.double[:, ::1] = state
+        marks: cython.uchar[:, ::1] = bounded
+        stands: cython.uchar[::1] = ready
+        carried: cython.double[::1] = sums
+        scale: cython.double[::1] = scales
+        drift: cython.double[::1] = self.drift
+        flats: cython.const[cython.double][::1] = np.ascontiguousarray(flat)
+        most: cython.const[idx][::1] = np.ascontiguousarray(limits)
+        point_to(cython.address(self.K), K)
+        self.count = count
+        self.machines = cython.cast(
+            cython.pointer(Machine), calloc(max(count, 1), cython.sizeof(Machine))
+        )
+        if not self.machines:
+            raise MemoryError
+        self.places, self.starts = cython.address(rows[0]), cython.address(begin[0])
+        for k in range(self.count):
+            m = self.machines + k
+            one, n = begin[k], begin[k + 1] - begin[k]
+            m.p.n, m.p.flat, m.max_iter = n, flats[k], most[k]
+            m.p.diag = cython.address(diag[one])
+            m.p.x, m.p.g = cython.address(own[0, one]), cython.address(own[1, one])
+            m.lo, m.hi = cython.address(own[2, one]), cython.address(own[3, one])
+            m.p.lo, m.p.hi, m.squared = m.lo, m.hi, cython.address(own[4, one])
+            m.y, m.first = cython.address(y[one]), cython.address(firsts[one])
+            m.bounded, m.ready = cython.address(marks[0, one]), cython.address(stands[k])
+            m.followed, m.known = cython.address(own[5, one]), cython.address(marks[1, one])
+            m.carried.sums = cython.address(carried[4 * one])
+            m.carried.shares = m.carried.sums + 2 * n
+            m.carried.scale, m.drift = cython.address(scale[2 * k]), cython.address(drift[k])
+            self.largest = max(self.largest, n)
+        self.whole = self.count == 1 and np.array_equal(places, np.arange(K.shape[0]))
+
+    def __dealloc__(self):
+        free(self.machines)
+
+    def train(
+        self, machines: cython.const[idx][::1], weights: cython.const[cython.double][:, ::1],
+        wanted, results: Results, begin: idx = 0,
+    ):  # fmt: skip
+        """Train some machines with one vector of weights after the other, and leave each row out.
+
+        Parameters
+        ----------
+        machines : ndarray of int
+        weights : ndarray of shape (steps, total)
+            The weights of the rows of all machines in each.
+        wanted : tuple
+            The tolerance; whether spans are wanted, with left-out values; whether it is wanted how
+            much lower these may be; whether their signs are to be exact.
+        results : Results
+            To be filled.  Where a machine is not done, it is not at any later step either.
+        begin : int, default=0
+            The first step.
+        """
+        how: Wanted
+        how.tol, how.spans, how.drops, how.verified = wanted
+        steps, total = weights.shape[0], weights.shape[1]
+        if total != results.total or self.count != results.count:
+            raise ValueError("The results must have room for all rows and machines.")
+        with cython.nogil:
+            for k in range(machines.shape[0]):
+                self.follow(
+                    machines[k], cython.address(weights[0, 0]), begin, steps, cython.address(how),
+                    results,
+                )  # fmt: skip
+
+    def follow(self, m, weights, begin, steps, wanted, results):
+        """One machine after the other, so that its matrix stays in the cache."""
+        memory: Scratch
+        carry: Carry
+        memset(cython.address(memory), 0, cython.sizeof(Scratch))
+        memset(cython.address(carry), 0, cython.sizeof(Carry))
+        own = self.machines + m
+        own.p.scratch, own.p.K = cython.address(memory), self.K
+        try:
+            make_room(cython.address(carry.inverse), own.p.n)
+            if not self.whole:
+                self.copy_matrix(m)
+            self.train_one(m, weights, begin, steps, wanted, cython.address(carry), results)
+        finally:
+            discard(cython.address(carry.factor))
+            drop_inverse(cython.address(carry.inverse))
+            release_all(cython.address(memory))
+        return 0
+
+    def copy_matrix(self, m):
+        """The machine's part of the Gram matrix."""
+        p = cython.address(self.machines[m].p)
+        entries = p.n * p.n
+        if self.K.wide:
+            p.K.wide = doubles(p.scratch, entries)
+        else:
+            p.K.narrow = cython.cast(cython.p_float, doubles(p.scratch, (entries + 1) // 2))
+        copy_block(cython.address(self.K), self.places + self.starts[m], p.n, cython.address(p.K))
+        return 0
+
+    def train_one(self, m, weights, begin, steps, wanted, carry, results):
+        """The chain of one machine."""
+        found: Found
+        own, start = self.machines + m, self.starts[m]
+        for step in range(begin, steps):
+            results.at(step, m, start, cython.address(found))
+            C = weights + step * results.total + start
+            if not train(own, C, wanted, carry, cython.address(found)):
+                return 0
+            leave_out(own, C, cython.address(found))
+            if wanted.drops:
+                find_doubt(own, C, wanted, carry, cython.address(found))
+            results.set_done(step, m)
+        return 0
+
+    def take(self, m: idx, signed, gradient, measures, converged):
+        """Stand at a solution that was found in another way; at the beginning if it is none.
+
+        `measures` are its intercept and its gap.
+        """
+        part = slice(self.starts[m], self.starts[m + 1])
+        self.signed[part], self.gradient[part] = signed, gradient
+        own = self.machines + m
+        own.drift[0] = own.carried.scale[0] = own.carried.scale[1] = 0.0
+        own.ready[0] = False
+        own.intercept, own.gap = measures
+        if not converged:
+            self.signed[part], self.gradient[part] = 0.0, -self._held[3][part]
+            self.low[part] = self.high[part] = 0.0

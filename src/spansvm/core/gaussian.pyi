@@ -1,0 +1,3 @@
+from .._typing import Array
+
+def to_gaussian(products: Array, left: Array, right: Array, gamma: float) -> None: ...

@@ -1,0 +1,71 @@
+# One machine: trained along a chain of weights, and each of its rows left out.
+
+from .factor cimport Factor
+from .inverse cimport Inverse
+from .moving cimport Carried
+from .problem cimport Problem
+from .scratch cimport Scratch
+from .structs cimport Matrix, flag, idx
+from .system cimport System, Trained
+
+# A weighted SVM on some rows.  Equal rows with equal labels are merged at the first of them.
+ctypedef struct Machine:
+    Problem p  # the dual; its variables are the signed multipliers
+    double* lo  # the box
+    double* hi
+    const double* y  # labels, -1 or 1
+    const idx* first  # the first row equal to each, with its label
+    double* squared  # squared spans
+    flag* bounded  # the bounded vectors whose spans are known
+    Carried carried  # what bounded vectors contribute to the gradient
+    double* drift  # rounding that the gradient may carry from larger multipliers
+    flag* ready  # whether it stands at a solution
+    double* followed  # left-out values that were followed, as long as the solution stays the same
+    flag* known  # and which of them no bound has touched
+    idx max_iter
+    double intercept  # of the latest solution
+    double gap
+
+# What was found for one vector of weights: for every row, and for the machine.
+ctypedef struct Found:
+    double* alpha
+    double* decision
+    double* span  # squared
+    double* left_out  # values predicted without the row (Theorem 2)
+    double* drop  # how much lower than predicted the margin may be
+    double* verified  # left-out values, followed exactly where their sign is doubtful
+    flag* doubtful  # which are still so
+    double* intercept
+    double* gap
+    idx* iterations
+    idx* n_in_bound
+    idx* n_bounded
+    idx* n_empty
+
+# What a chain carries from one solution to the next.
+ctypedef struct Carry:
+    Factor factor
+    Inverse inverse
+
+# How to train.
+ctypedef struct Wanted:
+    double tol
+    bint spans  # with left-out values
+    bint drops  # and how much lower these may be
+    bint verified  # and their signs, followed exactly where they are doubtful
+
+cdef int train(
+    Machine* m, const double* C, const Wanted* wanted, Carry* carry, Found* found
+) except -1 nogil
+cdef int leave_out(Machine* m, const double* C, Found* found) except -1 nogil
+cdef int find_doubt(
+    Machine* m, const double* C, const Wanted* wanted, Carry* carry, Found* found
+) except -1 nogil
+
+cdef bint _stays(const Problem* p, const double* lo, const double* hi) noexcept nogil
+cdef int _solve(Machine* m, double tol, Carry* carry, Found* found) except -1 nogil
+cdef bint _set_intercept(const Problem* p, const Factor* f, double* intercept) noexcept nogil
+cdef int _find_spans(Machine* m, Carry* carry, bint same) except -1 nogil
+cdef void _take_over(Machine* m, const double* C, idx inner, Found* found) noexcept nogil
+cdef idx _enters(const Machine* m, const double* C, double sign, idx inner, const Found* found) noexcept nogil
+cdef int _verify(Machine* m, Trained* t, const System* s, Found* found) except -1 nogil

@@ -1,0 +1,343 @@
+"""One machine, trained with one vector of weights after the other, and each of its rows left out.
+
+The usual way alone: what is unusual (a matrix that is not definite, slow convergence, rounding
+carried along) is left to :mod:`spansvm.dual`.
+"""
+
+import cython
+from cython.cimports.libc.math import INFINITY, fabs, sqrt
+from cython.cimports.spansvm.core.doubt import NEAR_ZERO, find_drops
+from cython.cimports.spansvm.core.descent import Effort, Ending, run
+from cython.cimports.spansvm.core.factor import factorise, is_of
+from cython.cimports.spansvm.core.finish import finish
+from cython.cimports.spansvm.core.following import Followed, follow_rows
+from cython.cimports.spansvm.core.hull import fill_distances
+from cython.cimports.spansvm.core.inverse import distances_by_inverse
+from cython.cimports.spansvm.core.moving import move_bounds
+from cython.cimports.spansvm.core.problem import (
+    EQUAL_SUMS,
+    OFF_BOUND,
+    STALE,
+    entry,
+    keeps_sum,
+    kkt_gap,
+    middle_of_interval,
+    renew_gradient,
+    restore_sum,
+    rounding_level,
+    snap,
+)
+from cython.cimports.spansvm.core.scratch import doubles, flags, indices, release
+from cython.cimports.spansvm.core.system import from_factor, from_inverse
+
+
+def train(m, C, wanted, carry, found):
+    """Train with the weights `C`, and find the spans if they are wanted.
+
+    Returns 0 if the machine has to be trained in another way.
+    """
+    p = cython.address(m.p)
+    n, scratch = p.n, p.scratch
+    mark = scratch.count
+    old_lo, old_hi = doubles(scratch, n), doubles(scratch, n)
+    before = indices(scratch, carry.factor.n_inside)
+    n_before = carry.factor.n_inside
+    for a in range(n_before):
+        before[a] = carry.factor.inside[a]
+    for i in range(n):
+        old_lo[i], old_hi[i] = m.lo[i], m.hi[i]
+        m.lo[i] = m.hi[i] = 0.0
+    for i in range(n):
+        if m.y[i] > 0.0:
+            m.hi[m.first[i]] += C[i]
+        else:
+            m.lo[m.first[i]] -= C[i]
+    done: cython.int = 1
+    found.intercept[0], found.gap[0] = m.intercept, m.gap
+    if m.ready[0] and _stays(p, old_lo, old_hi):
+        found.iterations[0] = 0  # the solution is the same, and so are its spans
+    else:
+        m.ready[0] = False
+        for i in range(n):
+            m.known[i] = False
+        m.drift[0] = max(m.drift[0], rounding_level(p))
+        move_bounds(p, old_lo, old_hi, cython.address(m.carried))
+        m.drift[0] = max(m.drift[0], rounding_level(p))
+        done = _solve(m, wanted.tol, carry, found)
+        if done and wanted.spans:
+            same: cython.bint = n_before > 1 and is_of(
+                cython.address(carry.factor), before, n_before
+            )
+            _find_spans(m, carry, same)
+        m.ready[0] = done
+        m.intercept, m.gap = found.intercept[0], found.gap[0]
+    release(scratch, mark)
+    return done
+
+
+def _stays(p, old_lo, old_hi):
+    """Whether a solution in an old box is that of another: nothing is, or would be, at a bound."""
+    was_inside: cython.bint
+    is_inside: cython.bint
+    for t in range(p.n):
+        x, lo, hi = p.x[t], p.lo[t], p.hi[t]
+        was_inside, is_inside = old_lo[t] < old_hi[t], lo < hi
+        if was_inside != is_inside:
+            return False
+        if x != 0.0 and not (old_lo[t] < x and x < old_hi[t] and lo < x and x < hi):
+            return False
+    return True
+
+
+def _solve(m, tol, carry, found):
+    """Descend to the vertex; 0 if something is unusual."""
+    p, f, inverse = cython.address(m.p), cython.address(carry.factor), cython.address(carry.inverse)
+    e: Effort
+    gap: cython.double = 0.0
+    lost: cython.bint
+    e.tol, e.max_iter, e.may_shrink, e.waited = tol, m.max_iter, False, 0
+    p.stalled = p.indefinite = False
+    ending = run(p, inverse, cython.address(e))
+    if inverse.size > 0:
+        f.n_inside = 0  # its points may be others now
+    if ending == Ending.SLIDE or p.stalled or p.indefinite or not e.top + e.bottom <= tol:
+        return 0
+    if not sqrt(cython.cast(cython.double, e.used)) * rounding_level(p) <= 0.01 * tol:
+        return 0
+    snap(p, cython.address(gap))
+    if gap > tol:
+        return 0
+    for turn in range(2):
+        finish(p, f, inverse, cython.address(gap))
+        lost = f.n_inside > 0 and not f.exists and inverse.size == 0
+        if p.indefinite or lost:
+            return 0
+        if turn == 1 or m.drift[0] <= STALE:
+            break
+        mark = p.scratch.count
+        constant = doubles(p.scratch, p.n)
+        for i in range(p.n):
+            constant[i] = -m.y[i]
+        renew_gradient(p, constant)
+        release(p.scratch, mark)
+        restore_sum(p, 0.0)
+        if kkt_gap(p) > tol:
+            return 0
+        m.carried.scale[0] = m.carried.scale[1] = m.drift[0] = 0.0
+    found.gap[0], found.iterations[0] = max(gap, 0.0), e.used
+    return keeps_sum(p, 0.0) and _set_intercept(p, f, found.intercept)
+
+
+def _set_intercept(p, f, intercept):
+    """Set the intercept; False if only rounding keeps the free variables off their bounds."""
+    if f.n_inside == 0:
+        intercept[0] = middle_of_interval(p)
+        return True
+    level, largest = 0.0, 0.0
+    clear: cython.bint = False
+    for t in range(p.n):
+        largest = max(largest, fabs(p.x[t]))
+    for a in range(f.n_inside):
+        i = f.inside[a]
+        level -= p.g[i]
+        room = min(p.x[i] - p.lo[i], p.hi[i] - p.x[i])
+        if room > OFF_BOUND * min(p.hi[i] - p.lo[i], largest):
+            clear = True
+    intercept[0] = level / f.n_inside
+    return clear
+
+
+def _find_spans(m, carry, same):
+    """Squared spans of the support vectors, unless those of before are the `same`."""
+    p, f = cython.address(m.p), cython.address(carry.factor)
+    n, scratch = p.n, p.scratch
+    mark = scratch.count
+    others, squared = indices(scratch, n), doubles(scratch, n)
+    count: cython.Py_ssize_t = 0
+    for t in range(n):
+        squared[t] = 0.0
+        if p.x[t] != 0.0 and (p.x[t] == p.lo[t] or p.x[t] == p.hi[t]):
+            others[count] = t
+            count += 1
+            if not m.bounded[t]:
+                same = False
+    if not same:  # otherwise those marked before keep their mark: their spans are still known
+        if carry.inverse.size > 0 and carry.inverse.accurate:
+            distances_by_inverse(cython.address(carry.inverse), p, others, count, squared)
+        elif f.n_inside > 0:
+            if not f.exists:
+                factorise(f, cython.address(p.K), scratch)
+            fill_distances(p, f, others, count, squared)
+        for t in range(n):
+            m.squared[t], m.bounded[t] = squared[t], False
+        for k in range(count):
+            m.bounded[others[k]] = True
+    release(scratch, mark)
+    return 0
+
+
+def leave_out(m, C, found):
+    """Multipliers of the rows themselves, and their left-out values (Theorem 2)."""
+    p, y, first = cython.address(m.p), m.y, m.first
+    n, scratch = p.n, p.scratch
+    alpha, f, span, left_out = found.alpha, found.decision, found.span, found.left_out
+    mark = scratch.count
+    twins, members = indices(scratch, n), indices(scratch, n)
+    positive: cython.Py_ssize_t = 0
+    negative: cython.Py_ssize_t = 0
+    inside: cython.Py_ssize_t = 0
+    bounded: cython.Py_ssize_t = 0
+    empty: cython.Py_ssize_t = 0
+    inner: cython.Py_ssize_t = -1
+    for i in range(n):
+        twins[i] = members[i] = 0
+    for i in range(n):
+        twins[first[i]] += 1
+        if C[i] > 0.0:
+            members[first[i]] += 1
+            if y[i] > 0.0:
+                positive += 1
+            else:
+                negative += 1
+    free_positive, free_negative, held, total = 0.0, 0.0, 0.0, 0.0
+    for i in range(n):
+        k = first[i]
+        alpha[i] = fabs(p.x[k])
+        if twins[k] > 1:
+            bound = p.hi[k] - p.lo[k]
+            alpha[i] = C[i] if alpha[i] >= bound else min(alpha[i] / bound * C[i], C[i])
+        f[i] = p.g[i] + y[i] + found.intercept[0]
+        span[i] = m.squared[k] if alpha[i] > 0.0 else 0.0
+        if alpha[i] > 0.0 and alpha[i] < C[i]:
+            inside, inner = inside + 1, i
+            if y[i] > 0.0:
+                free_positive += C[i]
+            else:
+                free_negative += C[i]
+            total += C[i]
+            if members[k] > 1:
+                span[i] = 0.0
+        elif alpha[i] > 0.0:
+            bounded += 1
+            held += y[i] * C[i]
+            total += C[i]
+        left_out[i] = f[i] - y[i] * alpha[i] * span[i]
+    if inside < 2:
+        _take_over(m, C, inner, found)
+    for i in range(n):
+        if C[i] > 0.0 and (positive if y[i] > 0.0 else negative) == 1:
+            left_out[i] = -y[i]  # only the other class is left
+        if alpha[i] > 0.0 and alpha[i] < C[i]:
+            # Lemma 1.
+            room = (free_positive if y[i] > 0.0 else free_negative) + y[i] * held - C[i]
+            if inside < 2 or room < -EQUAL_SUMS * total:
+                empty += 1
+    found.n_in_bound[0], found.n_bounded[0], found.n_empty[0] = inside, bounded, empty
+    release(scratch, mark)
+    return 0
+
+
+def _take_over(m, C, inner, found):
+    """Spans and left-out values that no hull defines; see :mod:`spansvm.span`.
+
+    `inner` is the only in-bound vector, or -1.
+    """
+    p, y, f = cython.address(m.p), m.y, found.decision
+    sign = -1.0
+    while sign <= 1.0:
+        enters = _enters(m, C, sign, inner, found)
+        if enters >= 0:
+            for i in range(p.n):
+                if y[i] == sign and found.alpha[i] > 0.0 and (inner < 0 or i == inner):
+                    between = p.diag[i] + p.diag[enters]
+                    between -= 2.0 * entry(cython.address(p.K), enters, i)
+                    found.span[i] = max(between, 0.0)
+                    # The intercept moves until the entering vector lies on its margin.
+                    moved = f[i] + y[enters] - f[enters]
+                    found.left_out[i] = moved - sign * found.alpha[i] * found.span[i]
+        sign += 2.0
+
+
+def _enters(m, C, sign, inner, found):
+    """The vector that takes over from one with this label; -1 if none can."""
+    enters: cython.Py_ssize_t = -1
+    movable: cython.bint
+    most = -INFINITY
+    for i in range(m.p.n):
+        movable = found.alpha[i] < C[i] if m.y[i] == sign else found.alpha[i] > 0.0
+        over = sign * (m.y[i] - found.decision[i])
+        if movable and i != inner and over > most:
+            enters, most = i, over
+    return enters
+
+
+def find_doubt(m, C, wanted, carry, found):
+    """How much lower than predicted the left-out margins may be; their signs, if wanted."""
+    p, f, inverse = cython.address(m.p), cython.address(carry.factor), cython.address(carry.inverse)
+    scratch = p.scratch
+    mark = scratch.count
+    t: Trained
+    s: System
+    t.K, t.n, t.y, t.C, t.first = p.K, p.n, m.y, C, m.first
+    t.alpha, t.f, t.x, t.lo, t.hi = found.alpha, found.decision, p.x, m.lo, m.hi
+    if inverse.size > 0 and inverse.accurate:
+        from_inverse(
+            cython.address(s), inverse.M, inverse.room, inverse.points, inverse.size, scratch
+        )
+    else:
+        if f.n_inside > 1 and not f.exists:
+            factorise(f, cython.address(p.K), scratch)
+        from_factor(cython.address(s), f, scratch)
+    find_drops(cython.address(t), cython.address(s), m.squared, found.drop, scratch)
+    if wanted.verified:
+        _verify(m, cython.address(t), cython.address(s), found)
+    release(scratch, mark)
+    return 0
+
+
+def _verify(m, t, s, found):
+    """Follow the removals whose predicted sign is doubtful, as :mod:`spansvm.verified` says.
+
+    Those of machines with fewer than two in-bound points, or ill-conditioned ones, stay doubtful.
+    """
+    n, scratch = t.n, m.p.scratch
+    mark = scratch.count
+    rows, sums = indices(scratch, n), doubles(scratch, n)
+    positive: cython.Py_ssize_t = 0
+    negative: cython.Py_ssize_t = 0
+    count: cython.Py_ssize_t = 0
+    certain: cython.bint
+    for i in range(n):
+        sums[i] = 0.0
+        if t.C[i] > 0.0:
+            if t.y[i] > 0.0:
+                positive += 1
+            else:
+                negative += 1
+    for i in range(n):
+        found.verified[i], found.doubtful[i] = found.left_out[i], False
+        alone: cython.bint = (positive if t.y[i] > 0.0 else negative) < 2
+        if t.alpha[i] == 0.0 or alone or not t.y[i] * t.f[i] > -NEAR_ZERO:
+            continue
+        drop = found.drop[i]
+        certain = drop == -INFINITY
+        if not certain:  # not if it is not a number
+            certain = t.y[i] * found.left_out[i] > max(NEAR_ZERO, 2.0 * drop)
+        if m.known[i]:
+            found.verified[i] = m.followed[i]
+        elif not certain or drop != drop:
+            found.doubtful[i] = True
+            rows[count] = i
+            count += 1
+    if count > 0 and s.size > 1:
+        followed: Followed
+        followed.decision, followed.shift = doubles(scratch, count), doubles(scratch, count)
+        followed.met = flags(scratch, count)
+        if follow_rows(t, s, sums, rows, count, cython.address(followed), scratch):
+            for k in range(count):
+                i, value = rows[k], followed.decision[k]
+                if value == value:
+                    found.verified[i], found.doubtful[i] = value, False
+                    m.followed[i], m.known[i] = value, not followed.met[k]
+    release(scratch, mark)
+    return 0

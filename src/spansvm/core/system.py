@@ -1,0 +1,100 @@
+"""The inverse of the in-bound vectors' system, from what is known of it; for removals and doubts.
+
+It is that of :class:`~spansvm._factor.Bordered`, for well-conditioned matrices.  Differences of
+kernel values are exact where the values themselves are nearly equal.
+"""
+
+import cython
+from cython.cimports.spansvm.core.factor import (
+    Factor,
+    discard,
+    factorise,
+    invert,
+    is_regular,
+    project,
+    set_points,
+)
+from cython.cimports.spansvm.core.scratch import doubles, indices
+from cython.cimports.spansvm.core.solver import point_to
+
+
+def point_to_machine(m, K, solution, first):
+    """Let a machine be that of a DualSolution; returns the arrays, which must outlive it."""
+    y: cython.const[cython.double][::1] = solution.y
+    C: cython.const[cython.double][::1] = solution.C
+    alpha: cython.const[cython.double][::1] = solution.alpha
+    f: cython.const[cython.double][::1] = solution.decision
+    firsts: cython.const[idx][::1] = first
+    n = y.shape[0]
+    if not (C.shape[0] == n and alpha.shape[0] == n and f.shape[0] == n and firsts.shape[0] == n):
+        raise ValueError("All arrays must have a number for every row.")
+    if K.shape[0] != n or K.shape[1] != n:
+        raise ValueError("The matrix must have a row and a column for every label.")
+    point_to(cython.address(m.K), K)
+    m.n, m.y, m.C, m.alpha = n, cython.address(y[0]), cython.address(C[0]), cython.address(alpha[0])
+    m.f, m.first = cython.address(f[0]), cython.address(firsts[0])
+    return K, y, C, alpha, f, firsts
+
+
+def merge_rows(m, scratch):
+    """Set multipliers and boxes of the points of a machine from those of its rows."""
+    n = m.n
+    x, lo, hi = doubles(scratch, n), doubles(scratch, n), doubles(scratch, n)
+    for i in range(n):
+        x[i] = lo[i] = hi[i] = 0.0
+    for i in range(n):
+        q = m.first[i]
+        x[q] += m.y[i] * m.alpha[i]
+        if m.y[i] > 0.0:
+            hi[q] += m.C[i]
+        else:
+            lo[q] -= m.C[i]
+    m.x, m.lo, m.hi = x, lo, hi
+    return 0
+
+
+def _reserve(s, points, size, scratch):
+    s.points, s.size = indices(scratch, size), size
+    s.projected, s.weights = doubles(scratch, size * size), doubles(scratch, size)
+    for a in range(size):
+        s.points[a] = points[a]
+    return 0
+
+
+def from_factor(s, f, scratch):
+    """The system of the points of a factor; none if that is ill-conditioned."""
+    s.size = 0
+    if f.n_inside == 0 or not is_regular(f):
+        return 0
+    _reserve(s, f.kept, f.n_kept, scratch)
+    invert(f, s.projected)
+    project(s.projected, s.weights, s.size)
+    return 0
+
+
+def from_inverse(s, inverse, width, points, size, scratch):
+    """The same from the lower triangle of an inverse, with rows of length `width`."""
+    _reserve(s, points, size, scratch)
+    for a in range(size):
+        for b in range(a + 1):
+            s.projected[a * size + b] = inverse[a * width + b]
+    project(s.projected, s.weights, size)
+    return 0
+
+
+def from_points(s, K, points, size, scratch):
+    """The same for some points of which nothing is known."""
+    f: Factor
+    if size == 1:
+        _reserve(s, points, 1, scratch)
+        s.projected[0], s.weights[0] = 0.0, 1.0
+        return 0
+    f.matrix, f.inside, f.kept = cython.NULL, cython.NULL, cython.NULL
+    f.repeated, f.room, f.entries = cython.NULL, 0, 0
+    try:
+        set_points(cython.address(f), points, size)
+        factorise(cython.address(f), K, scratch)
+        from_factor(s, cython.address(f), scratch)
+    finally:
+        discard(cython.address(f))
+    return 0
