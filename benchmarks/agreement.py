@@ -13,8 +13,9 @@ found in other ways that should give the same:
 A candidate agrees if none of its values differs by more than 1e-6 of the margin's unit, or of the
 value if that is larger.  The table has the share of candidates that agree, the largest difference,
 and on how many data sets `best_params_` is the same: under the version in another checkout
-(``git worktree add CHECKOUT COMMIT``, and ``make .venv/.installed-dev`` there), and under this one.  Results are kept in a folder, by the
-hash of the sources, so that an interrupted run continues where it was.
+(``git worktree add CHECKOUT COMMIT``, and ``make .venv/.installed-dev`` there), and under this one.
+Results are kept in a folder, by the hash of the sources, so that an interrupted run continues where
+it was.
 
 Two things limit agreement.  Where more rows lie on the margin than are independent (one-hot
 columns and a linear kernel: adult), the multipliers are not unique and the span-rule depends on

@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,9 @@ from sklearn.datasets import load_breast_cancer
 from .measure import write
 
 _SKLEARN = "import sklearn.svm, sklearn.model_selection, sklearn.datasets, sklearn.pipeline"
+
+#: Where the searches are.
+_SEARCHES = {"SpanSearch": "spansvm", "GridSearchCV": "sklearn.model_selection"}
 
 #: Each prints the seconds that it has measured.
 _IMPORT = """
@@ -79,9 +83,9 @@ def measures(folder: Path) -> dict[str, Callable[[], float]]:
         "import of both": lambda: printed(_IMPORT.format(imports=both)),
     }
     for scoring in ("accuracy", "roc_auc"):
-        for module, name in (("spansvm", "SpanSearch"), ("sklearn.model_selection", "GridSearchCV")):
+        for name, module in _SEARCHES.items():
             code = _FIT.format(module=module, name=name, scoring=scoring)
-            found[f"first search, {name}, {scoring}"] = lambda code=code: printed(code)  # type: ignore[misc]
+            found[f"first search, {name}, {scoring}"] = partial(printed, code)
     found["spansvm tune, first line"] = lambda: tuned(folder, first_line=True)
     found["spansvm tune, end"] = lambda: tuned(folder, first_line=False)
     return found

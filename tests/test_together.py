@@ -245,9 +245,7 @@ def test_votes_are_those_of_all_values(classes):
         values[:, pair] = K[:, rows.place[rows.rows[pair]]] @ signed[part] + intercepts[pair]
     columns = np.array(rows.columns)
     np.put_along_axis(values, columns[rows.indices], own, axis=1)
-    votes = Votes(
-        columns, rows.pair_of, rows.starts, rows.place[rows.row], signed, intercepts
-    )
+    votes = Votes(columns, rows.pair_of, rows.starts, rows.place[rows.row], signed, intercepts)
     found = votes.count(K, np.arange(n), rows.indices, own)
     expected = labels(values, np.arange(classes), False)
     np.testing.assert_array_equal(found, expected)

@@ -42,6 +42,7 @@ from .qp import EQUAL_SUMS, QPResult, check_limits, default_max_iter, keeps_sum,
 from .systems import Factor
 
 __all__ = [
+    "OFF_BOUND",
     "DualSolution",
     "advice_on_stops",
     "box",
@@ -57,7 +58,7 @@ __all__ = [
 
 #: Variables closer to a bound than this fraction of the box, or of the largest variable, may be
 #: off it by rounding alone.
-_OFF_BOUND = 1e-7
+OFF_BOUND = 1e-7
 
 #: A model that violates the KKT conditions by more than this was fitted on other data.
 _SUSPICIOUS_GAP = 0.1
@@ -381,7 +382,7 @@ def _without_rounding(gram: Gram, x: Array, g: Array, lo: Array, hi: Array) -> t
         return x, g
     below, above = (x - lo)[inside], (hi - x)[inside]
     scale = np.minimum(below + above, float(np.abs(x).max()))
-    if (np.minimum(below, above) > _OFF_BOUND * scale).any():
+    if (np.minimum(below, above) > OFF_BOUND * scale).any():
         return x, g
     at_bounds = x.copy()
     at_bounds[inside] = np.where(below < above, lo[inside], hi[inside])

@@ -6,7 +6,7 @@ is not positive.  Two facts tell where that can be wrong, for a row that the mod
 * Removing a row only lowers its margin: with ``m <= 0`` it is an error for certain.
 * The prediction is too low where other vectors become support vectors, and too high, to first
   order by ``delta_p``, where in-bound vectors have no room for what they take over
-  (:mod:`spansvm._doubt`).
+  (:mod:`spansvm.core.doubt`).
 
 So the rows with ``m > 0`` and (``m^ <= 0`` or ``m^ < 2 delta_p``) are followed exactly
 (:mod:`spansvm.following`), and no others.  With several classes only those are followed whose

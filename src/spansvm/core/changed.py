@@ -7,7 +7,6 @@ it is computed anew, by elimination with pivoting: while no vector is free the s
 Multipliers and residuals are scaled so that all entries are of order 1.
 """
 
-import cython
 from cython.cimports.libc.math import fabs, sqrt
 from cython.cimports.spansvm.core.loops import add_vector
 from cython.cimports.spansvm.core.scratch import doubles, indices, release

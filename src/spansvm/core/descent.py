@@ -1,4 +1,4 @@
-"""Descent on a quadratic program, of three kinds, each used where it is cheapest:
+"""Descent on a quadratic program, of three kinds, each used where it is cheapest.
 
 * *sweeps* of sequential minimal optimisation: two variables at a time, the pair chosen by
   second-order gain;

@@ -52,9 +52,7 @@ def _of_bounded(h, shares, beta, outside, drop):
         return
     held.outside, held.net, held.fall, held.up, held.down, held.stay = 0.0, 0.0, 0.0, 0.0, 0.0, 0
     for i in range(h.n):
-        _count(
-            cython.address(held), h, i, h.x[i] + beta * shares[i], shares[i], h.P[i * h.n + i]
-        )
+        _count(cython.address(held), h, i, h.x[i] + beta * shares[i], shares[i], h.P[i * h.n + i])
     outside[0], drop[0] = held.outside, _drop(cython.address(held), h)
 
 
@@ -71,9 +69,7 @@ def _of_in_bound(h, p, outside, drop):
         if i != p:
             share, other = row[i] / own, h.P[i * h.n + i]
             left = other - row[i] * share  # what is left of P without p
-            _count(
-                cython.address(held), h, i, h.x[i] - x * share, share, max(left, 1e-12 * other)
-            )
+            _count(cython.address(held), h, i, h.x[i] - x * share, share, max(left, 1e-12 * other))
     outside[0], drop[0] = held.outside, _drop(cython.address(held), h)
 
 

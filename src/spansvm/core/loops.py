@@ -154,7 +154,7 @@ def eliminate(P, row, scale, alive, n):
             add_vector(P + a * n, -row[a] * scale, row, n)
 
 
-# Two variables at a time ----------------------------------------------------------------------------
+# Two variables at a time --------------------------------------------------------------------------
 #
 # Maxima are searched in blocks of 64 variables, and then only in the best block for the place.
 
@@ -238,7 +238,7 @@ def _move_pair(s, one, other, step):
     return -1
 
 
-# Along a path ---------------------------------------------------------------------------------------
+# Along a path -------------------------------------------------------------------------------------
 
 
 def find_rooms(m):

@@ -6,8 +6,8 @@ carried along) is left to :mod:`spansvm.dual`.
 
 import cython
 from cython.cimports.libc.math import INFINITY, fabs, sqrt
-from cython.cimports.spansvm.core.doubt import NEAR_ZERO, find_drops
 from cython.cimports.spansvm.core.descent import Effort, Ending, run
+from cython.cimports.spansvm.core.doubt import NEAR_ZERO, find_drops
 from cython.cimports.spansvm.core.factor import factorise, is_of
 from cython.cimports.spansvm.core.finish import finish
 from cython.cimports.spansvm.core.following import Followed, follow_rows

@@ -34,7 +34,6 @@ from cython.cimports.spansvm.core.loops import (
     find_rooms,
     first_to_stop,
     weighted_differences,
-    weighted_entries,
 )
 from cython.cimports.spansvm.core.problem import EQUAL_SUMS, OFF_BOUND, entry
 from cython.cimports.spansvm.core.scratch import (
@@ -376,8 +375,10 @@ def _read_off(p):
     least, most, mean = INFINITY, -INFINITY, 0.0
     for a in range(count):
         i = looked_at[a]
-        needed = wanted - r[i] - weighted_differences(
-            cython.address(p.T.K), i, p.moved, p.moves, moved, p.level
+        needed = (
+            wanted
+            - r[i]
+            - weighted_differences(cython.address(p.T.K), i, p.moved, p.moves, moved, p.level)
         )
         least, most = min(least, needed), max(most, needed)
         mean += needed / count

@@ -352,7 +352,7 @@ def move_bounds(K, x, g, before, after, carried):
 
 
 def factorise(K, inside: cython.const[idx][::1]):
-    """The parts of the factor of some points; without a matrix if the kernel is not semidefinite."""
+    """The parts of the factor of some points; no matrix if the kernel is not semidefinite."""
     memory: Scratch
     memory.taken, memory.count, memory.room = cython.NULL, 0, 0
     f: factor.Factor

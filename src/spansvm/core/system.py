@@ -1,6 +1,6 @@
 """The inverse of the in-bound vectors' system, from what is known of it; for removals and doubts.
 
-It is that of :class:`~spansvm._factor.Bordered`, for well-conditioned matrices.  Differences of
+It is that of :class:`~spansvm.systems.Bordered`, for well-conditioned matrices.  Differences of
 kernel values are exact where the values themselves are nearly equal.
 """
 

@@ -28,11 +28,10 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 
-from .._descent import OFF_BOUND
 from .._typing import Array, Mask, Rows
 from .._validation import check_rows, n_rows
 from ..as_svc import keeps_vectors, put_solution
-from ..dual import check_same_rows
+from ..dual import OFF_BOUND, check_same_rows
 from ..kernels import Kernel, dense
 from ..left_out import SpanValues, calibrate
 from ..machines import TrainedMachines
