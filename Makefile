@@ -23,8 +23,7 @@ help:
 	@echo "make coverage   run the tests and list the lines they do not reach, compiled ones included"
 	@echo "make portable   run the tests with the kernels of other processors (an hour)"
 	@echo "make numerical  the same for the numerical tests and the oldest processor (minutes)"
-	@echo "make bounds     the tests of the compiled core with every index checked (minutes)"
-	@echo "make checked    the same where every index of a memory view is checked (minutes)"
+	@echo "make checked    the tests of the core with every index of a memory view checked (minutes)"
 	@echo "make sanitized  the same under AddressSanitizer and UBSan: reads and writes outside arrays"
 	@echo "make lint       run ruff, mypy, and zizmor on the workflows"
 	@echo "make docs       build the documentation, site/index.html; warnings are errors"
@@ -97,18 +96,15 @@ peers: $(VENV)/.installed-dev
 oldest: $(OLDEST)/.installed
 	$(OLDEST)/bin/python -m pytest -n 2
 
-.PHONY: portable numerical bounds
+.PHONY: portable numerical
 portable: $(VENV)/.installed-dev
 	$(BIN)/python tests/portable.py
 
 numerical: $(VENV)/.installed-dev
 	$(BIN)/python tests/portable.py nehalem -- -m "not (plumbing or long or theory)"
 
-# Without the check, an index beyond an array reads or writes whatever is there.
+# Without a check, an index beyond an array reads or writes whatever is there.
 CORE := verified together qp dual path hull inverse linalg span loo groups left_out degenerate scales
-bounds: $(VENV)/.installed-dev
-	$(BIN)/python tests/portable.py bounds -- -m "not (long or theory)" \
-		$(CORE:%=tests/test_%.py)
 
 # The package built in another way, beside the one that is installed, and Python with it.
 built = $(call build_in,$(VENV),$(VENV)/build-$(1)) --config-settings=setup-args=-D$(1)=true \
