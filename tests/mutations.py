@@ -50,6 +50,10 @@ class Mutation:
     def path(self) -> str:
         return f"src/spansvm/{self.module}.py"
 
+    @property
+    def is_compiled(self) -> bool:
+        return self.module.startswith("core/")
+
     def __str__(self) -> str:
         return f"{self.module}: {_one_line(self.old)} -> {_one_line(self.new) or '(nothing)'}"
 
@@ -258,7 +262,7 @@ MUTATIONS = [
       "votes against the last class are not counted", "together:votes"),
     M("_votes", " - int(challenger > best)", "",
       "ties go to the last class", "together:votes"),
-    M("_gaussian", "(1.0 + (r + series)) * power", "(1.0 + r) * power",
+    M("core/gaussian", "(1.0 + (r + series)) * power", "(1.0 + r) * power",
       "the kernel is linear between powers of two", "together:gaussian"),
     # Hulls and removals ------------------------------------------------------------------
     M("_hull", " + offset * offset / s", "",
@@ -597,32 +601,46 @@ MUTATIONS = [
 
 
 class Workshop:
-    """A copy of package and tests in which mutations are tried, with a compile cache of its own.
+    """A copy of package and tests in which mutations are tried, and a build of its own.
 
-    Machine code of modules that cannot know of a mutation is not compiled again.
+    What is compiled is built in the folder "build", and found by links beside the sources.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        for name in ("src", "tests"):
-            shutil.rmtree(folder / name, ignore_errors=True)
-            ignored = shutil.ignore_patterns("__pycache__", "*.nb?", "mutations.py")
-            shutil.copytree(ROOT / name, folder / name, ignore=ignored)
-        shutil.copy(ROOT / "pyproject.toml", folder)
+        for name in ("src", "tests", "pyproject.toml", "meson.build", "meson.options"):
+            _renew(ROOT / name, folder / name)
         self.package = folder / "src" / "spansvm"
-        self.cache = folder / "cache"
         self.environment = {
             **os.environ,
             "PYTHONPATH": str(folder / "src"),
             "PYTHONDONTWRITEBYTECODE": "1",  # its stamps do not tell changes within a second
-            "NUMBA_CACHE_DIR": str(self.cache),
+            "MESONPY_EDITABLE_SKIP": str(Path(sys.prefix) / "build"),
         }
-        code = "import spansvm; print(spansvm.__file__)"
+        built = folder / "build"
+        if not (built / "build.ninja").exists():
+            self._meson("setup", "--wipe" if built.exists() else "--reconfigure", str(built))
+        problem = self.build()
+        assert not problem, problem
+        for library in (built / "src").rglob("*.so"):
+            link = folder / library.relative_to(built)
+            link.unlink(missing_ok=True)
+            link.symlink_to(library)
+        code = "import spansvm.core.solver as core; print(core.__file__)"
         answer = subprocess.run(
             [sys.executable, "-c", code], env=self.environment, capture_output=True, text=True,
             check=True,
         ).stdout.strip()  # fmt: skip
         assert answer.startswith(str(self.folder)), f"another copy is imported: {answer}"
+
+    def _meson(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "mesonbuild.mesonmain", *arguments]
+        return subprocess.run(command, cwd=self.folder, capture_output=True, text=True)
+
+    def build(self) -> str:
+        """Compile what has changed; what is wrong with it, if it cannot be compiled."""
+        done = self._meson("compile", "-C", "build")
+        return "".join(done.stdout.splitlines(keepends=True)[-30:]) if done.returncode else ""
 
     def run(self, tests: str) -> tuple[str, str]:
         """ "passed", "failed" or "timeout", and the first test that failed."""
@@ -653,7 +671,7 @@ class Workshop:
     def control(self, entry: str) -> str:
         """What fails without any mutation; nothing, as it should be.  What passed is remembered."""
         state = hashlib.sha256()
-        for path in sorted((*self.package.rglob("*.py"), *(self.folder / "tests").rglob("*.py"))):
+        for path in sorted((*self.package.rglob("*.p*"), *(self.folder / "tests").rglob("*.py"))):
             state.update(path.read_bytes())
         line = f"{state.hexdigest()} {entry}\n"
         passed = self.folder / "passed.txt"
@@ -676,12 +694,32 @@ class Workshop:
         source = path.read_text(encoding="utf-8")
         try:
             path.write_text(source.replace(mutation.old, mutation.new), encoding="utf-8")
+            if mutation.is_compiled and (problem := self.build()):
+                return "not applicable", f"it cannot be compiled: {problem.splitlines()[-1]}"
             outcome, test = self.run(mutation.tests)
         finally:
             path.write_text(source, encoding="utf-8")
+            if mutation.is_compiled:
+                self.build()
         if outcome != "passed":
             return "killed", test or outcome
         return ("equivalent" if mutation.equivalent else "survived"), mutation.equivalent
+
+
+def _renew(source: Path, target: Path) -> None:
+    """Make the target a copy of the source; files that are one already keep their times."""
+    if source.is_file():
+        content = source.read_bytes()
+        if not target.exists() or target.read_bytes() != content:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+        return
+    names = {path.name for path in source.iterdir()} - {"__pycache__", "mutations.py"}
+    for path in target.iterdir() if target.exists() else ():
+        if path.name not in names:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    for name in names:
+        _renew(source / name, target / name)
 
 
 def _not_applicable(mutation: Mutation, root: Path) -> str:
