@@ -244,7 +244,7 @@ MUTATIONS = [
       "a solution stays although a bound that held it is gone", "together"),
     M("core/problem", "least = max(least, -p.g[t])", "least = min(least, -p.g[t])",
       "the intercept without in-bound vectors is at an end of its interval", "together"),
-    M("core/machine", "_find_spans(m, carry, same)", "_find_spans(m, carry, n_before > 1)",
+    M("core/machine", "_find_spans(m, carry, same)\n", "_find_spans(m, carry, n_before > 1)\n",
       "spans of other in-bound vectors are reused", "together"),
     M("core/machine", "        if twins[k] > 1:\n", "        if members[k] > 1:\n",
       "a twin of no weight has the multiplier of the other", "together"),
