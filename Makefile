@@ -20,11 +20,10 @@ help:
 	@echo "make test       install the test dependencies and run the tests"
 	@echo "make peers      run scikit-learn's own tests of SVC and its searches against our classes"
 	@echo "make oldest     run the tests with the oldest versions that pyproject.toml allows"
-	@echo "make coverage   run the tests and list the lines of the package they do not reach"
+	@echo "make coverage   run the tests and list the lines they do not reach, compiled ones included"
 	@echo "make portable   run the tests with the kernels of other processors (an hour)"
 	@echo "make numerical  the same for the numerical tests and the oldest processor (minutes)"
-	@echo "make bounds     the tests of the compiled core with every index checked (minutes)"
-	@echo "make checked    the same where every index of a memory view is checked (minutes)"
+	@echo "make checked    the tests of the core with every index of a memory view checked (minutes)"
 	@echo "make sanitized  the same under AddressSanitizer and UBSan: reads and writes outside arrays"
 	@echo "make lint       run ruff, mypy, and zizmor on the workflows"
 	@echo "make docs       build the documentation, site/index.html; warnings are errors"
@@ -44,6 +43,7 @@ pip_install = $(1)/bin/python -m pip install --quiet
 build_in = PATH="$(abspath $(1))/bin:$$PATH" $(pip_install) --no-build-isolation \
 	--config-settings=build-dir=$(2) $(compiler)
 define install_tools
+	rm -rf $(1)/build*
 	$(pip_install) $(2) $(TOOLS)
 	@echo '$(NINJA_IS)' >"$$($(1)/bin/python -c 'import sysconfig as s; print(s.get_path("purelib"))')/ninja.pth"
 	@$(native_file)
@@ -96,21 +96,15 @@ peers: $(VENV)/.installed-dev
 oldest: $(OLDEST)/.installed
 	$(OLDEST)/bin/python -m pytest -n 2
 
-coverage: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -n 2 --cov --cov-report=term-missing:skip-covered
-
-.PHONY: portable numerical bounds
+.PHONY: portable numerical
 portable: $(VENV)/.installed-dev
 	$(BIN)/python tests/portable.py
 
 numerical: $(VENV)/.installed-dev
 	$(BIN)/python tests/portable.py nehalem -- -m "not (plumbing or long or theory)"
 
-# Without the check, an index beyond an array reads or writes whatever is there.
+# Without a check, an index beyond an array reads or writes whatever is there.
 CORE := verified together qp dual path hull inverse linalg span loo groups left_out degenerate scales
-bounds: $(VENV)/.installed-dev
-	$(BIN)/python tests/portable.py bounds -- -m "not (long or theory)" \
-		$(CORE:%=tests/test_%.py)
 
 # The package built in another way, beside the one that is installed, and Python with it.
 built = $(call build_in,$(VENV),$(VENV)/build-$(1)) --config-settings=setup-args=-D$(1)=true \
@@ -137,6 +131,12 @@ sanitized: $(VENV)/.installed-dev
 	$(call with,sanitized,$(sanitized_by)) -m pytest -n 2 -m "not (long or theory)" --capture=sys \
 		$(CORE:%=tests/test_%.py) || \
 		{ grep -hE "ERROR|located|allocated|spansvm" $(REPORT).*; exit 1; }
+
+coverage: $(VENV)/.installed-dev
+	$(call built,traced)
+	find $(VENV)/build-traced -name "*.gcda" -delete
+	$(call with,traced) -m pytest -n 2 --cov --cov-report=term-missing:skip-covered $(TESTS)
+	$(BIN)/python tests/traced.py $(VENV)/build-traced
 
 theory: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 2 -m theory

@@ -36,6 +36,7 @@ PLUMBING = {
     "test_tables",
     "test_tables_everyday",
     "test_tables_traps",
+    "test_traced",
     "test_workflows",
 }
 

@@ -50,6 +50,10 @@ class Mutation:
     def path(self) -> str:
         return f"src/spansvm/{self.module}.py"
 
+    @property
+    def is_compiled(self) -> bool:
+        return self.module.startswith("core/")
+
     def __str__(self) -> str:
         return f"{self.module}: {_one_line(self.old)} -> {_one_line(self.new) or '(nothing)'}"
 
@@ -86,25 +90,26 @@ MUTATIONS = [
     M("span", " and before.bounded[solution.bounded].all()", "",
       "spans of vectors that were not bounded before are taken over as 0",
       "search:come_to_their_bounds"),
-    M("_factor", "Limits(1e-12, 1e-9, 1e-10,", "Limits(1e-12, 1e-18, 1e-10,",
+    M("core/factor", "limits.ridge = 1e-12, 1e-9, 1e-10", "limits.ridge = 1e-12, 1e-18, 1e-10",
       "a nearly singular factor is used as it is", "span hull degenerate scales"),
-    M("_hull", "squared[others[p]] - ridge * added[p]", "squared[others[p]] - 0.0 * added[p]",
+    M("core/hull", "squared[others[k]] - f.ridge * added[k]",
+      "squared[others[k]] - 0.0 * added[k]",
       "distances from outside keep what the ridge added for the weights", "hull span"),
-    M("_hull", "squared[others[p]] - ridge * added[p]",
-      "squared[others[p]] - ridge - ridge * added[p]",
+    M("core/hull", "squared[others[k]] - f.ridge * added[k]",
+      "squared[others[k]] - f.ridge - f.ridge * added[k]",
       "distances from outside have the ridge itself taken off", "hull"),
-    M("_hull", "squared[i] - ridge * own * squared[i]", "squared[i] - 0.0 * own * squared[i]",
-      "distances within the hull keep what the ridge added", "hull"),
-    M("_hull", "1.0 / farthest)", "0.0)",
+    M("core/hull", "squared[i] - f.ridge * own * squared[i]",
+      "squared[i] - 0.0 * own * squared[i]", "distances within the hull keep what the ridge added",
+      "hull"),
+    M("core/hull", "1.0 / farthest)", "0.0)",
       "rounding makes a distance larger than any two points are apart",
       "hull span degenerate scales",
       "lifted points do not cancel so far; of a hull of one point the value is not used"),
-    M("_hull", "if self.ridge > 0.0:", "if self.ridge > np.inf:",
+    M("hull", "if self.ridge > 0.0:", "if self.ridge > np.inf:",
       "weights in a nearly singular hull are those of the ridged one", "hull"),
-    M("_following", "SINGULAR, KERNEL_ROUNDING = 1e-11, 1e-14",
-      "SINGULAR, KERNEL_ROUNDING = 1e-30, 1e-30",
-      "removals are followed through singular systems", "loo",
-      "such a path ends off the margins, which is seen there, and the model is retrained"),
+    M("core/tableau", "SINGULAR, KERNEL_ROUNDING = 1e-11, 1e-14",
+      "SINGULAR, KERNEL_ROUNDING = 1e-30, 1e-30", "removals are followed through singular systems",
+      "loo", "such a path ends off the margins, which is seen there, and the model is retrained"),
     M("search/evaluation", "if work.gram_budget is not None:", "if False:",
       "SpanSearch(gram_budget=...) is ignored", "search:budget_of"),
     M("criteria", ")[np.isfinite(spans)].sum())", ").sum())",
@@ -132,7 +137,7 @@ MUTATIONS = [
       "a prediction is trusted although multipliers leave their boxes", "theory analysis loo"),
     M("dual", "OFF_BOUND * scale", "1e-2 * scale",
       "multipliers a hundredth off their bounds are put there", "dual:truly"),
-    M("_path_end", "> OFF_BOUND *", "> 1e-2 *",
+    M("core/removal", "> OFF_BOUND *", "> 1e-2 *",
       "a vector that is truly free does not hold the intercept", "loo"),
     M("span", "slack = EQUAL_SUMS *", "slack = 1e-2 *",
       "Lemma 1 holds where a hundredth is missing", "span"),
@@ -148,7 +153,7 @@ MUTATIONS = [
       "solutions ten times off the tolerance count as converged", "qp:converged"),
     M("lazy", "converged = gap <= tol and", "converged = gap <= 10 * tol and",
       "lazy solutions ten times off the tolerance count as converged", "lazy:converged"),
-    M("following", " or solution.indefinite:", ":",
+    M("following", "if solution.indefinite:", "if False:",
       "removals are followed on an indefinite kernel", "loo:indefinite"),
     M("values", " and not solution.indefinite:", ":",
       "left-out values of an indefinite kernel are followed", "loo:indefinite"),
@@ -166,7 +171,7 @@ MUTATIONS = [
       "scores that differ are ties", "grid"),
     M("search/results", "np.round(mean, 10)", "np.round(mean, 17)",
       "ranks tell scores apart that differ by rounding", "search:share_a_rank"),
-    M("together", "self._n_empty = int(n_empty.sum())", "self._n_empty = int(n_empty[0])",
+    M("together", "int(results.n_empty[step].sum())", "int(results.n_empty[step, 0])",
       "n_empty of the first pair only", "search:empty_sets"),
     M("path", "model if solution.converged else None", "model",
       "a candidate starts from a model that has not converged", "path"),
@@ -175,125 +180,128 @@ MUTATIONS = [
       "qp"),
     M("qp", "np.isfinite(tol) and tol > 0", "np.isfinite(tol) and tol >= 0",
       "a tolerance of 0 is accepted", "qp dual"),
-    M("_sweep", "if curvature < -_NEGATIVE * flat:", "if curvature < -1e300 * flat:",
+    M("core/descent", "if curvature < -1e4 * p.flat:", "if curvature < -1e300 * p.flat:",
       "negative curvature is not reported", "qp"),
-    M("_sweep", "bottom = larger(bottom, fall)",
-      "bottom = larger(bottom, fall) if t < 64 else bottom",
+    M("core/loops", "bottom = fall if fall > bottom else bottom",
+      "bottom = fall if fall > bottom and t < 64 else bottom",
       "the gap is that of a part of the variables", "path qp"),
-    M("_newton", "- turn * row[a]", "+ turn * row[a]",
+    M("core/newton", "- turn * row[a]", "+ turn * row[a]",
       "after a bound a Newton step turns the wrong way", "qp path"),
-    M("_newton", "rest * direction[blocking] / row[blocking]",
+    M("core/newton", "rest * direction[blocking] / row[blocking]",
       "direction[blocking] / row[blocking]", "after a bound a Newton step turns too far",
       "qp path"),
-    M("_descent", "if x[t] < hi[t]:\n            top", "if x[t] <= hi[t]:\n            top",
-      "the gap counts variables that cannot grow", "qp dual"),
-    M("_descent", "_HAIR, _HAIR_OF_BOX = 64 * _EPSILON, 1e-3", "_HAIR, _HAIR_OF_BOX = 1e-3, 1e-3",
-      "variables near their bounds are put there", "path dual"),
-    M("_moving", "1e-12 * abs(wanted[t])", "1e-2 * abs(wanted[t])",
+    M("core/problem", "if p.x[t] < p.hi[t]:\n            top",
+      "if p.x[t] <= p.hi[t]:\n            top", "the gap counts variables that cannot grow",
+      "qp dual"),
+    M("core/problem", "hair = max(hair, 64.0 * EPSILON * fabs(p.x[t]))",
+      "hair = max(hair, 1e-3 * fabs(p.x[t]))", "variables near their bounds are put there",
+      "path dual"),
+    M("core/moving", "1e-12 * fabs(wanted[t])", "1e-2 * fabs(wanted[t])",
       "what bounded vectors add to the gradient drifts along a path", "path",
       "gradients are computed afresh before a solution is accepted: differences of 1e-15"),
-    M("_moving", "<= _EPSILON * 8.0 * most", "<= 0.5 * most",
+    M("core/moving", "<= EPSILON * 8.0 * most", "<= 0.5 * most",
       "bounds that move by different factors move by one", "path"),
-    M("_descent", "level <= 0.01 * tol", "level <= 1e9 * tol",
+    M("core/descent", "level <= 0.01 * tol", "level <= 1e9 * tol",
       "gradients are not computed afresh where rounding has moved them", "scales qp",
       "the finish at the vertex computes its own gradient: differences of at most 3e-10"),
-    M("_newton", "< _STEEP * slope:", "< 1e300 * slope:",
+    M("core/newton", "< 0.1 * falls:", "< 1e300 * falls:",
       "along directions without curvature the ridge ends the steps", "qp path degenerate scales"),
-    M("_newton", "g += times * change", "g += 0.5 * times * change",
-      "a slide leaves the gradient behind", "qp path degenerate scales",
+    M("core/newton", "add_vector(p.g, times, change, p.n)",
+      "add_vector(p.g, 0.5 * times, change, p.n)", "a slide leaves the gradient behind",
+      "qp path degenerate scales",
       "along directions without curvature the gradient hardly changes, and it is renewed"),
-    M("_descent", "add_rows(self.g, self.K, active[moved], change[moved])", "pass",
+    M("core/descent", "add_rows(p.g, cython.address(p.K), active, change, moved)", "pass",
       "the gradient does not follow what the smaller problem moved", "qp path dual"),
-    M("_descent", "self.x[active], self._waited = part.x, part._waited", "pass",
+    M("core/descent", "        _shrink(p, e, False)\n", "        pass\n",
       "what a problem shrunk twice has found is lost", "qp path dual scales",
       "only work is lost: the larger problem descends until it is solved"),
-    M("_finish", "_TIGHT, _ABOVE_ROUNDING = 1e-10", "_TIGHT, _ABOVE_ROUNDING = 1e-3",
+    M("core/finish", "target = max(1e-10,", "target = max(1e-3,",
       "solutions are left at their tolerance: they depend on where they started", "path"),
-    M("_finish", "if not (known and same_points(free, inside)):", "if not known:",
+    M("core/finish", "if known and is_of(f, free, count):", "if known:",
       "the factor of other variables is used", "path"),
-    M("_finish", "else held[SIZE] == free.size", "else True",
+    M("core/finish", "inverse.size == count if carried else f.exists",
+      "True if carried else f.exists",
       "a point that was dropped on the way is missing in the inverse", "together inverse",
       "only until the next turn: a set whose minimum is outside the box is not that of a solution"),
-    M("_inverse", "_REGULAR, _ACCURATE = 1e-6, 1e-3", "_REGULAR, _ACCURATE = 1e-6, 1e-12",
+    M("core/inverse", ">= 1e-3 * v.shift", ">= 1e-12 * v.shift",
       "spans come from an inverse that is not accurate", "inverse together"),
-    M("_inverse", "add_square(M, n, -1.0, rows)", "add_square(M, n, 1.0, rows)",
-      "points leave the inverse the wrong way", "inverse"),
-    M("_inverse", "while unwanted >= 0 and leaving[unwanted] == last:", "while False:",
+    M("core/inverse", "add_square(v.M, n, v.room, -1.0, rows, count)",
+      "add_square(v.M, n, v.room, 1.0, rows, count)", "points leave the inverse the wrong way",
+      "inverse"),
+    M("core/inverse", "while unwanted >= 0 and leaving[unwanted] == last:", "while False:",
       "a point that leaves takes the place of another", "inverse"),
-    M("_inverse", "direction[b] = rest * direction[b] - turn",
+    M("core/inverse", "direction[b] = rest * direction[b] - turn",
       "direction[b] = direction[b] - turn",
       "a walk with the inverse turns the wrong way at a bound", "inverse"),
-    M("_inverse", "u[b] -= row[b] * total", "u[b] -= 0.0",
+    M("core/inverse", "u[b] -= row[b] * total", "u[b] -= 0.0",
       "the sum is not kept after a point is dropped", "inverse"),
-    M("_factor", "if not lo[i] < x[i] + move[a] < hi[i]:", "if not lo[i] <= x[i]:",
-      "finishing leaves the box", "path dual"),
+    M("core/factor", "if not (p.lo[i] < p.x[i] + move[a] and p.x[i] + move[a] < p.hi[i]):",
+      "if not p.lo[i] <= p.x[i]:", "finishing leaves the box", "path dual"),
     # All machines together ---------------------------------------------------------------
-    M("_together", "if (old_lo[t] < old_hi[t]) != (lo[t] < hi[t]):", "if False:",
+    M("core/machine", "if was_inside != is_inside:", "if False:",
       "rows that begin to take part change nothing", "together"),
-    M("_together", "old_lo[t] < x[t] < old_hi[t] and lo[t] < x[t] < hi[t]", "lo[t] < x[t] < hi[t]",
+    M("core/machine", "old_lo[t] < x and x < old_hi[t] and lo < x and x < hi", "lo < x and x < hi",
       "a solution stays although a bound that held it is gone", "together"),
-    M("_descent", "least = max(least, -g[t])", "least = min(least, -g[t])",
+    M("core/problem", "least = max(least, -p.g[t])", "least = min(least, -p.g[t])",
       "the intercept without in-bound vectors is at an end of its interval", "together"),
-    M("_together", "same = inside.size > 1 and same_points(before, inside)",
-      "same = inside.size > 1",
+    M("core/machine", "_find_spans(m, carry, same)\n", "_find_spans(m, carry, n_before > 1)\n",
       "spans of other in-bound vectors are reused", "together"),
-    M("_together", "        if twins[k] > 1:\n", "        if members[k] > 1:\n",
+    M("core/machine", "        if twins[k] > 1:\n", "        if members[k] > 1:\n",
       "a twin of no weight has the multiplier of the other", "together"),
-    M("_together", "room = free[int(y[i] > 0.0)] + y[i] * held - C[i]",
-      "room = free[int(y[i] > 0.0)] - y[i] * held - C[i]",
+    M("core/machine", "free_negative) + y[i] * held - C[i]", "free_negative) - y[i] * held - C[i]",
       "Lemma 1 with the bounded vectors of the other class", "together"),
-    M("_together", "if movable and i != inner and", "if movable and",
+    M("core/machine", "if movable and i != inner and", "if movable and",
       "the only in-bound vector takes over from itself", "together"),
-    M("_together", "if turn == 1 or drift <= STALE:", "if True:",
+    M("core/machine", "if turn == 1 or m.drift[0] <= STALE:", "if True:",
       "rounding is carried along", "together path"),
-    M("_together", "scale[0] = scale[1] = drift = 0.0", "drift = 0.0",
-      "sums keep the rounding that the gradient has lost", "together path",
+    M("core/machine", "m.carried.scale[0] = m.carried.scale[1] = m.drift[0] = 0.0",
+      "m.drift[0] = 0.0", "sums keep the rounding that the gradient has lost", "together path",
       "their rounding is relative: it shrinks with them"),
-    M("together", "rest = slice(first + 1, None)", "rest = slice(first + 2, None)",
-      "after a machine that was trained by itself, one step is left out", "together"),
     M("machines", "result[columns] += weights.T @ block",
       "result[columns] += 2.0 * weights.T @ block",
       "values of other pairs are doubled", "together:other_pairs svc"),
-    M("_votes", "range(k + 1)", "range(k)",
+    M("core/votes", "range(p.n_classes + 1)", "range(p.n_classes)",
       "votes against the last class are not counted", "together:votes"),
-    M("_votes", " - int(challenger > best)", "",
+    M("core/votes", "        if challenger > best:\n            may_lose -= 1\n", "",
       "ties go to the last class", "together:votes"),
-    M("_gaussian", "(1.0 + (r + series)) * power", "(1.0 + r) * power",
+    M("core/gaussian", "(1.0 + (r + series)) * power", "(1.0 + r) * power",
       "the kernel is linear between powers of two", "together:gaussian"),
     # Hulls and removals ------------------------------------------------------------------
-    M("_hull", " + offset * offset / s", "",
+    M("core/hull", " + offset * offset / known.s", "",
       "spans of bounded vectors without the condition that weights sum to 1", "span"),
-    M("_factor", "_CLIP = 1e-10", "_CLIP = 1e-1",
+    M("systems", "_CLIP = 1e-10", "_CLIP = 1e-1",
       "an indefinite block is clipped where it is regular", "degenerate",
       "under an indefinite kernel there are no distances: any finite number will do"),
-    M("_factor", "matrix[a, a] += added", "matrix[a, a] += 1e3 * added",
+    M("core/factor", "matrix[a * n + a] += added", "matrix[a * n + a] += 1e3 * added",
       "a ridge a thousand times the one that is taken off", "hull span degenerate"),
-    M("_factor", "own + gram[b, b] <= 2.0 * row[b]", "own + gram[b, b] <= 1.999 * row[b]",
-      "equal points are not found", "hull twins span degenerate",
+    M("core/factor", "own + gram[b * n + b] <= 2.0 * row[b]",
+      "own + gram[b * n + b] <= 1.999 * row[b]", "equal points are not found",
+      "hull twins span degenerate",
       "equal points of one class are merged before; for others the ridge gives the same distances"),
-    M("_removal", "STILL = 1e-11", "STILL = 1e-3",
+    M("core/removal", "STILL = 1e-11", "STILL = 1e-3",
       "vectors that move slowly never meet their bounds", "loo"),
-    M("_path_end", "CHECKED, ASTRAY = 8, 1e-7", "CHECKED, ASTRAY = 8, 1e300",
+    M("core/removal", "ACCURATE, ASTRAY = 1e-8, 1e-7", "ACCURATE, ASTRAY = 1e-8, 1e300",
       "paths that went astray are believed", "loo left_out",
       "a guard: no path in the tests ends so far off its margins"),
-    M("_path_end", "return 0.5 * (above - below)", "return above",
+    M("core/removal", "return 0.5 * (above - below)", "return above",
       "without a free vector the intercept is at an end of its interval", "loo"),
-    M("_removal", "at_lower == (sign < 0.0)", "at_lower == (sign > 0.0)",
-      "a vector takes over that cannot", "loo:every_vector_is_bounded"),
-    M("_removal", "(0.0 if sign > 0.0 else -np.inf)", "(0.0 if sign < 0.0 else -np.inf)",
-      "a twin that stays is at the wrong bound", "loo twins"),
-    M("_path_end", "/ max(number - 1.0, 1.0)", "/ max(number, 1.0)",
+    M("core/removal", "m.least[i] if p.net < 0.0 else m.most[i]",
+      "m.least[i] if p.net > 0.0 else m.most[i]", "a vector takes over that cannot",
+      "loo:every_vector_is_bounded"),
+    M("core/removal", "x = p.hi[q] if p.vertex.x[q] > 0.0 else p.lo[q]",
+      "x = p.hi[q] if p.vertex.x[q] < 0.0 else p.lo[q]", "a twin that stays is at the wrong bound",
+      "loo twins"),
+    M("core/removal", "/ max(number - 1.0, 1.0)", "/ max(number, 1.0)",
       "the shift of the others is a mean over all", "left_out"),
-    M("_group_removal", "column[i] - aim[i] if", "column[i] + aim[i] if",
+    M("core/removal", "p.column[i] - p.aim[i] / p.speed", "p.column[i] + p.aim[i] / p.speed",
       "free members of a group move away from zero", "groups"),
-    M("_group_removal", "slope[i] = column[i] / speed", "slope[i] = 0.5 * column[i] / speed",
+    M("core/removal", "q, p.aim[q] / p.speed", "q, 0.5 * p.aim[q] / p.speed",
       "bounded members of a group move half as fast", "groups"),
-    M("_group_removal", "at_lower == (net < 0.0)", "at_lower == (net > 0.0)",
-      "a vector takes over from a group that cannot", "groups:training_without"),
-    M("_group_removal", "found[0] += middle", "found[0] += 0.0 * middle",
+    M("core/removal", "path.intercept + path.middle", "path.intercept",
       "without a free vector the intercept is where the path ended", "groups:training_without"),
-    M("_group_removal", "_WRONG_SIDE <= state[i] <= most[i] +", "1e300 <= state[i] <= 1e300 +",
-      "equal rows are kept at a bound that they want to leave", "groups:training_without"),
+    M("core/removal", "if not (m.least[q] - over <= state and state <= m.most[q] + over):",
+      "if False:", "equal rows are kept at a bound that they want to leave",
+      "groups:training_without"),
     M("groups", "change[own] = -x[hull[own]]", "change[own] = 0.0",
       "in-bound members of a group keep their multipliers", "groups"),
     M("groups", "change = -w * moves.sum()", "change = 0.0 * w",
@@ -318,13 +326,13 @@ MUTATIONS = [
       "own = local[column, rows] >= 0; values[own, column] = removed.values(plain[rows, column], "
       "kernel)[own]",
       "rows of other classes are predicted by pairs that have seen their group", "groups"),
-    M("_factor", "_WELL_CONDITIONED = 1e-5", "_WELL_CONDITIONED = 1e-18",
+    M("core/factor", ">= 1e-5 * f.shift", ">= 1e-18 * f.shift",
       "an ill-conditioned factor is inverted", "loo left_out",
       "digits of a direction only: values are read off the Gram matrix where a path ends"),
     M("following", "> 1.01 * most]", "> 1e300 * most]",
       "values that no model can have are believed", "loo",
       "what is so far astray is off its margins, which is seen at the end of a path"),
-    M("following", "growth -= solution.decision[free]", "growth -= 0.0 * solution.decision[free]",
+    M("following", "others -= solution.decision[free] - y[free] - vertex.residual[free]", "pass",
       "shifts are counted from another intercept", "left_out loo"),
     M("following", "_VERTEX = 1e-7", "_VERTEX = 1e9",
       "points that are no solutions are started from", "loo",
@@ -371,7 +379,7 @@ MUTATIONS = [
     M("criteria", "solution.in_bound, 1.0, solution.y", "solution.in_bound, 0.0, solution.y",
       "Opper-Winther against a margin of 0", "span"),
     # Models and Gram matrices ------------------------------------------------------------
-    M("_descent", "return 0.5 * (least + most)", "return least",
+    M("core/problem", "return 0.5 * (least + most)", "return least",
       "without in-bound vectors the intercept is at an end of its interval", "degenerate dual"),
     M("dual", "factor=result.factor if result.x is x else None", "factor=result.factor",
       "the factor is of vectors that were put on their bounds", "path degenerate",
@@ -396,8 +404,9 @@ MUTATIONS = [
       "rounding in single precision hides the gap", "lazy"),
     M("lazy", "> _MOST_IN_COMMON", "> 1e9 * _MOST_IN_COMMON",
       "single precision whatever the kernel values have in common", "lazy:far_from"),
-    M("_newton", "_balance(direction, alive)", "pass",
-      "Newton steps lose the sum of their direction", "scales:sum_hold"),
+    M("core/newton", "    for _ in range(size - 1):\n        _balance(direction, alive, size)\n",
+      "    for _ in range(size - 1):\n", "Newton steps lose the sum of their direction",
+      "scales:sum_hold"),
     M("dual", "converged=result.converged and bool(keeps_sum(x, 0.0)),",
       "converged=result.converged,", "a sum that is lost is not noticed", "scales:is_lost"),
     M("lazy", "np.count_nonzero(mask) / max(rows.size, 1)", "1.0",
@@ -569,25 +578,29 @@ MUTATIONS = [
     # Counted errors -----------------------------------------------------------------------
     M("doubt", "SAFETY = 2.0", "SAFETY = 0.0", "rows that may be errors are not followed",
       "verified"),
-    M("doubt", "return (margin > -NEAR_ZERO) & ~certain", "return (margin > 1.0) & ~certain",
+    M("doubt", "return (margin > -_NEAR_ZERO) & ~certain", "return (margin > 1.0) & ~certain",
       "rows that the rule has wrong are not followed", "verified"),
-    M("_doubt", "_MOST_ROOM = 0.7", "_MOST_ROOM = 1e9", "jumps of the intercept are not foreseen",
-      "verified"),
-    M("_doubt", "fall += over * abs(share) / P[i, i]", "fall += 0.0",
+    M("core/doubt",
+      "if held.net >= 0.7 * held.up if held.net >= 0.0 else -held.net >= 0.7 * held.down:",
+      "if False:", "jumps of the intercept are not foreseen", "verified"),
+    M("core/doubt", "drop[0] = held.outside, _drop(cython.address(held), h)\n\n\ndef _of_in_bound",
+      "drop[0] = held.outside, 0.0\n\n\ndef _of_in_bound",
       "bounded vectors never drop more than predicted", "verified"),
-    M("_doubt", "fall += over * abs(share) / max(left, 1e-12 * P[i, i])", "fall += 0.0",
+    M("core/doubt", "drop[0] = held.outside, _drop(cython.address(held), h)\n\n\ndef _count",
+      "drop[0] = held.outside, 0.0\n\n\ndef _count",
       "in-bound vectors never drop more than predicted", "verified"),
-    M("_doubt", "y[q] * f[q] - way * abs(x[q]) / P[a, a] < -NEAR_ZERO", "True",
+    M("core/doubt", "m.y[q] * m.f[q] - way * fabs(m.x[q]) / row[a] < -NEAR_ZERO", "True",
       "rows that the rule has wrong are never followed", "verified"),
     M("verified", "for outcome in (1.0, -1.0)", "for outcome in (1.0, 1.0)",
       "votes never depend on a doubtful value", "verified"),
-    M("_changed", "row[b] += weight * lean[b]", "row[b] -= weight * lean[b]",
+    M("core/changed", "add_vector(row, weight, lean, size)",
+      "add_vector(row, -weight, lean, size)",
       "the inverse of the changed vectors is bordered with the wrong sign", "verified loo"),
-    M("_changed", "target[b] -= weight * row[b]", "target[b] += weight * row[b]",
+    M("core/changed", "-row[a] / own, row, size)", "row[a] / own, row, size)",
       "a changed vector is taken out of the inverse with the wrong sign", "verified loo"),
-    M("_path_end", "z[a] = -rho[q] - along + excess * base[q]", "z[a] = rho[q]",
+    M("core/removal", "p.z[k] = excess * entry(K, base, q) - rho[q] - along", "p.z[k] = rho[q]",
       "ends of paths are refined the wrong way", "verified:large_bounds loo",
-      equivalent="read_off refuses what is astray, and the row is retrained"),
+      "read_off refuses what is astray, and the row is retrained"),
     M("following", "np.where(before._met, np.nan,", "np.where(before._met & False, np.nan,",
       "paths that met a bound are taken for those of another bound", "verified:known_again"),
     M("calibration", "/ (1.0 - leverage)", "* 0.0", "sigmoids have seen the rows left out",
@@ -597,32 +610,46 @@ MUTATIONS = [
 
 
 class Workshop:
-    """A copy of package and tests in which mutations are tried, with a compile cache of its own.
+    """A copy of package and tests in which mutations are tried, and a build of its own.
 
-    Machine code of modules that cannot know of a mutation is not compiled again.
+    What is compiled is built in the folder "build", and found by links beside the sources.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        for name in ("src", "tests"):
-            shutil.rmtree(folder / name, ignore_errors=True)
-            ignored = shutil.ignore_patterns("__pycache__", "*.nb?", "mutations.py")
-            shutil.copytree(ROOT / name, folder / name, ignore=ignored)
-        shutil.copy(ROOT / "pyproject.toml", folder)
+        for name in ("src", "tests", "pyproject.toml", "meson.build", "meson.options"):
+            _renew(ROOT / name, folder / name)
         self.package = folder / "src" / "spansvm"
-        self.cache = folder / "cache"
         self.environment = {
             **os.environ,
             "PYTHONPATH": str(folder / "src"),
             "PYTHONDONTWRITEBYTECODE": "1",  # its stamps do not tell changes within a second
-            "NUMBA_CACHE_DIR": str(self.cache),
+            "MESONPY_EDITABLE_SKIP": str(Path(sys.prefix) / "build"),
         }
-        code = "import spansvm; print(spansvm.__file__)"
+        built = folder / "build"
+        if not (built / "build.ninja").exists():
+            self._meson("setup", "--wipe" if built.exists() else "--reconfigure", str(built))
+        problem = self.build()
+        assert not problem, problem
+        for library in (built / "src").rglob("*.so"):
+            link = folder / library.relative_to(built)
+            link.unlink(missing_ok=True)
+            link.symlink_to(library)
+        code = "import spansvm.core.solver as core; print(core.__file__)"
         answer = subprocess.run(
             [sys.executable, "-c", code], env=self.environment, capture_output=True, text=True,
             check=True,
         ).stdout.strip()  # fmt: skip
         assert answer.startswith(str(self.folder)), f"another copy is imported: {answer}"
+
+    def _meson(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "mesonbuild.mesonmain", *arguments]
+        return subprocess.run(command, cwd=self.folder, capture_output=True, text=True)
+
+    def build(self) -> str:
+        """Compile what has changed; what is wrong with it, if it cannot be compiled."""
+        done = self._meson("compile", "-C", "build")
+        return "".join(done.stdout.splitlines(keepends=True)[-30:]) if done.returncode else ""
 
     def run(self, tests: str) -> tuple[str, str]:
         """ "passed", "failed" or "timeout", and the first test that failed."""
@@ -653,7 +680,7 @@ class Workshop:
     def control(self, entry: str) -> str:
         """What fails without any mutation; nothing, as it should be.  What passed is remembered."""
         state = hashlib.sha256()
-        for path in sorted((*self.package.rglob("*.py"), *(self.folder / "tests").rglob("*.py"))):
+        for path in sorted((*self.package.rglob("*.p*"), *(self.folder / "tests").rglob("*.py"))):
             state.update(path.read_bytes())
         line = f"{state.hexdigest()} {entry}\n"
         passed = self.folder / "passed.txt"
@@ -676,12 +703,32 @@ class Workshop:
         source = path.read_text(encoding="utf-8")
         try:
             path.write_text(source.replace(mutation.old, mutation.new), encoding="utf-8")
+            if mutation.is_compiled and (problem := self.build()):
+                return "not applicable", f"it cannot be compiled: {problem.splitlines()[-1]}"
             outcome, test = self.run(mutation.tests)
         finally:
             path.write_text(source, encoding="utf-8")
+            if mutation.is_compiled:
+                self.build()
         if outcome != "passed":
             return "killed", test or outcome
         return ("equivalent" if mutation.equivalent else "survived"), mutation.equivalent
+
+
+def _renew(source: Path, target: Path) -> None:
+    """Make the target a copy of the source; files that are one already keep their times."""
+    if source.is_file():
+        content = source.read_bytes()
+        if not target.exists() or target.read_bytes() != content:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+        return
+    names = {path.name for path in source.iterdir()} - {"__pycache__", "mutations.py"}
+    for path in target.iterdir() if target.exists() else ():
+        if path.name not in names:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    for name in names:
+        _renew(source / name, target / name)
 
 
 def _not_applicable(mutation: Mutation, root: Path) -> str:

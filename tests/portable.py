@@ -1,8 +1,8 @@
 """The tests under the arithmetic of other machines: ``make portable``.
 
 Kernels of the BLAS and the target of the compiler decide the last bits of every sum.  Each
-environment pretends to be a machine with others, as far as this one can, and has its own cache of
-compiled code.  In one, compiled code checks every index.  All are run, whatever fails.
+environment pretends to be a machine with others, as far as this one can.  All are run, whatever
+fails.
 
 ``python tests/portable.py [NAME ...] [-- ARGUMENT ...]`` runs those with these names, and gives
 the arguments to pytest.
@@ -26,13 +26,12 @@ FOLDER = ROOT / ".portable"
 #: What each environment sets.  Those of another architecture are left out when it comes to them.
 ENVIRONMENTS: dict[str, dict[str, str]] = {
     "default": {},
-    "nehalem": {"OPENBLAS_CORETYPE": "Nehalem", "NUMBA_CPU_NAME": "generic"},
+    "nehalem": {"OPENBLAS_CORETYPE": "Nehalem", "SPANSVM_CPU": "baseline"},
     "sandybridge": {"OPENBLAS_CORETYPE": "Sandybridge"},
     "haswell": {"OPENBLAS_CORETYPE": "Haswell"},
-    "armv8": {"OPENBLAS_CORETYPE": "ARMV8", "NUMBA_CPU_NAME": "generic"},
+    "armv8": {"OPENBLAS_CORETYPE": "ARMV8"},
     "neoversen1": {"OPENBLAS_CORETYPE": "NEOVERSEN1"},
     "threads": {"OPENBLAS_NUM_THREADS": "2"},
-    "bounds": {"NUMBA_BOUNDSCHECK": "1"},
 }
 
 #: Prints the kernels in use, after a product and a factor that need them.
@@ -71,8 +70,7 @@ def variables(name: str) -> dict[str, str]:
     """The environment variables of an environment."""
     chosen = {key for settings in ENVIRONMENTS.values() for key in settings}
     inherited = {key: value for key, value in os.environ.items() if key not in chosen}
-    own = {"OPENBLAS_NUM_THREADS": "1", "NUMBA_CACHE_DIR": str(FOLDER / name)}
-    return inherited | own | ENVIRONMENTS[name]
+    return inherited | {"OPENBLAS_NUM_THREADS": "1"} | ENVIRONMENTS[name]
 
 
 def why_not(name: str) -> str:

@@ -17,13 +17,14 @@ except ModuleNotFoundError:  # Python 3.10; pytest brings it
     import tomli as tomllib
 
 ROOT = Path(__file__).parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT, BUILD = SETTINGS["project"], SETTINGS["build-system"]["requires"]
 
 
 def _promised(extra: str) -> dict[str, Version]:
-    """Oldest version of every dependency, with an extra, by name."""
+    """Oldest version of every dependency, with an extra and to build, by name."""
     oldest: dict[str, Version] = {}
-    for line in PROJECT["dependencies"] + PROJECT["optional-dependencies"].get(extra, []):
+    for line in BUILD + PROJECT["dependencies"] + PROJECT["optional-dependencies"].get(extra, []):
         requirement = Requirement(line)
         if requirement.name == PROJECT["name"]:
             for other in requirement.extras:
@@ -55,6 +56,12 @@ def test_other_constraints_are_upper_limits_of_indirect_dependencies() -> None:
     assert {name: [one.operator for one in ones] for name, ones in indirect.items()} == {
         name: ["<"] for name in indirect
     }
+
+
+def test_what_is_needed_to_build_and_to_run_has_one_oldest_version() -> None:
+    running = {Requirement(line).name: line for line in PROJECT["dependencies"]}
+    for line in BUILD:
+        assert running.get(Requirement(line).name, line) == line
 
 
 @pytest.mark.parametrize("extra", ["", *PROJECT["optional-dependencies"]])
