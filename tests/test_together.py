@@ -19,7 +19,8 @@ from spansvm.left_out import span_left_out
 from spansvm.machines import PairPaths, TrainedMachines
 from spansvm.pair_grams import Grams
 from spansvm.pairs import PairRows, labels
-from spansvm.path import STALE, Path
+from spansvm.path import Path
+from spansvm.qp import STALE
 from spansvm.together import Together
 
 TOLERANCE = 1e-3

@@ -24,8 +24,7 @@ from .dual import DualSolution, box, find_intercept
 from .gram import Gram
 from .lazy import SMALL_MATRIX, LazyGram
 from .memory import parse_budget
-from .path import STALE
-from .qp import EQUAL_SUMS, default_max_iter, kkt_gap
+from .qp import EQUAL_SUMS, STALE, default_max_iter, kkt_gap
 from .span import removals
 from .systems import Bordered, bordered, from_first
 

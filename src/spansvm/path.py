@@ -14,19 +14,17 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from ._typing import Array, Mask
+from ._typing import Array
 from ._validation import check_both_classes, check_labels, check_weights
 from .blas import one_blas_thread
 from .core.solver import rounding_level
 from .criteria import SolvedModel
 from .dual import DualSolution, box, from_qp, solve_dual
 from .gram import BoundedSums, Gram, as_gram
-from .qp import default_max_iter
+from .qp import STALE, default_max_iter
+from .values import Verified
 
-__all__ = ["STALE", "Models", "Path", "Solutions", "follow", "solve_from"]
-
-#: A gradient is computed anew if more rounding than this has been carried along.
-STALE = 1e-10
+__all__ = ["Models", "Path", "Solutions", "follow", "solve_from"]
 
 
 class Solutions:
@@ -70,8 +68,8 @@ class Solutions:
         return np.concatenate([solution.decision for solution in self.solutions])
 
     @property
-    def verified(self) -> tuple[Array, Mask] | None:
-        """Left-out values whose signs are exact, and which of them are not; None if unknown."""
+    def verified(self) -> Verified | None:
+        """Left-out values whose signs are exact, if they were found in training."""
         return None
 
     @property

@@ -22,6 +22,7 @@ from .systems import Factor
 
 __all__ = [
     "EQUAL_SUMS",
+    "STALE",
     "QPResult",
     "check_limits",
     "default_max_iter",
@@ -37,6 +38,9 @@ __all__ = [
 
 #: Sums of variables or of bounds whose relative difference is smaller are equal.
 EQUAL_SUMS = 1e-12
+
+#: A gradient is computed anew if more rounding than this has been carried along.
+STALE = 1e-10
 
 #: Pairs whose curvature is below this fraction of the largest diagonal entry count as flat.
 _FLAT = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-9}

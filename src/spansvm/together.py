@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ._typing import Array, Mask
+from ._typing import Array
 from .blas import one_blas_thread
 from .core.chains import Chains, Results
 from .criteria import SolvedModel
@@ -21,6 +21,7 @@ from .pairs import lost
 from .path import Models
 from .qp import default_max_iter, flat_curvature
 from .span import Spans
+from .values import Verified
 
 __all__ = ["JointModels", "Together"]
 
@@ -166,11 +167,15 @@ class JointModels(Models):
         return self._results.drop[self._step] if self._drops else super().drops
 
     @property
-    def verified(self) -> tuple[Array, Mask] | None:
-        """Left-out values followed where their signs were doubtful, and where they still are."""
+    def verified(self) -> Verified | None:
+        """Left-out values whose signs are exact, if they were found in training."""
         if not self._exact:
             return None
-        return self._results.verified[self._step], self._results.doubtful[self._step]
+        results, step = self._results, self._step
+        return Verified(
+            results.verified[step], results.shift[step], results.followed[step],
+            results.doubtful[step], float(results.error[step].max()),
+        )  # fmt: skip
 
     @property
     def decisions(self) -> Array:

@@ -23,11 +23,12 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ._typing import Array, Rows
+from ._typing import Array, Mask, Rows
 from .blas import one_blas_thread
 from .core.solver import rounding_level
 from .doubt import doubtful, predict
@@ -40,6 +41,7 @@ __all__ = [
     "LOOSE",
     "Followed",
     "LeftOutValues",
+    "Verified",
     "accuracy_of",
     "alone_in_class",
     "counted_values",
@@ -91,6 +93,26 @@ class LeftOutValues:
     followed: int
 
 
+class Verified(NamedTuple):
+    """Left-out values of one machine, followed exactly where their signs were doubtful.
+
+    Attributes
+    ----------
+    decision, shift : ndarray
+        The values, and the mean change of all others where they were followed.
+    followed, doubtful : ndarray of bool
+        Where that is, and whose signs may be wrong even so.
+    error : float
+        The largest distance of a free vector from its margin at the end of a path.
+    """
+
+    decision: Array
+    shift: Array
+    followed: Mask
+    doubtful: Mask
+    error: float
+
+
 class Followed:
     """Removals of one machine that were followed, and the values that they gave.
 
@@ -106,6 +128,12 @@ class Followed:
         self.rows = np.empty(0, dtype=np.intp)
         self.decision, self.shift = np.empty(0), np.empty(0)
         self.error = 0.0
+
+    def take(self, verified: Verified) -> None:
+        """Take over what was followed in training."""
+        self.rows = np.flatnonzero(verified.followed)
+        self.decision, self.shift = verified.decision[self.rows], verified.shift[self.rows]
+        self.error = verified.error
 
     def add(self, rows: Rows, follower: Follower) -> None:
         """Follow those of `rows`, which are in order, that were not followed yet."""

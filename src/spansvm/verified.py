@@ -113,7 +113,9 @@ class VerifiedValues(SpanValues):
                 own = self._machines.left_out_by_span().copy()
                 rows = self._doubtful(own)
             else:
-                own, rows = verified[0].copy(), verified[1] & self._removable
+                own, rows = verified.decision.copy(), verified.doubtful & self._removable
+                self._followed[0].take(verified)
+                own[:] = without_traces(own)
             if rows.any():
                 self._verify(own, rows)
         return own

@@ -6,13 +6,14 @@ from .structs cimport Matrix, flag, idx
 
 # The results of a chain of weights; a row for every vector of weights.
 cdef class Results:
-    cdef readonly object alpha, decision, span, left_out, drop, verified
-    cdef readonly object intercept, gap, iterations, n_in_bound, n_bounded, n_empty, done, doubtful
-    cdef double* rows[6]
-    cdef double* numbers[2]
+    cdef readonly object alpha, decision, span, left_out, drop, verified, shift
+    cdef readonly object intercept, gap, error, iterations, n_in_bound, n_bounded, n_empty
+    cdef readonly object done, doubtful, followed
+    cdef double* rows[7]
+    cdef double* numbers[3]
     cdef idx* counts[4]
     cdef flag* _done
-    cdef flag* _doubtful
+    cdef flag* marks[2]
     cdef idx total, count
 
     cdef void at(self, idx step, idx machine, idx start, Found* found) noexcept nogil

@@ -31,12 +31,16 @@ class Results:
 
     Attributes
     ----------
-    alpha, decision, span, left_out, drop, verified : ndarray of shape (steps, total)
+    alpha, decision, span, left_out, drop : ndarray of shape (steps, total)
         Multipliers, decision values, squared spans, left-out values, how much lower than
-        predicted the margins of these may be, and left-out values whose signs are exact.
-    doubtful : ndarray of bool of shape (steps, total)
-        Which of the latter may have the wrong sign even so.
-    intercept, gap : ndarray of shape (steps, count)
+        predicted the margins of these may be.
+    verified, shift : ndarray of shape (steps, total)
+        Left-out values, followed exactly where their signs were doubtful, and the mean change of
+        all other values there.
+    followed, doubtful : ndarray of bool of shape (steps, total)
+        Which these are, and whose signs may be wrong even so.
+    intercept, gap, error : ndarray of shape (steps, count)
+        The last is the largest distance of a free vector from its margin where rows were followed.
     iterations, n_in_bound, n_bounded, n_empty : ndarray of int of shape (steps, count)
     done : ndarray of bool of shape (steps, count)
         Which machines were trained.
@@ -44,25 +48,29 @@ class Results:
 
     def __init__(self, steps: idx, total: idx, count: idx):
         self.total, self.count = total, count
-        rows, numbers = np.zeros((6, steps, total)), np.zeros((2, steps, count))
-        doubtful = np.zeros((steps, total), np.uint8)
+        rows, numbers = np.zeros((7, steps, total)), np.zeros((3, steps, count))
         counts, done = np.zeros((4, steps, count), np.intp), np.zeros((steps, count), np.uint8)
-        self.alpha, self.decision, self.span, self.left_out, self.drop, self.verified = rows
-        self.intercept, self.gap = numbers
+        marks = np.zeros((2, steps, total), np.uint8)
+        self.alpha, self.decision, self.span, self.left_out = rows[:4]
+        self.drop, self.verified, self.shift = rows[4:]
+        self.intercept, self.gap, self.error = numbers
         self.iterations, self.n_in_bound, self.n_bounded, self.n_empty = counts
-        self.done, self.doubtful = done.view(np.bool_), doubtful.view(np.bool_)
+        self.done = done.view(np.bool_)
+        self.doubtful, self.followed = marks.view(np.bool_)
         own: cython.double[:, :, ::1] = rows
         of_machines: cython.double[:, :, ::1] = numbers
         tallies: idx[:, :, ::1] = counts
-        marks: cython.uchar[:, ::1] = done
-        for k in range(6):
+        trained: cython.uchar[:, ::1] = done
+        of_rows: cython.uchar[:, :, ::1] = marks
+        for k in range(7):
             self.rows[k] = cython.address(own[k, 0, 0])
-        for k in range(2):
+        for k in range(3):
             self.numbers[k] = cython.address(of_machines[k, 0, 0])
         for k in range(4):
             self.counts[k] = cython.address(tallies[k, 0, 0])
-        doubts: cython.uchar[:, ::1] = doubtful
-        self._done, self._doubtful = cython.address(marks[0, 0]), cython.address(doubts[0, 0])
+        for k in range(2):
+            self.marks[k] = cython.address(of_rows[k, 0, 0])
+        self._done = cython.address(trained[0, 0])
 
     def at(self, step, machine, start, found):
         """Where the results of a machine for one vector of weights stand."""
@@ -70,8 +78,10 @@ class Results:
         found.alpha, found.decision = self.rows[0] + row, self.rows[1] + row
         found.span, found.left_out = self.rows[2] + row, self.rows[3] + row
         found.drop, found.verified = self.rows[4] + row, self.rows[5] + row
-        found.doubtful = self._doubtful + row
+        found.shift = self.rows[6] + row
+        found.doubtful, found.followed = self.marks[0] + row, self.marks[1] + row
         found.intercept, found.gap = self.numbers[0] + own, self.numbers[1] + own
+        found.error = self.numbers[2] + own
         found.iterations, found.n_in_bound = self.counts[0] + own, self.counts[1] + own
         found.n_bounded, found.n_empty = self.counts[2] + own, self.counts[3] + own
 
@@ -111,10 +121,10 @@ class Chains:
 
     def __init__(self, K, diagonal, places, labels, first, starts, flat, limits):
         total, count = places.size, limits.size
-        state = np.zeros((6, total))
-        self.signed, self.gradient, self.low, self.high, self.squared, _ = state
+        state = np.zeros((8, total))
+        self.signed, self.gradient, self.low, self.high, self.squared = state[:5]
         self.gradient[:] = -labels
-        bounded, ready = np.zeros((2, total), np.uint8), np.zeros(count, np.uint8)
+        bounded, ready = np.zeros((3, total), np.uint8), np.zeros(count, np.uint8)
         sums, scales, self.drift = np.zeros(4 * total), np.zeros(2 * count), np.zeros(count)
         held = (
             K, np.ascontiguousarray(diagonal), np.ascontiguousarray(places),
@@ -153,7 +163,9 @@ class Chains:
             m.p.lo, m.p.hi, m.squared = m.lo, m.hi, cython.address(own[4, one])
             m.y, m.first = cython.address(y[one]), cython.address(firsts[one])
             m.bounded, m.ready = cython.address(marks[0, one]), cython.address(stands[k])
-            m.followed, m.known = cython.address(own[5, one]), cython.address(marks[1, one])
+            m.followed, m.shift = cython.address(own[5, one]), cython.address(own[6, one])
+            m.known, m.present = cython.address(marks[1, one]), cython.address(marks[2, one])
+            m.sums = cython.address(own[7, one])
             m.carried.sums = cython.address(carried[4 * one])
             m.carried.shares = m.carried.sums + 2 * n
             m.carried.scale, m.drift = cython.address(scale[2 * k]), cython.address(drift[k])

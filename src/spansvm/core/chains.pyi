@@ -11,9 +11,12 @@ class Results:
     left_out: Array
     drop: Array
     verified: Array
+    shift: Array
+    followed: Mask
     doubtful: Mask
     intercept: Array
     gap: Array
+    error: Array
     iterations: Rows
     n_in_bound: Rows
     n_bounded: Rows

@@ -20,8 +20,11 @@ ctypedef struct Machine:
     Carried carried  # what bounded vectors contribute to the gradient
     double* drift  # rounding that the gradient may carry from larger multipliers
     flag* ready  # whether it stands at a solution
+    double* sums  # of the kernel values of each row with all that take part
+    flag* present  # which these are
     double* followed  # left-out values that were followed, as long as the solution stays the same
-    flag* known  # and which of them no bound has touched
+    double* shift  # and what they change for all others
+    flag* known  # which of them no bound has touched
     idx max_iter
     double intercept  # of the latest solution
     double gap
@@ -34,7 +37,10 @@ ctypedef struct Found:
     double* left_out  # values predicted without the row (Theorem 2)
     double* drop  # how much lower than predicted the margin may be
     double* verified  # left-out values, followed exactly where their sign is doubtful
-    flag* doubtful  # which are still so
+    double* shift  # the mean change of all other values, of those that were followed
+    flag* followed  # which they are
+    flag* doubtful  # whose signs are still so
+    double* error  # the largest distance of a free vector from its margin at the end of a path
     double* intercept
     double* gap
     idx* iterations
@@ -68,4 +74,5 @@ cdef bint _set_intercept(const Problem* p, const Factor* f, double* intercept) n
 cdef int _find_spans(Machine* m, Carry* carry, bint same) except -1 nogil
 cdef void _take_over(Machine* m, const double* C, idx inner, Found* found) noexcept nogil
 cdef idx _enters(const Machine* m, const double* C, double sign, idx inner, const Found* found) noexcept nogil
+cdef int _sum_rows(Machine* m, const double* C) except -1 nogil
 cdef int _verify(Machine* m, Trained* t, const System* s, Found* found) except -1 nogil

@@ -13,6 +13,7 @@ from cython.cimports.spansvm.core.finish import finish
 from cython.cimports.spansvm.core.following import Followed, follow_rows
 from cython.cimports.spansvm.core.hull import fill_distances
 from cython.cimports.spansvm.core.inverse import distances_by_inverse
+from cython.cimports.spansvm.core.loops import add_rows
 from cython.cimports.spansvm.core.moving import move_bounds
 from cython.cimports.spansvm.core.problem import (
     EQUAL_SUMS,
@@ -295,6 +296,29 @@ def find_doubt(m, C, wanted, carry, found):
     return 0
 
 
+def _sum_rows(m, C):
+    """Sums of kernel values with all rows that take part, unless these are the same as before."""
+    n, scratch = m.p.n, m.p.scratch
+    same: cython.bint = True
+    for i in range(n):
+        if m.present[i] != (C[i] > 0.0):
+            same = False
+            m.present[i] = C[i] > 0.0
+    if same:
+        return 0
+    mark = scratch.count
+    rows, ones = indices(scratch, n), doubles(scratch, n)
+    count: cython.Py_ssize_t = 0
+    for i in range(n):
+        m.sums[i] = 0.0
+        if m.present[i]:
+            rows[count], ones[count] = i, 1.0
+            count += 1
+    add_rows(m.sums, cython.address(m.p.K), rows, ones, count)
+    release(scratch, mark)
+    return 0
+
+
 def _verify(m, t, s, found):
     """Follow the removals whose predicted sign is doubtful, as :mod:`spansvm.verified` says.
 
@@ -306,6 +330,7 @@ def _verify(m, t, s, found):
     positive: cython.Py_ssize_t = 0
     negative: cython.Py_ssize_t = 0
     count: cython.Py_ssize_t = 0
+    alone: cython.bint
     certain: cython.bint
     for i in range(n):
         if t.C[i] > 0.0:
@@ -314,29 +339,38 @@ def _verify(m, t, s, found):
             else:
                 negative += 1
     for i in range(n):
-        found.verified[i], found.doubtful[i] = found.left_out[i], False
-        alone: cython.bint = (positive if t.y[i] > 0.0 else negative) < 2
+        found.verified[i], found.shift[i] = found.left_out[i], 0.0
+        found.doubtful[i] = found.followed[i] = False
+        alone = (positive if t.y[i] > 0.0 else negative) < 2
         if t.alpha[i] == 0.0 or alone or not t.y[i] * t.f[i] > -NEAR_ZERO:
             continue
         drop = found.drop[i]
         certain = drop == -INFINITY
-        if not certain:  # not if it is not a number
+        if not certain and drop == drop:  # a number
             certain = t.y[i] * found.left_out[i] > max(NEAR_ZERO, 2.0 * drop)
+        if certain:
+            continue
         if m.known[i]:
-            found.verified[i] = m.followed[i]
-        elif not certain or drop != drop:
+            found.verified[i], found.shift[i] = m.followed[i], m.shift[i]
+            found.followed[i] = True
+        else:
             found.doubtful[i] = True
             rows[count] = i
             count += 1
+    found.error[0] = 0.0
     if count > 0 and s.size > 1:
+        _sum_rows(m, t.C)
         followed: Followed
         followed.decision, followed.shift = doubles(scratch, count), doubles(scratch, count)
         followed.met = flags(scratch, count)
-        if follow_rows(t, s, cython.NULL, rows, count, cython.address(followed), scratch):
+        if follow_rows(t, s, m.sums, rows, count, cython.address(followed), scratch):
+            found.error[0] = followed.error
             for k in range(count):
                 i, value = rows[k], followed.decision[k]
                 if value == value:
-                    found.verified[i], found.doubtful[i] = value, False
-                    m.followed[i], m.known[i] = value, not followed.met[k]
+                    found.verified[i], found.shift[i] = value, followed.shift[k]
+                    found.doubtful[i], found.followed[i] = False, True
+                    m.followed[i], m.shift[i] = value, followed.shift[k]
+                    m.known[i] = not followed.met[k]
     release(scratch, mark)
     return 0

@@ -29,3 +29,4 @@ cdef idx _lost(const Pairs* p, Row* r, idx challenger, idx best, idx may_lose) n
 cdef class Votes:
     cdef Pairs _pairs
     cdef object _arrays  # whose memory is used
+    cdef object _given

@@ -98,6 +98,7 @@ class Votes:
         ):  # fmt: skip
             raise ValueError("The arrays must be those of all pairs of classes.")
         self._arrays = (first, place, weight, pairs_of, pair, level)
+        self._given = (columns, pair_of, starts, places, signed, intercepts)
         p = cython.address(self._pairs)
         p.n_classes, p.n_pairs = k, n_pairs
         p.columns, p.pair_of = cython.address(pairs_of[0, 0]), cython.address(pair[0, 0])
@@ -105,6 +106,9 @@ class Votes:
         p.places = p.signed = cython.NULL
         if support.size:
             p.places, p.signed = cython.address(place[0]), cython.address(weight[0])
+
+    def __reduce__(self):
+        return Votes, self._given
 
     def count(self, K, rows, classes, own):
         """The class that wins the most pairs, for each of some rows; ties go to the first.
