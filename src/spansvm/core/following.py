@@ -18,7 +18,12 @@ from cython.cimports.spansvm.core.removal import (
     set_vertex,
 )
 from cython.cimports.spansvm.core.scratch import Scratch, doubles, indices, release, release_all
-from cython.cimports.spansvm.core.system import from_points, merge_rows, point_to_machine
+from cython.cimports.spansvm.core.system import (
+    check_points,
+    from_points,
+    merge_rows,
+    point_to_machine,
+)
 from cython.cimports.spansvm.core.tableau import Tableau, need_rows, set_up
 
 __all__ = ["follow_rows_of"]
@@ -32,7 +37,8 @@ def follow_rows(m, known, sums, rows, count, found, scratch):
     known
         The inverse for the free points, if there are any and it is known; otherwise NULL.
     sums
-        For every row, the sum of its kernel values with all rows that take part.
+        For every row, the sum of its kernel values with all rows that take part; NULL if the mean
+        changes of other values are not wanted.
 
     Returns 0 if the machine is not one of those that can be followed here.
     """
@@ -206,6 +212,7 @@ def follow_rows_of(
     decision, shift, met = np.empty(count), np.empty(count), np.empty(count, dtype=np.bool_)
     if count == 0:
         return decision, shift, met, 0.0
+    check_points(cython.address(rows[0]), count, m.n)
     to_decision: cython.double[::1] = decision
     to_shift: cython.double[::1] = shift
     to_met: cython.uchar[::1] = met.view(np.uint8)

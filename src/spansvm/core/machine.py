@@ -302,13 +302,12 @@ def _verify(m, t, s, found):
     """
     n, scratch = t.n, m.p.scratch
     mark = scratch.count
-    rows, sums = indices(scratch, n), doubles(scratch, n)
+    rows = indices(scratch, n)
     positive: cython.Py_ssize_t = 0
     negative: cython.Py_ssize_t = 0
     count: cython.Py_ssize_t = 0
     certain: cython.bint
     for i in range(n):
-        sums[i] = 0.0
         if t.C[i] > 0.0:
             if t.y[i] > 0.0:
                 positive += 1
@@ -333,7 +332,7 @@ def _verify(m, t, s, found):
         followed: Followed
         followed.decision, followed.shift = doubles(scratch, count), doubles(scratch, count)
         followed.met = flags(scratch, count)
-        if follow_rows(t, s, sums, rows, count, cython.address(followed), scratch):
+        if follow_rows(t, s, cython.NULL, rows, count, cython.address(followed), scratch):
             for k in range(count):
                 i, value = rows[k], followed.decision[k]
                 if value == value:

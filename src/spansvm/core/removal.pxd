@@ -48,13 +48,14 @@ ctypedef struct Path:
     double middle  # what the intercept is off the middle of its interval
     double intercept  # how far it has moved, without that
     double astray  # the largest distance of a free vector from its margin
+    double spent  # nanoseconds, roughly, since interrupts were answered
     double* z  # for the changed vectors, and where their rows are
     idx* slots
 
 # How the values of one row and of all others change without it.
 ctypedef struct Growth:
     double own
-    double others  # their mean
+    double others  # their mean, if sums of kernel values are known
 
 cdef int TURNS
 cdef double STILL

@@ -28,6 +28,7 @@ from cython.cimports.spansvm.core.changed import (
     make_changed,
     solve_changed,
 )
+from cython.cimports.spansvm.core.descent import answer_interrupts
 from cython.cimports.spansvm.core.loops import (
     add_rows,
     add_vector,
@@ -46,6 +47,7 @@ from cython.cimports.spansvm.core.scratch import (
 )
 from cython.cimports.spansvm.core.solver import point_to
 from cython.cimports.spansvm.core.structs import Matrix
+from cython.cimports.spansvm.core.system import check_points
 from cython.cimports.spansvm.core.tableau import (
     fill_column,
     need_row,
@@ -106,6 +108,7 @@ def open_paths(p, T, v, scratch):
     p.lo, p.hi, p.aim = doubles(scratch, n), doubles(scratch, n), doubles(scratch, n)
     p.column, p.moves = doubles(scratch, n), doubles(scratch, n)
     p.driven, p.moved = flags(scratch, n), indices(scratch, n)
+    p.spent = 0.0
     make_changed(cython.address(p.changed), n, scratch)
     p.z, p.slots = doubles(scratch, p.changed.room), indices(scratch, p.changed.room)
     for i in range(n):
@@ -193,6 +196,10 @@ def _follow(p):
     for _ in range(TURNS):
         if p.left == 0.0:
             return 1
+        p.spent += m.n * (6.0 + 0.3 * p.changed.size)
+        if p.spent > 1e8:
+            answer_interrupts()
+            p.spent = 0.0
         if p.n_free == 0:
             q = _takes_over(p)
             if q < 0:
@@ -375,11 +382,8 @@ def _read_off(p):
     least, most, mean = INFINITY, -INFINITY, 0.0
     for a in range(count):
         i = looked_at[a]
-        needed = (
-            wanted
-            - r[i]
-            - weighted_differences(cython.address(p.T.K), i, p.moved, p.moves, moved, p.level)
-        )
+        needed = wanted - r[i]
+        needed -= weighted_differences(cython.address(p.T.K), i, p.moved, p.moves, moved, p.level)
         least, most = min(least, needed), max(most, needed)
         mean += needed / count
     p.intercept, p.astray = mean, most - least
@@ -450,8 +454,9 @@ def _refine(p):
 def remove_row(p, q, rest, sums, number, found):
     """Remove one row of a point, of whose bound `rest` remains; 0 if that is given up.
 
-    `sums` are, for every vector, the sums of its kernel values with all of `number` instances.
-    Afterwards the path is again at its beginning; `met` and `astray` are still those of its end.
+    `sums` are, for every vector, the sums of its kernel values with all of `number` instances; NULL
+    if the growth of the others is not wanted.  Afterwards the path is again at its beginning;
+    `met` and `astray` are still those of its end.
     """
     leaving: Leaving
     lo: cython.double = 0.0
@@ -464,7 +469,7 @@ def remove_row(p, q, rest, sums, number, found):
     leaving.points, leaving.count = cython.address(point), 1
     leaving.lo, leaving.hi = cython.address(lo), cython.address(hi)
     found.own = found.others = NAN
-    p.level = sums[q] / number
+    p.level = sums[q] / number if sums else entry(cython.address(p.T.K), q, q)
     done = _begin(p, cython.address(leaving))
     if done and p.speed > 0.0:
         _aim(p, cython.address(leaving))
@@ -486,10 +491,12 @@ def remove_row(p, q, rest, sums, number, found):
 def _grow(p, q, sums, number, found):
     """How the value of a vector, and the mean value of the others, change along a path."""
     own = weighted_differences(cython.address(p.T.K), q, p.moved, p.moves, p.n_moved, p.level)
+    found.own, found.others = own + p.intercept, 0.0
+    if not sums:
+        return
     total = 0.0  # of the growth of all, without the intercept; the changes sum to 0
     for k in range(p.n_moved):
         total += (sums[p.moved[k]] / number - p.level) * p.moves[k]
-    found.own = own + p.intercept
     found.others = (number * total - own) / max(number - 1.0, 1.0) + p.intercept
 
 
@@ -540,6 +547,12 @@ class Paths:
         lo: cython.double[::1] = np.ascontiguousarray(vertex.lo)
         hi: cython.double[::1] = np.ascontiguousarray(vertex.hi)
         matrix: Matrix
+        n, size = x.shape[0], free.shape[0]
+        if not (r.shape[0] == n and lo.shape[0] == n and hi.shape[0] == n and K.shape == (n, n)):
+            raise ValueError("A vertex must have numbers for every row of the matrix.")
+        if not (size > 0 and weights.shape[0] == size and system.projected.shape == (size, size)):
+            raise ValueError("The inverse must be that of the free vectors.")
+        check_points(cython.address(free[0]), size, n)
         point_to(cython.address(matrix), K)
         self._arrays = (K, free, projected, weights, x, r, lo, hi)
         scratch, s, v = (
@@ -586,6 +599,9 @@ class Paths:
         error = 0.0
         if count == 0:
             return result[0], result[1], 0.0
+        if rest.shape[0] != count or sums.shape[0] != self._tableau.n:
+            raise ValueError("There must be a rest for every point, and a sum for every row.")
+        check_points(cython.address(points[0]), count, self._tableau.n)
         T, v = cython.address(self._tableau), cython.address(self._vertex)
         try:
             with cython.nogil:
@@ -619,6 +635,9 @@ class Paths:
         scratch.taken, scratch.count, scratch.room = cython.NULL, 0, 0
         if points.shape[0] == 0:
             return None
+        if lo.shape[0] != points.shape[0] or hi.shape[0] != points.shape[0]:
+            raise ValueError("There must be a box for every point.")
+        check_points(cython.address(points[0]), points.shape[0], self._tableau.n)
         leaving.points, leaving.count = cython.address(points[0]), points.shape[0]
         leaving.lo, leaving.hi = cython.address(lo[0]), cython.address(hi[0])
         try:

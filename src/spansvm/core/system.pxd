@@ -26,6 +26,7 @@ ctypedef struct System:
     double* projected  # the inverse without its border
     double* weights  # its border
 
+cdef int check_points(const idx* points, idx count, idx n) except -1
 cdef object point_to_machine(Trained* m, object K, object solution, object first)
 cdef int merge_rows(Trained* m, Scratch* scratch) except -1 nogil
 cdef int from_factor(System* s, const Factor* f, Scratch* scratch) except -1 nogil

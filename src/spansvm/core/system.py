@@ -18,6 +18,14 @@ from cython.cimports.spansvm.core.scratch import doubles, indices
 from cython.cimports.spansvm.core.solver import point_to
 
 
+def check_points(points, count, n):
+    """Raise an error unless all these are among n points."""
+    for k in range(count):
+        if not (points[k] >= 0 and points[k] < n):
+            raise IndexError(f"{points[k]} is not one of {n} rows.")
+    return 0
+
+
 def point_to_machine(m, K, solution, first):
     """Let a machine be that of a DualSolution; returns the arrays, which must outlive it."""
     y: cython.const[cython.double][::1] = solution.y
@@ -30,6 +38,7 @@ def point_to_machine(m, K, solution, first):
         raise ValueError("All arrays must have a number for every row.")
     if K.shape[0] != n or K.shape[1] != n:
         raise ValueError("The matrix must have a row and a column for every label.")
+    check_points(cython.address(firsts[0]), n, n)
     point_to(cython.address(m.K), K)
     m.n, m.y, m.C, m.alpha = n, cython.address(y[0]), cython.address(C[0]), cython.address(alpha[0])
     m.f, m.first = cython.address(f[0]), cython.address(firsts[0])

@@ -5,6 +5,7 @@ import numpy as np
 from cython.cimports.spansvm.core.loops import weighted_entries
 from cython.cimports.spansvm.core.scratch import Scratch, indices, release_all
 from cython.cimports.spansvm.core.solver import point_to
+from cython.cimports.spansvm.core.system import check_points
 
 __all__ = ["Votes"]
 
@@ -89,9 +90,16 @@ class Votes:
         pairs_of: cython.Py_ssize_t[:, ::1] = _indices(columns)
         pair: cython.Py_ssize_t[:, ::1] = _indices(pair_of)
         level: cython.double[::1] = np.ascontiguousarray(intercepts, dtype=np.float64)
+        k, n_pairs = pair.shape[0], level.shape[0]
+        if not (
+            pair.shape[1] == k and pairs_of.shape[0] == k and pairs_of.shape[1] == k - 1
+            and first.shape[0] == n_pairs + 1 and n_pairs == k * (k - 1) // 2
+            and signed.shape == places.shape
+        ):  # fmt: skip
+            raise ValueError("The arrays must be those of all pairs of classes.")
         self._arrays = (first, place, weight, pairs_of, pair, level)
         p = cython.address(self._pairs)
-        p.n_classes, p.n_pairs = pair.shape[0], level.shape[0]
+        p.n_classes, p.n_pairs = k, n_pairs
         p.columns, p.pair_of = cython.address(pairs_of[0, 0]), cython.address(pair[0, 0])
         p.starts, p.intercepts = cython.address(first[0]), cython.address(level[0])
         p.places = p.signed = cython.NULL
@@ -121,15 +129,20 @@ class Votes:
         found: cython.Py_ssize_t[::1] = result
         if count == 0:
             return result
+        k = self._pairs.n_classes
+        if given.shape[0] != count or values.shape[0] != count or values.shape[1] != k - 1:
+            raise ValueError("There must be a class, and k - 1 values, for every row.")
+        check_points(cython.address(places[0]), count, K.shape[0])
+        check_points(cython.address(given[0]), count, k)
         point_to(cython.address(matrix), K)
         r.K = cython.address(matrix)
         scratch.taken, scratch.count, scratch.room = cython.NULL, 0, 0
         try:
             with cython.nogil:
                 r.winner = indices(cython.address(scratch), self._pairs.n_pairs)
-                for k in range(count):
-                    r.row, r.own, r.values = places[k], given[k], cython.address(values[k, 0])
-                    found[k] = _winner(cython.address(self._pairs), cython.address(r))
+                for i in range(count):
+                    r.row, r.own, r.values = places[i], given[i], cython.address(values[i, 0])
+                    found[i] = _winner(cython.address(self._pairs), cython.address(r))
         finally:
             release_all(cython.address(scratch))
         return result
