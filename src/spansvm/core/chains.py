@@ -14,7 +14,7 @@ from cython.cimports.spansvm.core.factor import discard
 from cython.cimports.spansvm.core.inverse import drop_inverse, make_room
 from cython.cimports.spansvm.core.loops import copy_block
 from cython.cimports.spansvm.core.machine import find_doubt, leave_out, train
-from cython.cimports.spansvm.core.scratch import doubles, release_all
+from cython.cimports.spansvm.core.scratch import doubles, open_scratch, release_all
 from cython.cimports.spansvm.core.solver import point_to
 
 __all__ = ["Chains", "Results"]
@@ -198,7 +198,7 @@ class Chains:
         """One machine after the other, so that its matrix stays in the cache."""
         memory: Scratch
         carry: Carry
-        memset(cython.address(memory), 0, cython.sizeof(Scratch))
+        open_scratch(cython.address(memory))
         memset(cython.address(carry), 0, cython.sizeof(Carry))
         own = self.machines + m
         own.p.scratch, own.p.K = cython.address(memory), self.K

@@ -36,7 +36,6 @@ cdef Ending run(Problem* p, Inverse* inverse, Effort* e) except? SLIDE nogil
 cdef int settle(
     Problem* p, const double* c, double tol, idx max_iter, idx* iterations, double* gap
 ) except -1 nogil
-cdef int answer_interrupts() except -1 nogil
 
 cdef int _descend(Problem* p, Effort* e) except -1 nogil
 cdef int _shrink(Problem* p, Effort* e, bint with_gradient) except -1 nogil

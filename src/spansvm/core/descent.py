@@ -9,7 +9,6 @@
 """
 
 import cython
-from cython.cimports.cpython.exc import PyErr_CheckSignals
 from cython.cimports.libc.math import fabs, isfinite, sqrt
 from cython.cimports.spansvm.core.inverse import change_points, walk
 from cython.cimports.spansvm.core.loops import (
@@ -29,7 +28,7 @@ from cython.cimports.spansvm.core.problem import (
     rounding_level,
     snap,
 )
-from cython.cimports.spansvm.core.scratch import doubles, indices, release
+from cython.cimports.spansvm.core.scratch import doubles, indices, release, spend
 from cython.cimports.spansvm.core.structs import Pair
 
 
@@ -96,13 +95,6 @@ def sweep(p, tol, max_iter, s):
     return 0
 
 
-def answer_interrupts():
-    """Raise KeyboardInterrupt if the user wants to stop."""
-    with cython.gil:
-        PyErr_CheckSignals()
-    return 0
-
-
 def run(p, inverse, e):
     """Sweeps and Newton steps until the problem is solved or something else would pay.
 
@@ -112,7 +104,7 @@ def run(p, inverse, e):
     """
     n = p.n
     chunk = max(n // 10, 30)
-    spent, since_answer = 0.0, 0.0
+    spent = 0.0
     carried: cython.bint
     s: Sweep
     e.used, e.slope = 0, 0.0
@@ -122,10 +114,7 @@ def run(p, inverse, e):
         e.top, e.bottom = s.top, s.bottom
         cost = s.steps * (100.0 + 0.9 * n)
         spent += cost
-        since_answer += cost
-        if since_answer > 1e8:
-            answer_interrupts()
-            since_answer = 0.0
+        spend(p.scratch, cost)
         gap = s.top + s.bottom
         e.waited = e.waited + 1 if s.progress <= 1e-13 * s.size else 0
         # Rounding prevents further progress.
@@ -155,6 +144,7 @@ def run(p, inverse, e):
             if e.slope < 0.0:
                 return SLIDE
             spent = 0.0
+            spend(p.scratch, cost)
 
 
 def settle(p, c, tol, max_iter, iterations, gap):

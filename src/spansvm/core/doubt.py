@@ -28,6 +28,7 @@ from cython.cimports.spansvm.core.scratch import (
     doubles,
     flags,
     indices,
+    open_scratch,
     release,
     release_all,
 )
@@ -321,7 +322,7 @@ def drops_of_rows(K, solution, first, merged: cython.const[cython.double][::1]):
         raise ValueError("There must be a squared span for every row.")
     drop = np.empty(n)
     result: cython.double[::1] = drop
-    scratch.taken, scratch.count, scratch.room = cython.NULL, 0, 0
+    open_scratch(cython.address(scratch))
     try:
         with cython.nogil:
             merge_rows(cython.address(m), cython.address(scratch))

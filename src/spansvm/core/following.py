@@ -17,7 +17,14 @@ from cython.cimports.spansvm.core.removal import (
     remove_row,
     set_vertex,
 )
-from cython.cimports.spansvm.core.scratch import Scratch, doubles, indices, release, release_all
+from cython.cimports.spansvm.core.scratch import (
+    Scratch,
+    doubles,
+    indices,
+    open_scratch,
+    release,
+    release_all,
+)
 from cython.cimports.spansvm.core.system import (
     check_points,
     from_points,
@@ -218,7 +225,7 @@ def follow_rows_of(
     to_met: cython.uchar[::1] = met.view(np.uint8)
     found.decision, found.shift = cython.address(to_decision[0]), cython.address(to_shift[0])
     found.met, found.error = cython.address(to_met[0]), 0.0
-    scratch.taken, scratch.count, scratch.room = cython.NULL, 0, 0
+    open_scratch(cython.address(scratch))
     try:
         with cython.nogil:
             merge_rows(cython.address(m), cython.address(scratch))

@@ -22,7 +22,7 @@ from cython.cimports.spansvm.core.linalg import (
     subtract_products,
 )
 from cython.cimports.spansvm.core.loops import add_rows, add_vector, dot, gather
-from cython.cimports.spansvm.core.scratch import doubles, flags, indices, release
+from cython.cimports.spansvm.core.scratch import doubles, flags, indices, release, spend
 
 #: Smaller sets are quicker factorised anew.
 SMALLEST = 48
@@ -273,6 +273,7 @@ def _follow(v, p, products, move, dropped, places, ends, n):
         if not ones > 0.0:
             return -1
         count += 1
+        spend(p.scratch, 0.3 * n * count)
     left = 0.0
     for a in range(n):
         left += move[a]

@@ -7,7 +7,7 @@ from cython.cimports.libc.math import INFINITY, fabs, isfinite
 from cython.cimports.spansvm.core.factor import ridged_inverse
 from cython.cimports.spansvm.core.loops import add_rows, add_vector, eliminate
 from cython.cimports.spansvm.core.problem import EPSILON, free_variables
-from cython.cimports.spansvm.core.scratch import doubles, flags, indices, release
+from cython.cimports.spansvm.core.scratch import doubles, flags, indices, release, spend
 
 
 def newton(p, free, size, slope):
@@ -94,6 +94,7 @@ def _walk(w, p):
         for a in range(size):
             direction[a] = rest * direction[a] - turn * row[a] if alive[a] else 0.0
         eliminate(P, row, 1.0 / row[blocking], alive, size)
+        spend(p.scratch, 0.3 * size * size)
     _balance(move, alive, size)
     release(p.scratch, mark)
     return 0
@@ -150,6 +151,7 @@ def slide(p, before):
         for _ in range(size - 1):
             if not _slide_once(p, cython.address(w), free, change, before):
                 break
+            spend(p.scratch, 0.5 * size * size + 0.5 * size * p.n)
     release(p.scratch, mark)
     return 0
 

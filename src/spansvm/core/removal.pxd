@@ -48,7 +48,6 @@ ctypedef struct Path:
     double middle  # what the intercept is off the middle of its interval
     double intercept  # how far it has moved, without that
     double astray  # the largest distance of a free vector from its margin
-    double spent  # nanoseconds, roughly, since interrupts were answered
     double* z  # for the changed vectors, and where their rows are
     idx* slots
 

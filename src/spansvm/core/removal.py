@@ -28,7 +28,6 @@ from cython.cimports.spansvm.core.changed import (
     make_changed,
     solve_changed,
 )
-from cython.cimports.spansvm.core.descent import answer_interrupts
 from cython.cimports.spansvm.core.loops import (
     add_rows,
     add_vector,
@@ -42,8 +41,10 @@ from cython.cimports.spansvm.core.scratch import (
     doubles,
     flags,
     indices,
+    open_scratch,
     release,
     release_all,
+    spend,
 )
 from cython.cimports.spansvm.core.solver import point_to
 from cython.cimports.spansvm.core.structs import Matrix
@@ -108,7 +109,6 @@ def open_paths(p, T, v, scratch):
     p.lo, p.hi, p.aim = doubles(scratch, n), doubles(scratch, n), doubles(scratch, n)
     p.column, p.moves = doubles(scratch, n), doubles(scratch, n)
     p.driven, p.moved = flags(scratch, n), indices(scratch, n)
-    p.spent = 0.0
     make_changed(cython.address(p.changed), n, scratch)
     p.z, p.slots = doubles(scratch, p.changed.room), indices(scratch, p.changed.room)
     for i in range(n):
@@ -196,10 +196,7 @@ def _follow(p):
     for _ in range(TURNS):
         if p.left == 0.0:
             return 1
-        p.spent += m.n * (6.0 + 0.3 * p.changed.size)
-        if p.spent > 1e8:
-            answer_interrupts()
-            p.spent = 0.0
+        spend(p.scratch, m.n * (6.0 + 0.3 * p.changed.size))
         if p.n_free == 0:
             q = _takes_over(p)
             if q < 0:
@@ -592,7 +589,7 @@ class Paths:
         path: Path
         found: Growth
         scratch: Scratch
-        scratch.taken, scratch.count, scratch.room = cython.NULL, 0, 0
+        open_scratch(cython.address(scratch))
         count = points.shape[0]
         result = np.full((2, count), np.nan)
         values: cython.double[:, ::1] = result
@@ -632,7 +629,7 @@ class Paths:
         path: Path
         leaving: Leaving
         scratch: Scratch
-        scratch.taken, scratch.count, scratch.room = cython.NULL, 0, 0
+        open_scratch(cython.address(scratch))
         if points.shape[0] == 0:
             return None
         if lo.shape[0] != points.shape[0] or hi.shape[0] != points.shape[0]:

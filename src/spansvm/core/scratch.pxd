@@ -7,6 +7,10 @@ ctypedef struct Scratch:
     void** taken
     idx count
     idx room
+    double spent  # nanoseconds, roughly, since interrupts were answered
+
+cdef void open_scratch(Scratch* s) noexcept nogil
+cdef int spend(Scratch* s, double nanoseconds) except -1 nogil
 
 cdef double* doubles(Scratch* s, idx n) except? NULL nogil
 cdef idx* indices(Scratch* s, idx n) except? NULL nogil

@@ -1,11 +1,28 @@
 """Temporary memory for compiled code that runs without the GIL: taken and given back as on a stack.
 
 A function notes ``count`` when it begins and releases what it has taken when it ends.  A failed
-allocation is a MemoryError; whoever owns the scratch then releases everything.
+allocation is a MemoryError; whoever owns the scratch then releases everything.  As it goes wherever
+the work is, it also counts the time until interrupts are answered.
 """
 
 import cython
+from cython.cimports.cpython.exc import PyErr_CheckSignals
 from cython.cimports.libc.stdlib import free, malloc, realloc
+
+
+def open_scratch(s):
+    """A scratch from which nothing is taken."""
+    s.taken, s.count, s.room, s.spent = cython.NULL, 0, 0, 0.0
+
+
+def spend(s, nanoseconds):
+    """Answer interrupts, such as Ctrl-C, whenever about a tenth of a second is spent."""
+    s.spent += nanoseconds
+    if s.spent > 1e8:
+        s.spent = 0.0
+        with cython.gil:
+            PyErr_CheckSignals()
+    return 0
 
 
 def _take(s, size):

@@ -19,7 +19,7 @@ from cython.cimports.spansvm.core import (
     newton,
     problem,
 )
-from cython.cimports.spansvm.core.scratch import release_all
+from cython.cimports.spansvm.core.scratch import open_scratch, release_all
 
 __all__ = [
     "Program",
@@ -285,7 +285,7 @@ def restore_sum(K, x, g, lo, hi, total: cython.double):
 def renew_gradient(K, x, g, c: cython.const[cython.double][::1]):
     """``g = Kx + c``; the constant part last, as it may be small compared with what cancels."""
     memory: Scratch
-    memory.taken, memory.count, memory.room = cython.NULL, 0, 0
+    open_scratch(cython.address(memory))
     p: Problem
     _point(cython.address(p), x, g, x, x)
     point_to(cython.address(p.K), K)
@@ -334,7 +334,7 @@ def move_bounds(K, x, g, before, after, carried):
     the first step.
     """
     memory: Scratch
-    memory.taken, memory.count, memory.room = cython.NULL, 0, 0
+    open_scratch(cython.address(memory))
     p: Problem
     _point(cython.address(p), x, g, after[0], after[1])
     point_to(cython.address(p.K), K)
@@ -358,7 +358,7 @@ def move_bounds(K, x, g, before, after, carried):
 def factorise(K, inside: cython.const[idx][::1]):
     """The parts of the factor of some points; no matrix if the kernel is not semidefinite."""
     memory: Scratch
-    memory.taken, memory.count, memory.room = cython.NULL, 0, 0
+    open_scratch(cython.address(memory))
     f: factor.Factor
     matrix: Matrix
     _clear(cython.address(f))
@@ -403,7 +403,7 @@ def hull_distances(
     It is filled for `others` and for the points of the factor, each measured from the rest.
     """
     memory: Scratch
-    memory.taken, memory.count, memory.room = cython.NULL, 0, 0
+    open_scratch(cython.address(memory))
     p: Problem
     f: factor.Factor
     point_to(cython.address(p.K), K)

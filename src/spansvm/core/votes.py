@@ -3,7 +3,7 @@
 import cython
 import numpy as np
 from cython.cimports.spansvm.core.loops import weighted_entries
-from cython.cimports.spansvm.core.scratch import Scratch, indices, release_all
+from cython.cimports.spansvm.core.scratch import Scratch, indices, open_scratch, release_all
 from cython.cimports.spansvm.core.solver import point_to
 from cython.cimports.spansvm.core.system import check_points
 
@@ -136,7 +136,7 @@ class Votes:
         check_points(cython.address(given[0]), count, k)
         point_to(cython.address(matrix), K)
         r.K = cython.address(matrix)
-        scratch.taken, scratch.count, scratch.room = cython.NULL, 0, 0
+        open_scratch(cython.address(scratch))
         try:
             with cython.nogil:
                 r.winner = indices(cython.address(scratch), self._pairs.n_pairs)
