@@ -104,7 +104,8 @@ numerical: $(VENV)/.installed-dev
 	$(BIN)/python tests/portable.py nehalem -- -m "not (plumbing or long or theory)"
 
 # Without a check, an index beyond an array reads or writes whatever is there.
-CORE := verified together qp dual path hull inverse linalg span loo groups left_out degenerate scales
+CORE := verified together qp dual path hull inverse linalg span loo removal groups left_out degenerate \
+	scales
 
 # The package built in another way, beside the one that is installed, and Python with it.
 built = $(call build_in,$(VENV),$(VENV)/build-$(1)) --config-settings=setup-args=-D$(1)=true \

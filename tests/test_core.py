@@ -15,13 +15,12 @@ import pytest
 from sklearn.datasets import load_iris, make_classification
 from sklearn.svm import SVC
 
-import spansvm.core
 from spansvm import SpanSearch
 from spansvm.blas import one_blas_thread
 from spansvm.core.levels import LEVELS
 from spansvm.core.solver import Program, add_rows, factorise, hull_distances
 
-CORE = Path(spansvm.core.__file__).parent
+CORE = Path(__file__).parents[1] / "src" / "spansvm" / "core"
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers")

@@ -76,13 +76,17 @@ def borrow(f, parts):
     inside: cython.const[idx][::1] = parts[1]
     kept: cython.const[idx][::1] = parts[2]
     repeated: cython.const[cython.uchar][::1] = parts[3].view(np.uint8)
+    _clear(f)
     f.n_inside, f.n_kept = inside.shape[0], kept.shape[0]
     f.exists = matrix.shape[0] > 0
-    f.matrix = cython.cast(cython.p_double, cython.address(matrix[0, 0]))
-    f.inside = cython.cast(cython.pointer(idx), cython.address(inside[0]))
-    f.kept = cython.cast(cython.pointer(idx), cython.address(kept[0]))
-    f.repeated = cython.cast(cython.p_uchar, cython.address(repeated[0]))
-    f.shift, f.ridge, f.room, f.entries = parts[4], parts[5], 0, 0
+    if f.exists:
+        f.matrix = cython.cast(cython.p_double, cython.address(matrix[0, 0]))
+    if f.n_inside > 0:
+        f.inside = cython.cast(cython.pointer(idx), cython.address(inside[0]))
+        f.repeated = cython.cast(cython.p_uchar, cython.address(repeated[0]))
+    if f.n_kept > 0:
+        f.kept = cython.cast(cython.pointer(idx), cython.address(kept[0]))
+    f.shift, f.ridge = parts[4], parts[5]
     return 0
 
 
@@ -405,7 +409,8 @@ def hull_distances(
     point_to(cython.address(p.K), K)
     p.diag, p.scratch = cython.address(diagonal[0]), cython.address(memory)
     borrow(cython.address(f), known)
-    rows, target = cython.address(others[0]), cython.address(squared[0])
+    target = cython.address(squared[0])
+    rows = cython.address(others[0]) if others.shape[0] > 0 else cython.NULL
     try:
         with cython.nogil:
             hull.fill_distances(cython.address(p), cython.address(f), rows, others.shape[0], target)
