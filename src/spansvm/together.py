@@ -1,7 +1,7 @@
 """All machines of a model on one path, trained in one compiled call (:mod:`spansvm.core.chains`).
 
-For machines of up to 2000 rows, whose training may take less time than what Python would do
-for each of them.  The results are those of :class:`spansvm.path.Path`, machine by machine.
+For machines whose Gram matrix is held.  The results are those of :class:`spansvm.path.Path`, machine
+by machine.
 """
 
 from __future__ import annotations
@@ -24,9 +24,6 @@ from .span import Spans
 from .values import Verified
 
 __all__ = ["JointModels", "Together"]
-
-#: The largest machine, in rows.
-_LARGEST = 2000
 
 #: Memory for the results of one call, in bytes.
 _RESULTS = 64e6
@@ -57,8 +54,7 @@ class Together:
     @staticmethod
     def suits(grams: Grams) -> bool:
         """Whether the machines can be trained together."""
-        small = max(own.size for own in grams.places) <= _LARGEST
-        return small and not isinstance(grams.whole, LazyGram)
+        return not isinstance(grams.whole, LazyGram)
 
     @property
     def at_once(self) -> int:

@@ -37,7 +37,7 @@ cdef int settle(
     Problem* p, const double* c, double tol, idx max_iter, idx* iterations, double* gap
 ) except -1 nogil
 
-cdef int _descend(Problem* p, Effort* e) except -1 nogil
+cdef int descend(Problem* p, Effort* e) except -1 nogil
 cdef int _shrink(Problem* p, Effort* e, bint with_gradient) except -1 nogil
 cdef int _descend_shrinking(Problem* p, Effort* e) except -1 nogil
 cdef bint _run_and_slide(Problem* p, Effort* e) except -1 nogil

@@ -167,7 +167,7 @@ def settle(p, c, tol, max_iter, iterations, gap):
         p.stalled = False
         e.max_iter, e.may_shrink = min(max_iter - iterations[0], long_run), True
         budget = e.max_iter
-        _descend(p, cython.address(e))
+        descend(p, cython.address(e))
         used, reached = e.used, e.top + e.bottom
         iterations[0] += used
         # Each step rounds the sum and the gradient a little.
@@ -188,7 +188,7 @@ def settle(p, c, tol, max_iter, iterations, gap):
     return 0
 
 
-def _descend(p, e):
+def descend(p, e):
     """Descend until the gap is at most the tolerance, on a smaller problem whenever that pays."""
     total: cython.Py_ssize_t = 0
     limit = e.max_iter

@@ -6,7 +6,7 @@ carried along) is left to :mod:`spansvm.dual`.
 
 import cython
 from cython.cimports.libc.math import INFINITY, fabs, sqrt
-from cython.cimports.spansvm.core.descent import Effort, Ending, run
+from cython.cimports.spansvm.core.descent import Effort, Ending, descend, run
 from cython.cimports.spansvm.core.doubt import NEAR_ZERO, find_drops
 from cython.cimports.spansvm.core.factor import factorise, is_of
 from cython.cimports.spansvm.core.finish import finish
@@ -96,12 +96,16 @@ def _solve(m, tol, carry, found):
     e: Effort
     gap: cython.double = 0.0
     lost: cython.bint
-    e.tol, e.max_iter, e.may_shrink, e.waited = tol, m.max_iter, False, 0
+    e.tol, e.max_iter, e.waited = tol, m.max_iter, 0
+    e.may_shrink = inverse.size == 0
     p.stalled = p.indefinite = False
-    ending = run(p, inverse, cython.address(e))
-    if inverse.size > 0:
-        f.n_inside = 0  # its points may be others now
-    if ending == Ending.SLIDE or p.stalled or p.indefinite or not e.top + e.bottom <= tol:
+    if e.may_shrink:
+        descend(p, cython.address(e))
+    else:
+        if run(p, inverse, cython.address(e)) == Ending.SLIDE:
+            return 0
+        f.n_inside = 0  # the points of the inverse may be others now
+    if p.stalled or p.indefinite or not e.top + e.bottom <= tol:
         return 0
     if not sqrt(cython.cast(cython.double, e.used)) * rounding_level(p) <= 0.01 * tol:
         return 0

@@ -62,7 +62,7 @@ cdef double SAME_PLACE
 cdef double ACCURATE
 cdef double ASTRAY
 
-cdef int set_vertex(Vertex* v, const Tableau* T, Scratch* scratch) except -1 nogil
+cdef int set_vertex(Vertex* v, Tableau* T, Scratch* scratch) except -1 nogil
 cdef int open_paths(Path* p, Tableau* T, const Vertex* v, Scratch* scratch) except -1 nogil
 cdef int remove_row(
     Path* p, idx q, double rest, const double* sums, double number, Growth* found

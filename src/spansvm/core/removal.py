@@ -19,6 +19,7 @@ the error is multiplied by the relative error of the tableau.
 
 import cython
 import numpy as np
+from cython.cimports.libc.float import DBL_MIN
 from cython.cimports.libc.math import INFINITY, NAN, fabs, isinf
 from cython.cimports.libc.string import memcpy
 from cython.cimports.spansvm.core.changed import (
@@ -82,9 +83,17 @@ def set_vertex(v, T, scratch):
     n, m = T.n, cython.address(v.motion)
     m.state, m.least = doubles(scratch, n), doubles(scratch, n)
     m.most, m.still = doubles(scratch, n), doubles(scratch, n)
-    v.largest = 0.0
+    closeness = doubles(scratch, n)
+    T.closeness = closeness
+    v.largest = DBL_MIN
     for i in range(n):
         v.largest = max(v.largest, fabs(v.x[i]))
+    for i in range(n):
+        closeness[i] = fabs(v.r[i])
+        if T.place[i] >= 0:
+            closeness[i] = min(v.x[i] - v.lo[i], v.hi[i] - v.x[i]) / v.largest
+        elif v.lo[i] == v.hi[i]:
+            closeness[i] = INFINITY
         if T.place[i] >= 0:
             m.state[i], m.least[i], m.most[i], m.still[i] = v.x[i], v.lo[i], v.hi[i], STILL
         else:

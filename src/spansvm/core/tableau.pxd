@@ -19,9 +19,13 @@ ctypedef struct Tableau:
     Matrix rows  # those computed so far
     idx* slot  # where the row of each vector is, or -1
     idx used  # how many there are
+    const double* closeness  # how soon each vector may be needed: its distance from its next event
+    idx* likely  # all vectors, in that order once one is needed
+    idx next  # where to go on in it; -1 before
 
 cdef double SINGULAR
 cdef double KERNEL_ROUNDING
+cdef idx AT_ONCE
 
 cdef int set_up(
     Tableau* T, const Matrix* K, const System* s, Scratch* scratch
@@ -32,3 +36,5 @@ cdef int need_rows(Tableau* T, const idx* points, idx count, Scratch* scratch) e
 cdef int fill_column(
     Tableau* T, const idx* points, const double* moves, idx count, double* column, Scratch* scratch
 ) except -1 nogil
+
+cdef void _order(Tableau* T) noexcept nogil

@@ -27,11 +27,15 @@ from cython.cimports.spansvm.core.scratch import doubles, indices, release
 #: kernel, count as zero.
 SINGULAR, KERNEL_ROUNDING = 1e-11, 1e-14
 
+#: Rows that are computed together.
+AT_ONCE = 32
+
 
 def set_up(T, K, s, scratch):
     """A tableau of the points of a system, as yet without rows."""
     n, size, base = K.width, s.size, s.points[0]
     T.K, T.n, T.free, T.n_free, T.used = K[0], n, s.points, size, 0
+    T.likely, T.next = indices(scratch, n), -1
     T.weights = s.weights
     T.projected.wide, T.projected.narrow, T.projected.width = s.projected, cython.NULL, size
     T.values.wide, T.values.narrow, T.values.width = doubles(scratch, size * n), cython.NULL, n
@@ -57,36 +61,47 @@ def row_of(T, q):
 
 
 def need_row(T, q, scratch):
-    """Compute the row of a vector, unless it is there."""
+    """Compute the row of a vector, unless it is there.
+
+    With it come those of some others that are likely to be needed soon: several rows in one product
+    of matrices take little longer than one.
+    """
     if T.slot[q] >= 0:
         return 0
-    n, size, a, base = T.n, T.n_free, T.place[q], T.free[0]
-    T.slot[q] = T.used
-    T.used += 1
-    row = row_of(T, q)
+    if T.next < 0:
+        _order(T)
     mark = scratch.count
-    lean, kernel = doubles(scratch, size), doubles(scratch, max(n, size))
-    if a >= 0:
-        for b in range(size):
-            lean[b] = T.projected.wide[a * size + b]
-        for i in range(n):
-            row[i] = T.weights[a]
-    else:
-        for b in range(size):
-            lean[b], kernel[b] = -T.weights[b], -T.values.wide[b * n + q]
-        add_rows(lean, cython.address(T.projected), T.every, kernel, size)
-        for i in range(n):
-            row[i] = 0.0
-    add_rows(row, cython.address(T.values), T.every, lean, size)
-    if a < 0:
-        row_difference(cython.address(T.K), q, base, kernel)
-        offset = row[base] + kernel[base]
-        for i in range(n):
-            row[i] += kernel[i] - offset
-    for b in range(size):
-        row[T.free[b]] = lean[b]
+    points = indices(scratch, AT_ONCE)
+    count: cython.Py_ssize_t = 1
+    points[0] = q
+    while count < AT_ONCE and T.next < T.n:
+        i = T.likely[T.next]
+        T.next += 1
+        if T.slot[i] < 0 and i != q:
+            points[count] = i
+            count += 1
+    need_rows(T, points, count, scratch)
     release(scratch, mark)
     return 0
+
+
+def _order(T):
+    """Sort the vectors by their closeness (Shell 1959)."""
+    n, key = T.n, T.closeness
+    T.next = 0
+    gap: cython.Py_ssize_t = 1
+    for i in range(n):
+        T.likely[i] = i
+    while gap < n // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, n):
+            own, place = T.likely[i], i
+            while place >= gap and key[T.likely[place - gap]] > key[own]:
+                T.likely[place] = T.likely[place - gap]
+                place -= gap
+            T.likely[place] = own
+        gap //= 3
 
 
 def need_rows(T, points, count, scratch):
