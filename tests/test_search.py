@@ -725,7 +725,7 @@ def test_a_search_in_which_nothing_converges_selects_all_the_same(model):
 def test_unfinished_models_still_rank_the_rows(method, groups):
     X, y = make_classification(150, 5, flip_y=0.2, random_state=0)
     areas = []
-    for max_iter in (100, -1):
+    for max_iter in (150, -1):
         search = SpanSearch(
             SpanSVC(max_iter=max_iter), {"C": [100]}, method=method, scoring="roc_auc", refit=False
         )

@@ -1,7 +1,7 @@
 """All machines of a model on one path, trained in one compiled call (:mod:`spansvm.core.chains`).
 
-For machines whose Gram matrix is held.  The results are those of :class:`spansvm.path.Path`, machine
-by machine.
+For machines whose Gram matrix is held.  The results are those of :class:`spansvm.path.Path`,
+machine by machine.
 """
 
 from __future__ import annotations

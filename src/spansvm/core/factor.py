@@ -24,7 +24,7 @@ from cython.cimports.spansvm.core.linalg import (
     lower_inverse,
     square_lower,
 )
-from cython.cimports.spansvm.core.loops import add_rows, eliminate, gather
+from cython.cimports.spansvm.core.loops import add_rows, add_vector, eliminate, gather, sum_of
 from cython.cimports.spansvm.core.problem import entry
 from cython.cimports.spansvm.core.scratch import doubles, flags, indices, release
 
@@ -223,8 +223,7 @@ def invert(f, inverse):
     """Fill the lower triangle of `inverse` with the inverse of the shifted Gram matrix."""
     n = f.n_kept
     for a in range(n):
-        for b in range(a + 1):
-            inverse[a * n + b] = f.matrix[a * n + b]
+        memcpy(inverse + a * n, f.matrix + a * n, (a + 1) * cython.sizeof(cython.double))
     lower_inverse(inverse, n, n)
     square_lower(inverse, n, n)
 
@@ -239,17 +238,12 @@ def project(P, weights, n):
         weights[a] = 0.0
     for a in range(n):
         row = P + a * n
-        own = row[a]
-        for b in range(a):
-            own += row[b]
-            weights[b] += row[b]
-        weights[a] += own
+        add_vector(weights, 1.0, row, a)
+        weights[a] += sum_of(row, a + 1)
     for a in range(n):
         total += weights[a]
     for a in range(n):
-        row, share = P + a * n, weights[a] / total
-        for b in range(a + 1):
-            row[b] -= share * weights[b]
+        add_vector(P + a * n, -weights[a] / total, weights, a + 1)
     for a in range(n):
         for b in range(a):
             P[b * n + a] = P[a * n + b]
@@ -275,11 +269,8 @@ def ridged_inverse(K, points, n, scratch):
     cholesky_inverse(P, n)
     total = 0.0
     for a in range(n):
-        row, own = P + a * n, 0.0
-        for b in range(n):
-            own += row[b]
-        u[a], every[a] = own, True
-        total += own
+        u[a], every[a] = sum_of(P + a * n, n), True
+        total += u[a]
     if not total > 0.0:  # spoilt by rounding
         return cython.NULL
     eliminate(P, u, 1.0 / total, every, n)

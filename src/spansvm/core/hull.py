@@ -12,8 +12,9 @@ that of a point among them by another ``ridge``; both are subtracted again.
 """
 
 import cython
+from cython.cimports.libc.string import memcpy
 from cython.cimports.spansvm.core.linalg import cholesky_inverse, lower_inverse, lower_solve
-from cython.cimports.spansvm.core.loops import add_vector, gather
+from cython.cimports.spansvm.core.loops import add_squares, add_vector, gather
 from cython.cimports.spansvm.core.scratch import doubles, release
 
 
@@ -43,11 +44,9 @@ def fill_distances(p, f, others, count, squared):
         column = columns + a * width
         own = column[m]
         known.s += own * own
-        for k in range(m):
-            length[k] += column[k] * column[k]
-            along[k] += column[k] * own
-        for b in range(a + 1):
-            inverse[a * n + b] = f.matrix[a * n + b]
+        add_squares(length, column, m)
+        add_vector(along, own, column, m)
+        memcpy(inverse + a * n, f.matrix + a * n, (a + 1) * cython.sizeof(cython.double))
     for k in range(m):
         i, offset = others[k], 1.0 - along[k]
         squared[i] = max(p.diag[i] + f.shift - length[k] + offset * offset / known.s, 0.0)
@@ -56,8 +55,7 @@ def fill_distances(p, f, others, count, squared):
         own_length[a] = known.u[a] = 0.0
     for a in range(n):
         row, own = inverse + a * n, columns[a * width + m]
-        for b in range(a + 1):
-            own_length[b] += row[b] * row[b]
+        add_squares(own_length, row, a + 1)
         add_vector(known.u, own, row, a + 1)
     for a in range(n):
         own = own_length[a] - known.u[a] * known.u[a] / known.s
@@ -86,8 +84,7 @@ def _subtract_ridge(p, f, others, count, known, squared):
         added[k] = 0.0
     for a in range(n):
         column = columns + a * width
-        for k in range(m):
-            added[k] += column[k] * column[k]
+        add_squares(added, column, m)
     for k in range(m):
         squared[others[k]] = max(squared[others[k]] - f.ridge * added[k], 0.0)
     # A row of the projected inverse, divided by its own entry, holds the weights (and -1).

@@ -11,6 +11,7 @@ import cython
 from cython.cimports.libc.math import sqrt
 from cython.cimports.libc.stdlib import free as give_back
 from cython.cimports.libc.stdlib import malloc
+from cython.cimports.libc.string import memcpy
 from cython.cimports.spansvm.core.linalg import (
     add_square,
     cholesky,
@@ -65,8 +66,7 @@ def start_inverse(v, f):
             return
     for a in range(n):
         v.points[a] = f.inside[a]
-        for b in range(a + 1):
-            v.M[a * width + b] = f.matrix[a * n + b]
+        memcpy(v.M + a * width, f.matrix + a * n, (a + 1) * cython.sizeof(cython.double))
     lower_inverse(v.M, n, width)
     square_lower(v.M, n, width)
     v.size = n

@@ -9,6 +9,8 @@ cdef fused real:
 cdef double BARRED
 
 cdef void add_vector(double* g, double a, const double* row, idx n) noexcept nogil
+cdef void add_squares(double* g, const double* row, idx n) noexcept nogil
+cdef double sum_of(const double* row, idx n) noexcept nogil
 cdef double dot(const double* one, const double* other, idx n) noexcept nogil
 cdef void add_row(double* g, double a, const Matrix* K, idx i) noexcept nogil
 cdef void add_rows(

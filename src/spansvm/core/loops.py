@@ -21,6 +21,20 @@ def add_vector(g, a, row, n):
         g[t] += a * row[t]
 
 
+def add_squares(g, row, n):
+    """``g += row * row``."""
+    for t in range(n):
+        g[t] += row[t] * row[t]
+
+
+def sum_of(row, n):
+    """The sum of a row."""
+    total = 0.0
+    for t in range(n):
+        total += row[t]
+    return total
+
+
 def dot(one, other, n):
     """``one @ other``."""
     total = 0.0

@@ -97,14 +97,14 @@ def _solve(m, tol, carry, found):
     gap: cython.double = 0.0
     lost: cython.bint
     e.tol, e.max_iter, e.waited = tol, m.max_iter, 0
-    e.may_shrink = inverse.size == 0
+    e.may_shrink = rounding_level(p) == 0.0  # from scratch
     p.stalled = p.indefinite = False
     if e.may_shrink:
         descend(p, cython.address(e))
-    else:
-        if run(p, inverse, cython.address(e)) == Ending.SLIDE:
-            return 0
-        f.n_inside = 0  # the points of the inverse may be others now
+    elif run(p, inverse, cython.address(e)) == Ending.SLIDE:
+        return 0
+    if inverse.size > 0:
+        f.n_inside = 0  # its points may be others now
     if p.stalled or p.indefinite or not e.top + e.bottom <= tol:
         return 0
     if not sqrt(cython.cast(cython.double, e.used)) * rounding_level(p) <= 0.01 * tol:

@@ -5,6 +5,7 @@ kernel values are exact where the values themselves are nearly equal.
 """
 
 import cython
+from cython.cimports.libc.string import memcpy
 from cython.cimports.spansvm.core.factor import (
     Factor,
     discard,
@@ -85,8 +86,7 @@ def from_inverse(s, inverse, width, points, size, scratch):
     """The same from the lower triangle of an inverse, with rows of length `width`."""
     _reserve(s, points, size, scratch)
     for a in range(size):
-        for b in range(a + 1):
-            s.projected[a * size + b] = inverse[a * width + b]
+        memcpy(s.projected + a * size, inverse + a * width, (a + 1) * cython.sizeof(cython.double))
     project(s.projected, s.weights, size)
     return 0
 
