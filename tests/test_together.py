@@ -170,7 +170,7 @@ def test_a_machine_continues_after_it_was_trained_in_the_general_way(monkeypatch
     rows = np.array([C[several.pair_rows.row] for C in weights])
     expected = Together(several).steps(rows, tol=TOLERANCE)
     other = Together(several)
-    chains = other._chains
+    chains = other.chains
 
     class Failing:
         """As if the second machine had met something at the third step."""
@@ -183,7 +183,7 @@ def test_a_machine_continues_after_it_was_trained_in_the_general_way(monkeypatch
         def __getattr__(self, name):
             return getattr(chains, name)
 
-    monkeypatch.setattr(other, "_chains", Failing())
+    monkeypatch.setattr(other, "chains", Failing())
     for one, two in zip(expected, other.steps(rows, tol=TOLERANCE), strict=True):
         np.testing.assert_allclose(one.left_out, two.left_out, atol=1e-6)
         assert one.n_empty == two.n_empty

@@ -35,6 +35,7 @@ __all__ = [
     "Vertex",
     "can_follow",
     "find_vertex",
+    "has_room",
     "retrain",
     "start_paths",
 ]
@@ -202,9 +203,14 @@ def can_follow(gram: Gram, solution: DualSolution) -> bool:
     """Whether there is room for a matrix and a tableau, and the kernel is not indefinite."""
     if solution.indefinite:
         return False
-    size = 8.0 * len(gram) ** 2
     if isinstance(gram, LazyGram):
-        return size <= SMALL_MATRIX
+        return 8.0 * len(gram) ** 2 <= SMALL_MATRIX
+    return has_room(len(gram))
+
+
+def has_room(n: int) -> bool:
+    """Whether there is room for a tableau of n vectors."""
+    size = 8.0 * n**2
     return size <= _SMALL_TABLEAU or size <= parse_budget(None)
 
 

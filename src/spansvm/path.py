@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from ._typing import Array
+from ._typing import Array, Rows
 from ._validation import check_both_classes, check_labels, check_weights
 from .blas import one_blas_thread
 from .core.solver import rounding_level
@@ -70,6 +70,10 @@ class Solutions:
     @property
     def verified(self) -> Verified | None:
         """Left-out values whose signs are exact, if they were found in training."""
+        return None
+
+    def removed(self, entries: Rows) -> tuple[Array, Array, float] | None:
+        """Values of some rows of all machines, each from its machine without it; here None."""
         return None
 
     @property

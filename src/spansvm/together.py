@@ -10,11 +10,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from ._typing import Array
+from ._typing import Array, Rows
 from .blas import one_blas_thread
 from .core.chains import Chains, Results
 from .criteria import SolvedModel
 from .dual import DualSolution, solve_dual
+from .following import has_room
 from .lazy import LazyGram
 from .pair_grams import Grams
 from .pairs import lost
@@ -44,7 +45,7 @@ class Together:
         self.starts = np.concatenate(([0], np.cumsum(sizes))).astype(np.intp)
         rows = np.concatenate(places)
         self.labels = np.concatenate(grams.labels)
-        self._chains = Chains(
+        self.chains = Chains(
             whole.values, whole.diagonal[rows], rows, self.labels,
             grams.points.first_twins(whole.kinds), self.starts,
             np.array([flat_curvature(whole.values, whole.diagonal[own]) for own in places]),
@@ -59,7 +60,7 @@ class Together:
     @property
     def at_once(self) -> int:
         """The number of weight vectors that should be given to one call."""
-        return max(1, int(_RESULTS // (48.0 * self.labels.size)))
+        return max(1, int(_RESULTS // (58.0 * self.labels.size)))
 
     @one_blas_thread
     def steps(
@@ -83,12 +84,12 @@ class Together:
         size, count = weights.shape[0], self.starts.size - 1
         results = Results(size, self.labels.size, count)
         others: list[dict[int, SolvedModel]] = [{} for _ in range(size)]
-        self._chains.train(np.arange(count), weights, wanted, results)
+        self.chains.train(np.arange(count), weights, wanted, results)
         for m in map(int, np.flatnonzero(~results.done.all(axis=0))):
             while not results.done[:, m].all():
                 first = int(results.done[:, m].argmin())
                 others[first][m] = self._train_alone(m, first, weights[first], tol, results)
-                self._chains.train(np.array([m]), weights, wanted, results, first + 1)
+                self.chains.train(np.array([m]), weights, wanted, results, first + 1)
         return [
             JointModels(self, wanted, weights[step], results, step, others[step])
             for step in range(size)
@@ -101,7 +102,7 @@ class Together:
         gram, y = self.grams.of_pair(m), self.grams.labels[m]
         own = slice(*self.starts[m : m + 2])
         twins = gram.twins(y)
-        start = np.abs(self._chains.signed[own])
+        start = np.abs(self.chains.signed[own])
         solution = solve_dual(gram, y, weights[own], alpha0=start, tol=tol)
         if self.grams.indefinite:
             solution = replace(solution, indefinite=True)
@@ -116,7 +117,7 @@ class Together:
         results.n_in_bound[step, m] = solution.in_bound.sum()
         results.n_bounded[step, m] = solution.bounded.sum()
         results.done[step, m] = True
-        self._chains.take(
+        self.chains.take(
             m, beta if twins is None else twins.merge(beta), solution.gradient,
             (solution.intercept, solution.gap), solution.converged,
         )  # fmt: skip
@@ -172,6 +173,16 @@ class JointModels(Models):
             results.verified[step], results.shift[step], results.followed[step],
             results.doubtful[step], float(results.error[step].max()),
         )  # fmt: skip
+
+    def removed(self, entries: Rows) -> tuple[Array, Array, float] | None:
+        """Values of some rows of all machines, in order, each from its machine without it.
+
+        As :meth:`spansvm.core.chains.Chains.remove` says; None if there is no room.
+        """
+        together = self._together
+        if not has_room(int(np.diff(together.starts).max())):
+            return None
+        return together.chains.remove(entries, self._weights, self._results, self._step)
 
     @property
     def decisions(self) -> Array:

@@ -129,11 +129,12 @@ class Followed:
         self.decision, self.shift = np.empty(0), np.empty(0)
         self.error = 0.0
 
-    def take(self, verified: Verified) -> None:
-        """Take over what was followed in training."""
-        self.rows = np.flatnonzero(verified.followed)
-        self.decision, self.shift = verified.decision[self.rows], verified.shift[self.rows]
-        self.error = verified.error
+    def take(self, rows: Rows, decision: Array, shift: Array, error: float) -> None:
+        """Take over what was followed elsewhere."""
+        self.rows = np.concatenate((self.rows, rows))
+        self.decision = np.concatenate((self.decision, decision))
+        self.shift = np.concatenate((self.shift, shift))
+        self.error = max(self.error, error)
 
     def add(self, rows: Rows, follower: Follower) -> None:
         """Follow those of `rows`, which are in order, that were not followed yet."""
@@ -142,10 +143,7 @@ class Followed:
         if rows.size == 0:
             return
         found = follower.remove(rows)
-        self.rows = np.concatenate((self.rows, rows))
-        self.decision = np.concatenate((self.decision, found.decision))
-        self.shift = np.concatenate((self.shift, found.shift))
-        self.error = max(self.error, found.error)
+        self.take(rows, found.decision, found.shift, found.error)
 
 
 @one_blas_thread

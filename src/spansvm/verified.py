@@ -49,6 +49,7 @@ class VerifiedValues(SpanValues):
         super().__init__(machines)
         self._rows = machines.pair_rows
         self._followed: dict[int, Followed] = defaultdict(Followed)
+        self._seen = np.zeros(self._rows.row.size, dtype=np.bool_)  # rows that were followed
 
     @cached_property
     def _removable(self) -> Mask:
@@ -87,6 +88,15 @@ class VerifiedValues(SpanValues):
     def _follow(self, entries: Rows, own: Array) -> None:
         """Follow the removal of some rows, in order, pair by pair, and set their values."""
         starts = self._rows.starts
+        entries = entries[~self._seen[entries]]
+        self._seen[entries] = True
+        # With one pair that was tried in training.
+        found = self._machines.found.removed(entries) if len(starts) > 2 else None
+        if found is not None:
+            decision, shift, error = found
+            there = ~np.isnan(decision)
+            self._set(entries[there], decision[there], shift[there], error, own)
+            entries = entries[~there]
         cuts = np.searchsorted(entries, starts)
         for pair in map(int, np.flatnonzero(np.diff(cuts))):
             model = self._machines.model(pair)
@@ -97,6 +107,18 @@ class VerifiedValues(SpanValues):
             followed.add(rows, Follower(model.gram, model.solution))
             part = own[starts[pair] : starts[pair + 1]]
             part[followed.rows] = followed.decision
+            part[:] = without_traces(part)
+
+    def _set(self, entries: Rows, decision: Array, shift: Array, error: float, own: Array) -> None:
+        """Set values that were followed for the rows of several pairs, in order."""
+        starts, own[entries] = self._rows.starts, decision
+        cuts = np.searchsorted(entries, starts)
+        for pair in map(int, np.flatnonzero(np.diff(cuts))):
+            some = slice(cuts[pair], cuts[pair + 1])
+            self._followed[pair].take(
+                entries[some] - starts[pair], decision[some], shift[some], error
+            )
+            part = own[starts[pair] : starts[pair + 1]]
             part[:] = without_traces(part)
 
     def _values_of(self, pair: int) -> LeftOutValues:
@@ -114,7 +136,9 @@ class VerifiedValues(SpanValues):
                 rows = self._doubtful(own)
             else:
                 own, rows = verified.decision.copy(), verified.doubtful & self._removable
-                self._followed[0].take(verified)
+                self._seen |= verified.followed
+                there = np.flatnonzero(verified.followed)
+                self._followed[0].take(there, own[there], verified.shift[there], verified.error)
                 own[:] = without_traces(own)
             if rows.any():
                 self._verify(own, rows)

@@ -1,5 +1,6 @@
 # Machines trained along a chain of weights, as Python sees them.
 
+from .following cimport Followed
 from .machine cimport Carry, Found, Machine, Wanted
 from .scratch cimport Scratch
 from .structs cimport Matrix, flag, idx
@@ -34,8 +35,12 @@ cdef class Chains:
         self, idx m, const double* weights, idx begin, idx steps, const Wanted* wanted,
         Results results
     ) except -1 nogil
-    cdef int copy_matrix(self, idx m) except -1 nogil
+    cdef int copy_matrix(self, idx m, bint keep) except -1 nogil
     cdef int train_one(
         self, idx m, const double* weights, idx begin, idx steps, const Wanted* wanted,
         Carry* carry, Results results
+    ) except -1 nogil
+    cdef int remove_from(
+        self, idx m, const idx* entries, idx count, const double* weights, Results results,
+        idx step, Followed* followed
     ) except -1 nogil

@@ -8,13 +8,13 @@ marked as not done: the caller trains it by itself.
 
 import cython
 import numpy as np
-from cython.cimports.libc.stdlib import calloc, free
+from cython.cimports.libc.stdlib import calloc, free, malloc
 from cython.cimports.libc.string import memset
 from cython.cimports.spansvm.core.factor import discard
 from cython.cimports.spansvm.core.inverse import drop_inverse, make_room
 from cython.cimports.spansvm.core.loops import copy_block
-from cython.cimports.spansvm.core.machine import find_doubt, leave_out, train
-from cython.cimports.spansvm.core.scratch import doubles, open_scratch, release_all
+from cython.cimports.spansvm.core.machine import find_doubt, leave_out, remove_rows, train
+from cython.cimports.spansvm.core.scratch import doubles, indices, open_scratch, release_all
 from cython.cimports.spansvm.core.solver import point_to
 
 __all__ = ["Chains", "Results"]
@@ -121,7 +121,7 @@ class Chains:
 
     def __init__(self, K, diagonal, places, labels, first, starts, flat, limits):
         total, count = places.size, limits.size
-        state = np.zeros((8, total))
+        state = np.zeros((9, total))
         self.signed, self.gradient, self.low, self.high, self.squared = state[:5]
         self.gradient[:] = -labels
         bounded, ready = np.zeros((3, total), np.uint8), np.zeros(count, np.uint8)
@@ -165,7 +165,7 @@ class Chains:
             m.bounded, m.ready = cython.address(marks[0, one]), cython.address(stands[k])
             m.followed, m.shift = cython.address(own[5, one]), cython.address(own[6, one])
             m.known, m.present = cython.address(marks[1, one]), cython.address(marks[2, one])
-            m.sums = cython.address(own[7, one])
+            m.sums, m.last = cython.address(own[7, one]), cython.address(own[8, one])
             m.carried.sums = cython.address(carried[4 * one])
             m.carried.shares = m.carried.sums + 2 * n
             m.carried.scale, m.drift = cython.address(scale[2 * k]), cython.address(drift[k])
@@ -173,6 +173,9 @@ class Chains:
         self.whole = self.count == 1 and np.array_equal(places, np.arange(K.shape[0]))
 
     def __dealloc__(self):
+        if self.machines:
+            for k in range(self.count):
+                free(self.machines[k].part)
         free(self.machines)
 
     def train(
@@ -217,7 +220,7 @@ class Chains:
         try:
             make_room(cython.address(carry.inverse), own.p.n)
             if not self.whole:
-                self.copy_matrix(m)
+                self.copy_matrix(m, False)
             self.train_one(m, weights, begin, steps, wanted, cython.address(carry), results)
         finally:
             discard(cython.address(carry.factor))
@@ -225,15 +228,29 @@ class Chains:
             release_all(cython.address(memory))
         return 0
 
-    def copy_matrix(self, m):
-        """The machine's part of the Gram matrix."""
-        p = cython.address(self.machines[m].p)
-        entries = p.n * p.n
+    def copy_matrix(self, m, keep):
+        """The machine's part of the Gram matrix, for as long as its scratch, or kept."""
+        own = self.machines + m
+        p = cython.address(own.p)
+        size = cython.sizeof(cython.double) if self.K.wide else cython.sizeof(cython.float)
+        known: cython.bint = own.part != cython.NULL
+        part = own.part
+        if not known and keep:
+            part = own.part = malloc(max(p.n * p.n, 1) * size)
+            if not part:
+                with cython.gil:
+                    raise MemoryError
+        elif not known:
+            part = doubles(p.scratch, (p.n * p.n * size + 7) // 8)
+        p.K.width = p.n
         if self.K.wide:
-            p.K.wide = doubles(p.scratch, entries)
+            p.K.wide = cython.cast(cython.p_double, part)
         else:
-            p.K.narrow = cython.cast(cython.p_float, doubles(p.scratch, (entries + 1) // 2))
-        copy_block(cython.address(self.K), self.places + self.starts[m], p.n, cython.address(p.K))
+            p.K.narrow = cython.cast(cython.p_float, part)
+        if not known:
+            copy_block(
+                cython.address(self.K), self.places + self.starts[m], p.n, cython.address(p.K)
+            )
         return 0
 
     def train_one(self, m, weights, begin, steps, wanted, carry, results):
@@ -249,6 +266,74 @@ class Chains:
             if wanted.drops:
                 find_doubt(own, C, wanted, carry, cython.address(found))
             results.set_done(step, m)
+        return 0
+
+    def remove(
+        self, entries: cython.const[idx][::1], weights: cython.const[cython.double][::1],
+        results: Results, step: idx,
+    ):  # fmt: skip
+        """Values of some rows, each from its machine without it, at one vector of weights.
+
+        Parameters
+        ----------
+        entries : ndarray of int
+            Rows among those of all machines, in order.
+        weights : ndarray of shape (total,)
+        results : Results
+            Those of training.
+        step : int
+
+        Returns
+        -------
+        decision, shift : ndarray
+            The values, and the mean change of all others; NaN where they could not be followed.
+        error : float
+            The largest distance of a free vector from its margin at the end of a path.
+        """
+        count = entries.shape[0]
+        found = np.full((2, count), np.nan)
+        values: cython.double[:, ::1] = found
+        followed: Followed
+        error = 0.0
+        if count == 0:
+            return found[0], found[1], error
+        if entries[0] < 0 or entries[count - 1] >= results.total:
+            raise ValueError("The rows must be those of the machines, in order.")
+        rows = cython.address(entries[0])
+        begin: cython.Py_ssize_t = 0
+        with cython.nogil:
+            for m in range(self.count):
+                end = begin
+                while end < count and rows[end] < self.starts[m + 1]:
+                    end += 1
+                if end > begin:
+                    followed.decision = cython.address(values[0, begin])
+                    followed.shift = cython.address(values[1, begin])
+                    self.remove_from(
+                        m, rows + begin, end - begin, cython.address(weights[0]), results, step,
+                        cython.address(followed),
+                    )  # fmt: skip
+                    error = max(error, followed.error)
+                begin = end
+        return found[0], found[1], error
+
+    def remove_from(self, m, entries, count, weights, results, step, followed):
+        """Remove rows of one machine."""
+        memory: Scratch
+        found: Found
+        start, own = self.starts[m], self.machines + m
+        open_scratch(cython.address(memory))
+        own.p.scratch, own.p.K = cython.address(memory), self.K
+        try:
+            if not self.whole:
+                self.copy_matrix(m, True)
+            rows = indices(cython.address(memory), count)
+            for k in range(count):
+                rows[k] = entries[k] - start
+            results.at(step, m, start, cython.address(found))
+            remove_rows(own, weights + start, cython.address(found), rows, count, followed)
+        finally:
+            release_all(cython.address(memory))
         return 0
 
     def take(self, m: idx, signed, gradient, measures, converged):

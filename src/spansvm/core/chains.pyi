@@ -52,6 +52,9 @@ class Chains:
         results: Results,
         begin: int = 0,
     ) -> None: ...
+    def remove(
+        self, entries: Rows, weights: Array, results: Results, step: int
+    ) -> tuple[Array, Array, float]: ...
     def take(
         self,
         m: int,

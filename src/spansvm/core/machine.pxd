@@ -1,6 +1,7 @@
 # One machine: trained along a chain of weights, and each of its rows left out.
 
 from .factor cimport Factor
+from .following cimport Followed
 from .inverse cimport Inverse
 from .moving cimport Carried
 from .problem cimport Problem
@@ -25,6 +26,8 @@ ctypedef struct Machine:
     double* followed  # left-out values that were followed, as long as the solution stays the same
     double* shift  # and what they change for all others
     flag* known  # which of them no bound has touched
+    void* part  # its matrix, once rows were removed; NULL before
+    double* last  # the multipliers of the latest machine from which rows were removed
     idx max_iter
     double intercept  # of the latest solution
     double gap
@@ -68,6 +71,11 @@ cdef int find_doubt(
     Machine* m, const double* C, const Wanted* wanted, Carry* carry, Found* found
 ) except -1 nogil
 
+cdef int remove_rows(
+    Machine* m, const double* C, const Found* found, const idx* rows, idx count, Followed* followed
+) except -1 nogil
+
+cdef bint _is_last(Machine* m, const double* C, const double* alpha) noexcept nogil
 cdef bint _stays(const Problem* p, const double* lo, const double* hi) noexcept nogil
 cdef int _solve(Machine* m, double tol, Carry* carry, Found* found) except -1 nogil
 cdef bint _set_intercept(const Problem* p, const Factor* f, double* intercept) noexcept nogil

@@ -5,12 +5,12 @@ carried along) is left to :mod:`spansvm.dual`.
 """
 
 import cython
-from cython.cimports.libc.math import INFINITY, fabs, sqrt
+from cython.cimports.libc.math import INFINITY, NAN, fabs, sqrt
 from cython.cimports.spansvm.core.descent import Effort, Ending, descend, run
 from cython.cimports.spansvm.core.doubt import NEAR_ZERO, find_drops
 from cython.cimports.spansvm.core.factor import factorise, is_of
 from cython.cimports.spansvm.core.finish import finish
-from cython.cimports.spansvm.core.following import Followed, follow_rows
+from cython.cimports.spansvm.core.following import follow_rows
 from cython.cimports.spansvm.core.hull import fill_distances
 from cython.cimports.spansvm.core.inverse import distances_by_inverse
 from cython.cimports.spansvm.core.loops import add_rows
@@ -29,7 +29,7 @@ from cython.cimports.spansvm.core.problem import (
     snap,
 )
 from cython.cimports.spansvm.core.scratch import doubles, flags, indices, release
-from cython.cimports.spansvm.core.system import from_factor, from_inverse
+from cython.cimports.spansvm.core.system import from_factor, from_inverse, merge_rows
 
 
 def train(m, C, wanted, carry, found):
@@ -378,3 +378,55 @@ def _verify(m, t, s, found):
                     m.known[i] = not followed.met[k]
     release(scratch, mark)
     return 0
+
+
+def remove_rows(m, C, found, rows, count, followed):
+    """Follow the removal of some rows of a machine, of which `found` holds the solution.
+
+    Values of those that cannot be followed are not numbers.
+    """
+    n, scratch = m.p.n, m.p.scratch
+    mark = scratch.count
+    some: Followed
+    t: Trained
+    t.K, t.n, t.y, t.C, t.first = m.p.K, n, m.y, C, m.first
+    t.alpha, t.f = found.alpha, found.decision
+    merge_rows(cython.address(t), scratch)
+    if not _is_last(m, C, found.alpha):
+        for i in range(n):
+            m.known[i], m.last[i] = False, found.alpha[i]
+    new, place = indices(scratch, count), indices(scratch, count)
+    some.decision, some.shift = doubles(scratch, count), doubles(scratch, count)
+    some.met = flags(scratch, count)
+    number: cython.Py_ssize_t = 0
+    for k in range(count):
+        i = rows[k]
+        followed.decision[k], followed.shift[k] = NAN, NAN
+        if m.known[i]:
+            followed.decision[k], followed.shift[k] = m.followed[i], m.shift[i]
+        else:
+            new[number], place[number] = i, k
+            number += 1
+    followed.error = 0.0
+    if number > 0:
+        _sum_rows(m, C)
+        if follow_rows(
+            cython.address(t), cython.NULL, m.sums, new, number, cython.address(some), scratch
+        ):
+            followed.error = some.error
+            for a in range(number):
+                i, k = new[a], place[a]
+                followed.decision[k], followed.shift[k] = some.decision[a], some.shift[a]
+                if some.decision[a] == some.decision[a]:
+                    m.followed[i], m.shift[i] = some.decision[a], some.shift[a]
+                    m.known[i] = not some.met[a]
+    release(scratch, mark)
+    return 0
+
+
+def _is_last(m, C, alpha):
+    """Whether these are the multipliers of the latest removals, none at a bound."""
+    for i in range(m.p.n):
+        if alpha[i] != m.last[i] or (alpha[i] > 0.0 and alpha[i] >= C[i]):
+            return False
+    return True
