@@ -20,6 +20,7 @@ from spansvm.kernels import resolve_kernel
 from spansvm.machines import PairPaths, TrainedMachines
 from spansvm.pair_grams import Grams
 from spansvm.span import find_spans
+from spansvm.together import JointModels
 from spansvm.verified import verified_left_out
 
 GRID = {"C": [0.01, 0.1, 1.0, 10.0, 100.0, 1e4], "gamma": [0.02, 0.3, 3.0]}
@@ -251,3 +252,38 @@ def test_rows_that_are_alone_in_their_class_are_errors():
     found = PairPaths(grams).train(bounds, tol=1e-3)
     machines = TrainedMachines(X, grams.pair_rows, grams.kernel, bounds, found, grams=grams)
     assert verified_left_out(machines).wrong()[0]
+
+
+@pytest.mark.parametrize(("name", "classes"), [("verified", 2), ("removed", 3)])
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_followed_in_compiled_chains_are_those_followed_one_machine_at_a_time(
+    monkeypatch, name, classes, seed
+):
+    X, y = clouds(seed, classes=classes)
+    X[::9] = X[1]  # equal rows, also of different classes
+    grid = {**GRID, "class_weight": [None, {0: 3.0}]}
+    found = SpanSearch(SpanSVC(), grid, refit=False).fit(X, y).cv_results_
+    nothing = property(lambda self: None) if name == "verified" else lambda self, entries: None
+    monkeypatch.setattr(JointModels, name, nothing)
+    expected = SpanSearch(SpanSVC(), grid, refit=False).fit(X, y).cv_results_
+    np.testing.assert_array_equal(found["loo_error"], expected["loo_error"])
+    np.testing.assert_allclose(found["loo_hinge"], expected["loo_hinge"], rtol=1e-9)
+
+
+def test_removals_in_chains_are_kept_while_the_solution_stays_the_same():
+    """For large C nothing is bounded, and larger ones change nothing; then a smaller one does."""
+    X, y = clouds(1, classes=3)
+    weights = [1e3, 1e5, 1e6, 1.0, 1e6]
+    several = Grams(resolve_kernel("rbf", X, gamma=3.0), X, y)
+    bounds = [np.full(y.size, C) for C in weights]
+    for models in PairPaths(several).train_each(bounds, tol=EXACT_TOLERANCE, drops=True):
+        rows = np.flatnonzero(models.signed)
+        decision, _, _ = models.removed(rows)
+        for pair, start in enumerate(several.pair_rows.starts[:-1]):
+            model = models.model(pair)
+            own = np.flatnonzero(model.solution.support)
+            exact = Follower(model.gram, model.solution).remove(own)
+            values = decision[np.searchsorted(rows, start + own)]
+            there = ~np.isnan(values)
+            assert there.mean() > 0.9
+            np.testing.assert_allclose(values[there], exact.decision[there], atol=1e-6)

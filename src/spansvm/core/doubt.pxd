@@ -23,6 +23,7 @@ ctypedef struct Held:
     idx stay  # how many they are
 
 cdef double NEAR_ZERO
+cdef double SAFETY
 
 cdef int find_drops(
     const Trained* m, const System* s, const double* merged, double* drop, Scratch* scratch

@@ -39,6 +39,10 @@ __all__ = ["drops_of_bounded", "drops_of_in_bound", "drops_of_rows"]
 #: Margins that are closer to 0 may be 0.
 NEAR_ZERO = 1e-9
 
+#: Removals are followed if the predicted margin is smaller than this multiple of what it may be off
+#: by; as in :mod:`spansvm.doubt`.
+SAFETY = 2.0
+
 
 def _of_bounded(h, shares, beta, outside, drop):
     """``delta_p`` of a bounded vector, and the sum of ``over_i``.

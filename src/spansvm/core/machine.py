@@ -7,7 +7,7 @@ carried along) is left to :mod:`spansvm.dual`.
 import cython
 from cython.cimports.libc.math import INFINITY, NAN, fabs, sqrt
 from cython.cimports.spansvm.core.descent import Effort, Ending, descend, run
-from cython.cimports.spansvm.core.doubt import NEAR_ZERO, find_drops
+from cython.cimports.spansvm.core.doubt import NEAR_ZERO, SAFETY, find_drops
 from cython.cimports.spansvm.core.factor import factorise, is_of
 from cython.cimports.spansvm.core.finish import finish
 from cython.cimports.spansvm.core.following import follow_rows
@@ -351,7 +351,7 @@ def _verify(m, t, s, found):
         drop = found.drop[i]
         certain = drop == -INFINITY
         if not certain and drop == drop:  # a number
-            certain = t.y[i] * found.left_out[i] > max(NEAR_ZERO, 2.0 * drop)
+            certain = t.y[i] * found.left_out[i] > max(NEAR_ZERO, SAFETY * drop)
         if certain:
             continue
         if m.known[i]:
