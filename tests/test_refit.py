@@ -213,7 +213,7 @@ def test_a_refit_that_stops_early_is_replaced():
 def test_a_judged_solution_that_is_no_better_is_not_handed_out():
     # Without memory for double precision our kernel values are no better than LibSVM's.
     X, y = make_classification(600, n_features=5, random_state=0)
-    params = {"C": 1e6, "gamma": 1e-9}
+    params = {"C": 1e8, "gamma": 1e-8}
     with pytest.warns(UserWarning, match="That model does not solve it either"):
         best = only(params, gram_budget=600 * 600 * 5).fit(X, y).best_estimator_
     np.testing.assert_array_equal(best.dual_coef_, SVC(**params).fit(X, y).dual_coef_)

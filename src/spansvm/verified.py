@@ -89,6 +89,7 @@ class VerifiedValues(SpanValues):
         """Follow the removal of some rows, in order, pair by pair, and set their values."""
         starts = self._rows.starts
         entries = entries[~self._seen[entries]]
+        self._seen = self._seen.copy()  # a loaded one may be read-only
         self._seen[entries] = True
         # With one pair that was tried in training.
         found = self._machines.found.removed(entries) if len(starts) > 2 else None
@@ -136,7 +137,7 @@ class VerifiedValues(SpanValues):
                 rows = self._doubtful(own)
             else:
                 own, rows = verified.decision.copy(), verified.doubtful & self._removable
-                self._seen |= verified.followed
+                self._seen = self._seen | verified.followed
                 there = np.flatnonzero(verified.followed)
                 self._followed[0].take(there, own[there], verified.shift[there], verified.error)
                 own[:] = without_traces(own)
