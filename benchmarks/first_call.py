@@ -1,8 +1,8 @@
 """``python -m benchmarks.first_call``: what the first search of a new process costs.
 
 Seconds of fresh processes, as a user waits for them: what importing spansvm adds to importing
-scikit-learn, the first search of README's example, the same with GridSearchCV, and ``spansvm tune``
-on a file, to its first line and to its end.  Each is the median of several rounds in which all take
+scikit-learn, a first search (12 candidates on 569 rows, by accuracy and by roc_auc), the same with
+GridSearchCV, and ``spansvm tune`` on a file, to its first line and to its end.  Each is the median of several rounds in which all take
 turns; the first round, in which files come from the disk, is not counted.
 """
 
@@ -39,12 +39,12 @@ _FIT = """
 import time
 import sklearn.datasets, sklearn.model_selection
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from {module} import {name}
 X, y = sklearn.datasets.load_breast_cancer(return_X_y=True)
-grid = {{"svc__C": [0.1, 1, 10, 100], "svc__gamma": [0.01, 0.1, 1]}}
-search = {name}(make_pipeline(MinMaxScaler(), SVC()), grid, scoring={scoring!r})
+grid = {{"svc__C": [0.1, 1, 10, 100], "svc__gamma": [0.001, 0.01, 0.1]}}
+search = {name}(make_pipeline(StandardScaler(), SVC()), grid, scoring={scoring!r})
 begin = time.perf_counter()
 search.fit(X, y)
 print(time.perf_counter() - begin)
