@@ -2,8 +2,9 @@
 
 Seconds of fresh processes, as a user waits for them: what importing spansvm adds to importing
 scikit-learn, a first search (12 candidates on 569 rows, by accuracy and by roc_auc), the same with
-GridSearchCV, and ``spansvm tune`` on a file, to its first line and to its end.  Each is the median of several rounds in which all take
-turns; the first round, in which files come from the disk, is not counted.
+GridSearchCV, and ``spansvm tune`` on a file, to its first line and to its end.  Each is the median
+of several rounds in which all take turns; the first round, in which files come from the disk, is
+not counted.
 """
 
 from __future__ import annotations
