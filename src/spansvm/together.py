@@ -6,13 +6,16 @@ machine by machine.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
 from ._typing import Array, Rows
 from .blas import one_blas_thread
 from .core.chains import Chains, Results
+from .core.verdicts import Ballots
 from .criteria import SolvedModel
 from .dual import DualSolution, solve_dual
 from .following import has_room
@@ -90,10 +93,28 @@ class Together:
                 first = int(results.done[:, m].argmin())
                 others[first][m] = self._train_alone(m, first, weights[first], tol, results)
                 self.chains.train(np.array([m]), weights, wanted, results, first + 1)
+        classes = self._verify(weights, results, others) if drops and count > 1 else None
         return [
-            JointModels(self, wanted, weights[step], results, step, others[step])
+            JointModels(self, wanted, weights[step], results, step, others[step], classes)
             for step in range(size)
         ]
+
+    def _verify(
+        self, weights: Array, results: Results, others: Sequence[dict[int, SolvedModel]]
+    ) -> np.ndarray | None:
+        """The classes of left-out rows, with the values followed on which they depend."""
+        if not has_room(int(np.diff(self.starts).max())):
+            return None
+        usual = np.array([step for step, alone in enumerate(others) if not alone], dtype=np.intp)
+        return self.chains.verify(self._ballots, weights, results, usual)
+
+    @cached_property
+    def _ballots(self) -> Ballots:
+        rows = self.grams.pair_rows
+        return Ballots(
+            np.array(rows.columns), rows.pair_of, rows.by_row, rows.row, rows.indices, rows.place,
+            self.labels,
+        )  # fmt: skip
 
     def _train_alone(
         self, m: int, step: int, weights: Array, tol: float, results: Results
@@ -135,9 +156,11 @@ class JointModels(Models):
         results: Results,
         step: int,
         others: dict[int, SolvedModel],
+        classes: np.ndarray | None,
     ) -> None:
         self._together, (_, self._spans, self._drops, self._exact) = together, wanted
         self._known: dict[int, SolvedModel] = dict(others)
+        self._classes = None if classes is None or others else classes[step]
         self._weights, self._results, self._step = weights, results, step
         self.iterations, self.intercepts = results.iterations[step], results.intercept[step]
         self.n_in_bound = int(results.n_in_bound[step].sum())
@@ -160,18 +183,22 @@ class JointModels(Models):
 
     @property
     def drops(self) -> Array:
-        """How much lower left-out margins may be than predicted; NaN if unknown."""
-        return self._results.drop[self._step] if self._drops else super().drops
+        """How much lower than the left-out values of the span margins may be; NaN if unknown."""
+        if not self._drops:
+            return super().drops
+        lone = self._results.n_free[self._step] < 2  # those values were corrected
+        sizes = np.diff(self._together.starts)
+        return np.where(np.repeat(lone, sizes), np.nan, self._results.drop[self._step])
 
     @property
     def verified(self) -> Verified | None:
         """Left-out values whose signs are exact, if they were found in training."""
-        if not self._exact:
+        if not self._exact and self._classes is None:
             return None
         results, step = self._results, self._step
         return Verified(
             results.verified[step], results.shift[step], results.followed[step],
-            results.doubtful[step], float(results.error[step].max()),
+            results.doubtful[step], results.error[step], self._classes,
         )  # fmt: skip
 
     def removed(self, entries: Rows) -> tuple[Array, Array, float] | None:

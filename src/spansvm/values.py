@@ -94,23 +94,28 @@ class LeftOutValues:
 
 
 class Verified(NamedTuple):
-    """Left-out values of one machine, followed exactly where their signs were doubtful.
+    """Left-out values of the rows of all machines, followed where their signs were doubtful.
+
+    With several pairs of classes, those are followed on which a predicted class depends.
 
     Attributes
     ----------
     decision, shift : ndarray
         The values, and the mean change of all others where they were followed.
     followed, doubtful : ndarray of bool
-        Where that is, and whose signs may be wrong even so.
-    error : float
+        Where that is, and whose signs may be wrong, and matter, even so.
+    error : ndarray of shape (n_machines,)
         The largest distance of a free vector from its margin at the end of a path.
+    classes : ndarray of int, or None
+        With several pairs, the class that is predicted for every row.
     """
 
     decision: Array
     shift: Array
     followed: Mask
     doubtful: Mask
-    error: float
+    error: Array
+    classes: np.ndarray | None
 
 
 class Followed:

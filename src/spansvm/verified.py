@@ -15,7 +15,6 @@ votes depend on it.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable
 from functools import cached_property, partial
 
@@ -48,7 +47,9 @@ class VerifiedValues(SpanValues):
     def __init__(self, machines: TrainedMachines) -> None:
         super().__init__(machines)
         self._rows = machines.pair_rows
-        self._followed: dict[int, Followed] = defaultdict(Followed)
+        self._taken = machines.found.verified  # what was found in training
+        self._followed: dict[int, Followed] = {}
+        self._classes: np.ndarray | None = None  # that are predicted
         self._seen = np.zeros(self._rows.row.size, dtype=np.bool_)  # rows that were followed
 
     @cached_property
@@ -74,6 +75,19 @@ class VerifiedValues(SpanValues):
     def _drops(self) -> Array:
         """How much lower than predicted the margins may be; NaN if unknown."""
         return self._machines.found.drops.copy()
+
+    def _followed_in(self, pair: int) -> Followed:
+        """What was followed in one machine, to be added to."""
+        if pair not in self._followed:
+            self._followed[pair] = Followed()
+            if self._taken is not None:
+                part = slice(*self._rows.starts[pair : pair + 2])
+                rows = np.flatnonzero(self._taken.followed[part])
+                self._followed[pair].take(
+                    rows, self._taken.decision[part][rows], self._taken.shift[part][rows],
+                    float(self._taken.error[pair]),
+                )  # fmt: skip
+        return self._followed[pair]
 
     def _look_at(self, pairs: Rows, own: Array) -> None:
         """Compute the doubt of some machines."""
@@ -103,7 +117,7 @@ class VerifiedValues(SpanValues):
             model = self._machines.model(pair)
             if not can_follow(model.gram, model.solution):
                 continue
-            followed = self._followed[pair]
+            followed = self._followed_in(pair)
             rows = entries[cuts[pair] : cuts[pair + 1]] - starts[pair]
             followed.add(rows, Follower(model.gram, model.solution))
             part = own[starts[pair] : starts[pair + 1]]
@@ -116,7 +130,7 @@ class VerifiedValues(SpanValues):
         cuts = np.searchsorted(entries, starts)
         for pair in map(int, np.flatnonzero(np.diff(cuts))):
             some = slice(cuts[pair], cuts[pair + 1])
-            self._followed[pair].take(
+            self._followed_in(pair).take(
                 entries[some] - starts[pair], decision[some], shift[some], error
             )
             part = own[starts[pair] : starts[pair + 1]]
@@ -124,26 +138,30 @@ class VerifiedValues(SpanValues):
 
     def _values_of(self, pair: int) -> LeftOutValues:
         # What is followed for counting need not be followed again.
-        followed = self._followed[pair] if self._own.size else None
+        followed = self._followed_in(pair) if self._own.size else None
         model = self._machines.model(pair)
         return left_out_values(model.gram, model.solution, model.spans, followed)
 
     @cached_property
     def _own(self) -> Array:
         with self._machines.holding_grams(), one_blas_thread:
-            verified = self._machines.found.verified
-            if verified is None:
+            if self._taken is None:
                 own = self._machines.left_out_by_span().copy()
                 rows = self._doubtful(own)
             else:
-                own, rows = verified.decision.copy(), verified.doubtful & self._removable
-                self._seen = self._seen | verified.followed
-                there = np.flatnonzero(verified.followed)
-                self._followed[0].take(there, own[there], verified.shift[there], verified.error)
-                own[:] = without_traces(own)
+                own, rows = self._taken.decision.copy(), self._taken.doubtful & self._removable
+                self._seen = self._seen | self._taken.followed
             if rows.any():
                 self._verify(own, rows)
+            elif self._taken is not None:
+                self._classes = self._taken.classes
         return own
+
+    def predicted(self, rows: Rows, n_classes: int, break_ties: bool) -> np.ndarray:
+        """The index of the class that some rows are counted as."""
+        if self._own.size and self._classes is not None and not break_ties:
+            return self._classes[rows]
+        return super().predicted(rows, n_classes, break_ties)
 
     @cached_property
     def decision(self) -> Array:

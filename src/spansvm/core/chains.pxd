@@ -4,15 +4,18 @@ from .following cimport Followed
 from .machine cimport Carry, Found, Machine, Wanted
 from .scratch cimport Scratch
 from .structs cimport Matrix, flag, idx
+from .verdicts cimport Ballots, Verdicts
+
+cdef int SECOND_ROUND
 
 # The results of a chain of weights; a row for every vector of weights.
 cdef class Results:
     cdef readonly object alpha, decision, span, left_out, drop, verified, shift
-    cdef readonly object intercept, gap, error, iterations, n_in_bound, n_bounded, n_empty
+    cdef readonly object intercept, gap, error, iterations, n_in_bound, n_bounded, n_empty, n_free
     cdef readonly object done, doubtful, followed
     cdef double* rows[7]
     cdef double* numbers[3]
-    cdef idx* counts[4]
+    cdef idx* counts[5]
     cdef flag* _done
     cdef flag* marks[2]
     cdef idx total, count
@@ -43,4 +46,11 @@ cdef class Chains:
     cdef int remove_from(
         self, idx m, const idx* entries, idx count, const double* weights, Results results,
         idx step, Followed* followed
+    ) except -1 nogil
+    cdef int verify_at(
+        self, const Verdicts* ballots, idx step, const double* weights, Results results,
+        idx* predicted
+    ) except -1 nogil
+    cdef int remove_several(
+        self, const idx* entries, idx count, const double* weights, Results results, idx step
     ) except -1 nogil

@@ -13,11 +13,26 @@ from cython.cimports.libc.string import memset
 from cython.cimports.spansvm.core.factor import discard
 from cython.cimports.spansvm.core.inverse import drop_inverse, make_room
 from cython.cimports.spansvm.core.loops import copy_block
-from cython.cimports.spansvm.core.machine import find_doubt, leave_out, remove_rows, train
+from cython.cimports.spansvm.core.machine import (
+    clear_traces,
+    find_doubt,
+    leave_out,
+    remove_rows,
+    train,
+)
 from cython.cimports.spansvm.core.scratch import doubles, indices, open_scratch, release_all
 from cython.cimports.spansvm.core.solver import point_to
+from cython.cimports.spansvm.core.verdicts import (
+    find_deciding,
+    open_verdicts,
+    predict_classes,
+    smallest_of_each,
+)
 
 __all__ = ["Chains", "Results"]
+
+#: A second round pays if more than this many removals for each pair may be saved.
+SECOND_ROUND = 4
 
 
 @cython.cclass
@@ -41,7 +56,8 @@ class Results:
         Which these are, and whose signs may be wrong even so.
     intercept, gap, error : ndarray of shape (steps, count)
         The last is the largest distance of a free vector from its margin where rows were followed.
-    iterations, n_in_bound, n_bounded, n_empty : ndarray of int of shape (steps, count)
+    iterations, n_in_bound, n_bounded, n_empty, n_free : ndarray of int of shape (steps, count)
+        The last is the number of different in-bound vectors, if drops were wanted.
     done : ndarray of bool of shape (steps, count)
         Which machines were trained.
     """
@@ -49,12 +65,13 @@ class Results:
     def __init__(self, steps: idx, total: idx, count: idx):
         self.total, self.count = total, count
         rows, numbers = np.zeros((7, steps, total)), np.zeros((3, steps, count))
-        counts, done = np.zeros((4, steps, count), np.intp), np.zeros((steps, count), np.uint8)
+        counts, done = np.zeros((5, steps, count), np.intp), np.zeros((steps, count), np.uint8)
         marks = np.zeros((2, steps, total), np.uint8)
         self.alpha, self.decision, self.span, self.left_out = rows[:4]
         self.drop, self.verified, self.shift = rows[4:]
         self.intercept, self.gap, self.error = numbers
-        self.iterations, self.n_in_bound, self.n_bounded, self.n_empty = counts
+        self.iterations, self.n_in_bound, self.n_bounded, self.n_empty = counts[:4]
+        self.n_free = counts[4]
         self.done = done.view(np.bool_)
         self.doubtful, self.followed = marks.view(np.bool_)
         own: cython.double[:, :, ::1] = rows
@@ -66,7 +83,7 @@ class Results:
             self.rows[k] = cython.address(own[k, 0, 0])
         for k in range(3):
             self.numbers[k] = cython.address(of_machines[k, 0, 0])
-        for k in range(4):
+        for k in range(5):
             self.counts[k] = cython.address(tallies[k, 0, 0])
         for k in range(2):
             self.marks[k] = cython.address(of_rows[k, 0, 0])
@@ -84,6 +101,7 @@ class Results:
         found.error = self.numbers[2] + own
         found.iterations, found.n_in_bound = self.counts[0] + own, self.counts[1] + own
         found.n_bounded, found.n_empty = self.counts[2] + own, self.counts[3] + own
+        found.n_free = self.counts[4] + own
 
     def set_done(self, step, machine):
         """Mark a machine as trained."""
@@ -332,6 +350,110 @@ class Chains:
                 rows[k] = entries[k] - start
             results.at(step, m, start, cython.address(found))
             remove_rows(own, weights + start, cython.address(found), rows, count, followed)
+        finally:
+            release_all(cython.address(memory))
+        return 0
+
+    def verify(
+        self, ballots: Ballots, weights: cython.const[cython.double][:, ::1], results: Results,
+        steps: cython.const[idx][::1],
+    ):  # fmt: skip
+        """Follow the doubtful left-out values of all pairs on which predicted classes depend.
+
+        They are set in the results; only those that cannot be followed here stay doubtful.
+
+        Parameters
+        ----------
+        ballots : Ballots
+        weights : ndarray of shape (n, total)
+        results : Results
+            Those of training.
+        steps : ndarray of int
+            Which vectors of weights.
+
+        Returns
+        -------
+        ndarray of int of shape (n, n_rows)
+            The class that is predicted for each left-out row.
+        """
+        count = weights.shape[0]
+        winner = np.zeros((count, ballots._verdicts.n_rows), np.intp)
+        predicted: idx[:, ::1] = winner
+        if weights.shape[1] != results.total or ballots._verdicts.total != results.total:
+            raise ValueError("The results must be those of the rows of all pairs.")
+        for k in range(steps.shape[0]):
+            if not 0 <= steps[k] < count:
+                raise ValueError("There must be weights for every step.")
+        with cython.nogil:
+            for k in range(steps.shape[0]):
+                step = steps[k]
+                self.verify_at(
+                    cython.address(ballots._verdicts), step, cython.address(weights[step, 0]),
+                    results, cython.address(predicted[step, 0]),
+                )  # fmt: skip
+        return winner
+
+    def verify_at(self, ballots, step, weights, results, predicted):
+        """The same at one vector of weights."""
+        memory: Scratch
+        found: Found
+        v: Verdicts = ballots[0]
+        scratch = cython.address(memory)
+        open_scratch(scratch)
+        try:
+            results.at(step, 0, 0, cython.address(found))
+            v.values, v.doubtful = found.verified, found.doubtful
+            open_verdicts(
+                cython.address(v), cython.address(self.K), found.alpha, found.intercept,
+                self.starts, scratch,
+            )  # fmt: skip
+            entries, first = indices(scratch, v.total), indices(scratch, v.total)
+            count = find_deciding(cython.address(v), entries)
+            number = smallest_of_each(
+                cython.address(v), entries, count, first, indices(scratch, v.n_rows)
+            )
+            # One pair may be enough: that with the smallest margin.
+            if count > number + SECOND_ROUND * self.count:
+                self.remove_several(first, number, weights, results, step)
+                count = find_deciding(cython.address(v), entries)
+            self.remove_several(entries, count, weights, results, step)
+            for e in range(v.total):
+                if not v.undecided[v.of_entry[e]]:
+                    found.doubtful[e] = False
+            predict_classes(cython.address(v), predicted)
+        finally:
+            release_all(scratch)
+        return 0
+
+    def remove_several(self, entries, count, weights, results, step):
+        """Remove rows of all machines, which are in order, and set what is found."""
+        memory: Scratch
+        followed: Followed
+        found: Found
+        begin: cython.Py_ssize_t = 0
+        open_scratch(cython.address(memory))
+        followed.decision = doubles(cython.address(memory), count)
+        followed.shift = doubles(cython.address(memory), count)
+        try:
+            for m in range(self.count):
+                end, start = begin, self.starts[m]
+                while end < count and entries[end] < self.starts[m + 1]:
+                    end += 1
+                if end == begin:
+                    continue
+                self.remove_from(
+                    m, entries + begin, end - begin, weights, results, step,
+                    cython.address(followed),
+                )  # fmt: skip
+                results.at(step, m, start, cython.address(found))
+                found.error[0] = max(found.error[0], followed.error)
+                for k in range(end - begin):
+                    i, value = entries[begin + k] - start, followed.decision[k]
+                    if value == value:
+                        found.verified[i], found.shift[i] = value, followed.shift[k]
+                        found.doubtful[i], found.followed[i] = False, True
+                clear_traces(found.verified, self.machines[m].p.n)
+                begin = end
         finally:
             release_all(cython.address(memory))
         return 0

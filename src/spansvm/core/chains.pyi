@@ -1,6 +1,7 @@
 import numpy as np
 
 from .._typing import Array, Mask, Rows
+from .verdicts import Ballots
 
 class Results:
     """What was found for each of several vectors of weights."""
@@ -21,6 +22,7 @@ class Results:
     n_in_bound: Rows
     n_bounded: Rows
     n_empty: Rows
+    n_free: Rows
     done: Mask
     def __init__(self, steps: int, total: int, count: int) -> None: ...
 
@@ -55,6 +57,9 @@ class Chains:
     def remove(
         self, entries: Rows, weights: Array, results: Results, step: int
     ) -> tuple[Array, Array, float]: ...
+    def verify(
+        self, ballots: Ballots, weights: Array, results: Results, steps: Rows
+    ) -> Rows: ...
     def take(
         self,
         m: int,

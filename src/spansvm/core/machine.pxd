@@ -50,6 +50,7 @@ ctypedef struct Found:
     idx* n_in_bound
     idx* n_bounded
     idx* n_empty
+    idx* n_free  # points
 
 # What a chain carries from one solution to the next.
 ctypedef struct Carry:
@@ -71,6 +72,9 @@ cdef int find_doubt(
     Machine* m, const double* C, const Wanted* wanted, Carry* carry, Found* found
 ) except -1 nogil
 
+cdef double TRACE
+
+cdef void clear_traces(double* values, idx n) noexcept nogil
 cdef int remove_rows(
     Machine* m, const double* C, const Found* found, const idx* rows, idx count, Followed* followed
 ) except -1 nogil
@@ -80,7 +84,7 @@ cdef bint _stays(const Problem* p, const double* lo, const double* hi) noexcept 
 cdef int _solve(Machine* m, double tol, Carry* carry, Found* found) except -1 nogil
 cdef bint _set_intercept(const Problem* p, const Factor* f, double* intercept) noexcept nogil
 cdef int _find_spans(Machine* m, Carry* carry, bint same) except -1 nogil
-cdef void _take_over(Machine* m, const double* C, idx inner, Found* found) noexcept nogil
-cdef idx _enters(const Machine* m, const double* C, double sign, idx inner, const Found* found) noexcept nogil
+cdef void _describe(Machine* m, const double* C, const Found* found, Trained* t) noexcept nogil
+cdef void _mark_doubtful(const Trained* t, Found* found) noexcept nogil
 cdef int _sum_rows(Machine* m, const double* C) except -1 nogil
 cdef int _verify(Machine* m, Trained* t, const System* s, Found* found) except -1 nogil

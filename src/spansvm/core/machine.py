@@ -13,6 +13,7 @@ from cython.cimports.spansvm.core.finish import finish
 from cython.cimports.spansvm.core.following import follow_rows
 from cython.cimports.spansvm.core.hull import fill_distances
 from cython.cimports.spansvm.core.inverse import distances_by_inverse
+from cython.cimports.spansvm.core.lone import predict_lone, spans_of_lone
 from cython.cimports.spansvm.core.loops import add_rows
 from cython.cimports.spansvm.core.moving import move_bounds
 from cython.cimports.spansvm.core.problem import (
@@ -29,7 +30,15 @@ from cython.cimports.spansvm.core.problem import (
     snap,
 )
 from cython.cimports.spansvm.core.scratch import doubles, flags, indices, release
-from cython.cimports.spansvm.core.system import from_factor, from_inverse, merge_rows
+from cython.cimports.spansvm.core.system import (
+    from_factor,
+    from_inverse,
+    from_points,
+    merge_rows,
+)
+
+#: Left-out values below this fraction of the largest are 0.
+TRACE = 1e-10
 
 
 def train(m, C, wanted, carry, found):
@@ -193,7 +202,6 @@ def leave_out(m, C, found):
     inside: cython.Py_ssize_t = 0
     bounded: cython.Py_ssize_t = 0
     empty: cython.Py_ssize_t = 0
-    inner: cython.Py_ssize_t = -1
     for i in range(n):
         twins[i] = members[i] = 0
     for i in range(n):
@@ -214,7 +222,7 @@ def leave_out(m, C, found):
         f[i] = p.g[i] + y[i] + found.intercept[0]
         span[i] = m.squared[k] if alpha[i] > 0.0 else 0.0
         if alpha[i] > 0.0 and alpha[i] < C[i]:
-            inside, inner = inside + 1, i
+            inside += 1
             if y[i] > 0.0:
                 free_positive += C[i]
             else:
@@ -228,7 +236,9 @@ def leave_out(m, C, found):
             total += C[i]
         left_out[i] = f[i] - y[i] * alpha[i] * span[i]
     if inside < 2:
-        _take_over(m, C, inner, found)
+        t: Trained
+        _describe(m, C, found, cython.address(t))
+        spans_of_lone(cython.address(t), span, left_out)
     for i in range(n):
         if C[i] > 0.0 and (positive if y[i] > 0.0 else negative) == 1:
             left_out[i] = -y[i]  # only the other class is left
@@ -242,62 +252,70 @@ def leave_out(m, C, found):
     return 0
 
 
-def _take_over(m, C, inner, found):
-    """Spans and left-out values that no hull defines; see :mod:`spansvm.span`.
-
-    `inner` is the only in-bound vector, or -1.
-    """
-    p, y, f = cython.address(m.p), m.y, found.decision
-    sign = -1.0
-    while sign <= 1.0:
-        enters = _enters(m, C, sign, inner, found)
-        if enters >= 0:
-            for i in range(p.n):
-                if y[i] == sign and found.alpha[i] > 0.0 and (inner < 0 or i == inner):
-                    between = p.diag[i] + p.diag[enters]
-                    between -= 2.0 * entry(cython.address(p.K), enters, i)
-                    found.span[i] = max(between, 0.0)
-                    # The intercept moves until the entering vector lies on its margin.
-                    moved = f[i] + y[enters] - f[enters]
-                    found.left_out[i] = moved - sign * found.alpha[i] * found.span[i]
-        sign += 2.0
-
-
-def _enters(m, C, sign, inner, found):
-    """The vector that takes over from one with this label; -1 if none can."""
-    enters: cython.Py_ssize_t = -1
-    movable: cython.bint
-    most = -INFINITY
-    for i in range(m.p.n):
-        movable = found.alpha[i] < C[i] if m.y[i] == sign else found.alpha[i] > 0.0
-        over = sign * (m.y[i] - found.decision[i])
-        if movable and i != inner and over > most:
-            enters, most = i, over
-    return enters
+def _describe(m, C, found, t):
+    """The machine as trained."""
+    t.K, t.n, t.y, t.C, t.first = m.p.K, m.p.n, m.y, C, m.first
+    t.alpha, t.f, t.x, t.lo, t.hi = found.alpha, found.decision, m.p.x, m.lo, m.hi
 
 
 def find_doubt(m, C, wanted, carry, found):
-    """How much lower than predicted the left-out margins may be; their signs, if wanted."""
+    """Which left-out rows may have another sign than predicted; followed exactly, if wanted."""
     p, f, inverse = cython.address(m.p), cython.address(carry.factor), cython.address(carry.inverse)
     scratch = p.scratch
     mark = scratch.count
     t: Trained
     s: System
-    t.K, t.n, t.y, t.C, t.first = p.K, p.n, m.y, C, m.first
-    t.alpha, t.f, t.x, t.lo, t.hi = found.alpha, found.decision, p.x, m.lo, m.hi
-    if inverse.size > 0 and inverse.accurate:
-        from_inverse(
-            cython.address(s), inverse.M, inverse.room, inverse.points, inverse.size, scratch
-        )
+    _describe(m, C, found, cython.address(t))
+    for i in range(t.n):
+        found.verified[i], found.shift[i] = found.left_out[i], 0.0
+    s.size = 0
+    free = indices(scratch, t.n)
+    n_free: cython.Py_ssize_t = 0
+    for i in range(t.n):
+        if t.lo[i] < t.x[i] and t.x[i] < t.hi[i]:
+            free[n_free] = i
+            n_free += 1
+    found.n_free[0] = n_free
+    if n_free < 2:
+        predict_lone(cython.address(t), found.verified, found.drop)
     else:
-        if f.n_inside > 1 and not f.exists:
-            factorise(f, cython.address(p.K), scratch)
-        from_factor(cython.address(s), f, scratch)
-    find_drops(cython.address(t), cython.address(s), m.squared, found.drop, scratch)
+        if inverse.size > 0 and inverse.accurate:
+            from_inverse(
+                cython.address(s), inverse.M, inverse.room, inverse.points, inverse.size, scratch
+            )
+        elif f.n_inside == n_free:
+            if not f.exists:
+                factorise(f, cython.address(p.K), scratch)
+            from_factor(cython.address(s), f, scratch)
+        else:  # a chain goes on where the solution stays the same
+            from_points(cython.address(s), cython.address(p.K), free, n_free, scratch)
+        find_drops(cython.address(t), cython.address(s), m.squared, found.drop, scratch)
+    _mark_doubtful(cython.address(t), found)
     if wanted.verified:
         _verify(m, cython.address(t), cython.address(s), found)
     release(scratch, mark)
     return 0
+
+
+def _mark_doubtful(t, found):
+    """Mark the rows whose predicted sign may be wrong, as :mod:`spansvm.verified` says."""
+    positive: cython.Py_ssize_t = 0
+    negative: cython.Py_ssize_t = 0
+    for i in range(t.n):
+        if t.C[i] > 0.0:
+            if t.y[i] > 0.0:
+                positive += 1
+            else:
+                negative += 1
+    for i in range(t.n):
+        found.doubtful[i] = found.followed[i] = False
+        if t.C[i] > 0.0 and (positive if t.y[i] > 0.0 else negative) < 2:
+            found.verified[i] = found.left_out[i]
+        elif t.alpha[i] > 0.0 and t.y[i] * t.f[i] > -NEAR_ZERO:
+            margin, drop = t.y[i] * found.verified[i], found.drop[i]
+            found.doubtful[i] = drop != drop or (
+                drop != -INFINITY and margin <= max(NEAR_ZERO, SAFETY * drop)
+            )
 
 
 def _sum_rows(m, C):
@@ -324,50 +342,26 @@ def _sum_rows(m, C):
 
 
 def _verify(m, t, s, found):
-    """Follow the removals whose predicted sign is doubtful, as :mod:`spansvm.verified` says.
-
-    Those of machines with fewer than two in-bound points, or ill-conditioned ones, stay doubtful.
-    """
+    """Follow the removals of the doubtful rows; those that cannot be followed here stay so."""
     n, scratch = t.n, m.p.scratch
     mark = scratch.count
     rows = indices(scratch, n)
-    positive: cython.Py_ssize_t = 0
-    negative: cython.Py_ssize_t = 0
     count: cython.Py_ssize_t = 0
-    alone: cython.bint
-    certain: cython.bint
     for i in range(n):
-        if t.C[i] > 0.0:
-            if t.y[i] > 0.0:
-                positive += 1
-            else:
-                negative += 1
-    for i in range(n):
-        found.verified[i], found.shift[i] = found.left_out[i], 0.0
-        found.doubtful[i] = found.followed[i] = False
-        alone = (positive if t.y[i] > 0.0 else negative) < 2
-        if t.alpha[i] == 0.0 or alone or not t.y[i] * t.f[i] > -NEAR_ZERO:
-            continue
-        drop = found.drop[i]
-        certain = drop == -INFINITY
-        if not certain and drop == drop:  # a number
-            certain = t.y[i] * found.left_out[i] > max(NEAR_ZERO, SAFETY * drop)
-        if certain:
-            continue
-        if m.known[i]:
+        if found.doubtful[i] and m.known[i]:
             found.verified[i], found.shift[i] = m.followed[i], m.shift[i]
-            found.followed[i] = True
-        else:
-            found.doubtful[i] = True
+            found.doubtful[i], found.followed[i] = False, True
+        elif found.doubtful[i]:
             rows[count] = i
             count += 1
     found.error[0] = 0.0
-    if count > 0 and s.size > 1:
+    if count > 0:
         _sum_rows(m, t.C)
         followed: Followed
         followed.decision, followed.shift = doubles(scratch, count), doubles(scratch, count)
         followed.met = flags(scratch, count)
-        if follow_rows(t, s, m.sums, rows, count, cython.address(followed), scratch):
+        known = s if s.size > 0 else cython.NULL
+        if follow_rows(t, known, m.sums, rows, count, cython.address(followed), scratch):
             found.error[0] = followed.error
             for k in range(count):
                 i, value = rows[k], followed.decision[k]
@@ -376,8 +370,19 @@ def _verify(m, t, s, found):
                     found.doubtful[i], found.followed[i] = False, True
                     m.followed[i], m.shift[i] = value, followed.shift[k]
                     m.known[i] = not followed.met[k]
+    clear_traces(found.verified, n)
     release(scratch, mark)
     return 0
+
+
+def clear_traces(values, n):
+    """Set values to 0 that only rounding keeps from it, as :mod:`spansvm.values` does."""
+    largest = 0.0
+    for i in range(n):
+        largest = max(largest, fabs(values[i]))
+    for i in range(n):
+        if fabs(values[i]) <= TRACE * largest:
+            values[i] = 0.0
 
 
 def remove_rows(m, C, found, rows, count, followed):
@@ -389,8 +394,7 @@ def remove_rows(m, C, found, rows, count, followed):
     mark = scratch.count
     some: Followed
     t: Trained
-    t.K, t.n, t.y, t.C, t.first = m.p.K, n, m.y, C, m.first
-    t.alpha, t.f = found.alpha, found.decision
+    _describe(m, C, found, cython.address(t))
     merge_rows(cython.address(t), scratch)
     if not _is_last(m, C, found.alpha):
         for i in range(n):

@@ -21,7 +21,9 @@ ctypedef struct Row:
     const double* values  # its values in the pairs of its class
     idx* winner  # of every pair, or -1 as long as it is not known
 
-cdef idx _winner(const Pairs* p, Row* r) noexcept nogil
+cdef void begin_row(const Pairs* p, Row* r) noexcept nogil
+cdef idx elect(const Pairs* p, Row* r) noexcept nogil
+
 cdef idx _winner_of(const Pairs* p, Row* r, idx one, idx other) noexcept nogil
 cdef idx _lost(const Pairs* p, Row* r, idx challenger, idx best, idx may_lose) noexcept nogil
 

@@ -10,7 +10,13 @@ from cython.cimports.spansvm.core.system import check_points
 __all__ = ["Votes"]
 
 
-def _winner(p, r):
+def begin_row(p, r):
+    """Begin to count the votes on another row."""
+    for pair in range(p.n_pairs):
+        r.winner[pair] = -1
+
+
+def elect(p, r):
     """The class that wins the most pairs; ties go to the first.
 
     A class is given up as soon as it has lost too many pairs to overtake the best so far, so that
@@ -18,8 +24,6 @@ def _winner(p, r):
     """
     k, best = p.n_classes, r.own
     votes: cython.Py_ssize_t = 0
-    for pair in range(p.n_pairs):
-        r.winner[pair] = -1
     for a in range(k - 1):
         # The other class of the pair is at a, or after the row's own at a + 1.
         other = a if a < best else a + 1
@@ -146,7 +150,8 @@ class Votes:
                 r.winner = indices(cython.address(scratch), self._pairs.n_pairs)
                 for i in range(count):
                     r.row, r.own, r.values = places[i], given[i], cython.address(values[i, 0])
-                    found[i] = _winner(cython.address(self._pairs), cython.address(r))
+                    begin_row(cython.address(self._pairs), cython.address(r))
+                    found[i] = elect(cython.address(self._pairs), cython.address(r))
         finally:
             release_all(cython.address(scratch))
         return result
