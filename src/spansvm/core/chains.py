@@ -238,7 +238,8 @@ class Chains:
         try:
             make_room(cython.address(carry.inverse), own.p.n)
             if not self.whole:
-                self.copy_matrix(m, False)
+                # Removals will need it again.
+                self.copy_matrix(m, wanted.drops)
             self.train_one(m, weights, begin, steps, wanted, cython.address(carry), results)
         finally:
             discard(cython.address(carry.factor))
@@ -402,7 +403,7 @@ class Chains:
         open_scratch(scratch)
         try:
             results.at(step, 0, 0, cython.address(found))
-            v.values, v.doubtful = found.verified, found.doubtful
+            v.values, v.doubtful, v.predicted = found.verified, found.doubtful, predicted
             open_verdicts(
                 cython.address(v), cython.address(self.K), found.alpha, found.intercept,
                 self.starts, scratch,
@@ -420,7 +421,7 @@ class Chains:
             for e in range(v.total):
                 if not v.undecided[v.of_entry[e]]:
                     found.doubtful[e] = False
-            predict_classes(cython.address(v), predicted)
+            predict_classes(cython.address(v))
         finally:
             release_all(scratch)
         return 0

@@ -18,7 +18,8 @@ ctypedef struct Verdicts:
     const double* values  # left-out values
     const flag* doubtful  # whose sign may be another one
     double* own  # the values of the row that is looked at
-    flag* undecided  # for every row, whether its class depends on doubtful values
+    flag* undecided  # for every row, whether its class may depend on doubtful values
+    idx* predicted  # the class of every row; -1 as long as it is not known
 
 cdef int open_verdicts(
     Verdicts* v, const Matrix* K, const double* alpha, const double* intercepts, const idx* starts,
@@ -28,7 +29,7 @@ cdef idx find_deciding(Verdicts* v, idx* entries) noexcept nogil
 cdef idx smallest_of_each(
     const Verdicts* v, const idx* entries, idx count, idx* first, idx* best
 ) noexcept nogil
-cdef void predict_classes(Verdicts* v, idx* predicted) noexcept nogil
+cdef void predict_classes(Verdicts* v) noexcept nogil
 
 cdef void _look_at(Verdicts* v, idx row) noexcept nogil
 cdef idx _outcome(Verdicts* v, idx row, double sign) noexcept nogil

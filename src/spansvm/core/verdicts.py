@@ -30,6 +30,8 @@ def open_verdicts(v, K, alpha, intercepts, starts, scratch):
     r.K, r.winner = K, indices(scratch, p.n_pairs)
     v.own, v.undecided = doubles(scratch, p.n_classes - 1), flags(scratch, v.n_rows)
     r.values = v.own
+    for row in range(v.n_rows):
+        v.undecided[row], v.predicted[row] = True, -1
     return 0
 
 
@@ -48,17 +50,26 @@ def _outcome(v, row, sign):
 
 
 def find_deciding(v, entries):
-    """Fill `entries` with the doubtful values that matter, in order; returns their number."""
+    """Fill `entries` with the doubtful values that matter, in order; returns their number.
+
+    Called again once some of them are known, it looks only at rows that were undecided.
+    """
     width = v.pairs.n_classes - 1
     for row in range(v.n_rows):
-        v.undecided[row] = False
+        if not v.undecided[row]:
+            continue
+        count: cython.Py_ssize_t = 0
         for a in range(width):
             if v.doubtful[v.by_row[row * width + a]]:
-                v.undecided[row] = True
-        if v.undecided[row]:
+                count += 1
+        v.undecided[row] = count > 0
+        if count > 0:
             _look_at(v, row)
-            v.undecided[row] = _outcome(v, row, 1.0) != _outcome(v, row, -1.0)
-    count: cython.Py_ssize_t = 0
+            won, lost = _outcome(v, row, 1.0), _outcome(v, row, -1.0)
+            v.undecided[row] = won != lost
+            if count == 1 and won == lost:
+                v.predicted[row] = won
+    count = 0
     for e in range(v.total):
         if v.doubtful[e] and v.undecided[v.of_entry[e]]:
             entries[count] = e
@@ -86,18 +97,20 @@ def smallest_of_each(v, entries, count, first, best):
     return number
 
 
-def predict_classes(v, predicted):
+def predict_classes(v):
     """The class of every row; one that wins all its pairs cannot be outvoted."""
     contested: cython.bint
     width = v.pairs.n_classes - 1
     for row in range(v.n_rows):
-        predicted[row], contested = v.classes[row], False
+        if v.predicted[row] >= 0:
+            continue
+        v.predicted[row], contested = v.classes[row], False
         for a in range(width):
             e = v.by_row[row * width + a]
             contested = contested or v.labels[e] * v.values[e] <= 0.0
         if contested:
             _look_at(v, row)
-            predicted[row] = _outcome(v, row, 0.0)
+            v.predicted[row] = _outcome(v, row, 0.0)
 
 
 class Ballots:
