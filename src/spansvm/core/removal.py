@@ -430,7 +430,7 @@ def _refine(p):
             rho[i] -= mean / count
             a = T.place[i]
             if a >= 0:
-                add_vector(step, -rho[i], T.projected.wide + a * n_free, n_free)
+                add_vector(step, -rho[i], T.projected + a * n_free, n_free)
                 along -= rho[i] * T.weights[a]
     for k in range(size):
         q = changed[k]
@@ -439,7 +439,7 @@ def _refine(p):
         else:
             p.z[k] = excess * entry(K, base, q) - rho[q] - along
             for b in range(n_free):
-                p.z[k] -= step[b] * T.values.wide[b * n + q]
+                p.z[k] -= step[b] * T.values[b * T.n_others + ~T.place[q]]
     if solve_changed(cython.address(p.changed), T, p.z, p.scratch):
         for b in range(n_free):
             i = T.free[b]

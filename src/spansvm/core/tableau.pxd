@@ -9,11 +9,15 @@ ctypedef struct Tableau:
     idx n
     const idx* free  # the free vectors, which are independent
     idx n_free
-    const idx* every  # 0, 1, ... for each of them
-    idx* place  # of every vector among them, or -1
-    Matrix projected  # the inverse of their system without its border
+    bint all  # whether the free vectors, which are few, count as others too
+    idx* others  # all other vectors
+    idx n_others
+    idx* place  # of every vector among the free ones; ~place of one among the others
+    double* projected  # the inverse of the system of the free ones without its border
     const double* weights  # its border
-    Matrix values  # kernel rows of the free vectors, minus that of the first
+    double* values  # kernel values of the free vectors with the others, minus those of the first
+    double* from_base  # these
+    double* to_base  # kernel values of the free vectors with the first, minus its own
     double scale  # the largest squared distance from the first free vector
     double singular  # smaller pivots of a system scaled by it count as zero
     Matrix rows  # those computed so far
@@ -25,6 +29,7 @@ ctypedef struct Tableau:
 
 cdef double SINGULAR
 cdef double KERNEL_ROUNDING
+cdef double FEW
 cdef idx AT_ONCE
 
 cdef int set_up(
@@ -37,4 +42,5 @@ cdef int fill_column(
     Tableau* T, const idx* points, const double* moves, idx count, double* column, Scratch* scratch
 ) except -1 nogil
 
+cdef void _difference(Tableau* T, idx q, double* target) noexcept nogil
 cdef void _order(Tableau* T) noexcept nogil

@@ -12,20 +12,17 @@ free vectors and the residuals of all others then change by sums of rows.
 import cython
 from cython.cimports.libc.float import DBL_MIN
 from cython.cimports.libc.math import fabs
-from cython.cimports.spansvm.core.linalg import multiply, multiply_symmetric
-from cython.cimports.spansvm.core.loops import (
-    add_row,
-    add_rows,
-    add_vector,
-    row_difference,
-    weighted_entries,
-)
+from cython.cimports.spansvm.core.linalg import multiply
+from cython.cimports.spansvm.core.loops import add_rows, add_vector, gather, row_difference
 from cython.cimports.spansvm.core.problem import entry
 from cython.cimports.spansvm.core.scratch import doubles, indices, release
 
 #: Pivots of the scaled system of the changed vectors that are smaller, or below the rounding of the
 #: kernel, count as zero.
 SINGULAR, KERNEL_ROUNDING = 1e-11, 1e-14
+
+#: If a smaller share of the vectors is free, rows are computed for all, and then set for these.
+FEW = 0.25
 
 #: Rows that are computed together.
 AT_ONCE = 32
@@ -36,11 +33,9 @@ def set_up(T, K, s, scratch):
     n, size, base = K.width, s.size, s.points[0]
     T.K, T.n, T.free, T.n_free, T.used = K[0], n, s.points, size, 0
     T.likely, T.next = indices(scratch, n), -1
-    T.weights = s.weights
-    T.projected.wide, T.projected.narrow, T.projected.width = s.projected, cython.NULL, size
-    T.values.wide, T.values.narrow, T.values.width = doubles(scratch, size * n), cython.NULL, n
+    T.weights, T.projected = s.weights, s.projected
     T.rows.wide, T.rows.narrow, T.rows.width = doubles(scratch, n * n), cython.NULL, n
-    T.place, T.slot, every = indices(scratch, n), indices(scratch, n), indices(scratch, size)
+    T.place, T.slot, T.others = indices(scratch, n), indices(scratch, n), indices(scratch, n)
     T.scale, most = DBL_MIN, 0.0
     for i in range(n):
         T.place[i] = T.slot[i] = -1
@@ -49,10 +44,32 @@ def set_up(T, K, s, scratch):
         most = max(most, fabs(own))
     T.singular = max(SINGULAR, KERNEL_ROUNDING * most / T.scale)
     for a in range(size):
-        T.place[s.points[a]] = every[a] = a
-        row_difference(K, s.points[a], base, T.values.wide + a * n)
-    T.every = every
+        T.place[s.points[a]] = a
+    count: cython.Py_ssize_t = 0
+    T.all = size < FEW * n
+    for i in range(n):
+        if T.place[i] < 0:
+            T.place[i] = ~count
+        if T.all or T.place[i] < 0:
+            T.others[count] = i
+            count += 1
+    T.n_others = count
+    T.from_base, T.to_base = doubles(scratch, count), doubles(scratch, size)
+    T.values = doubles(scratch, size * count)
+    gather(K, base, T.others, count, 0.0, T.from_base)
+    for a in range(size):
+        T.to_base[a] = entry(K, s.points[a], base) - entry(K, base, base)
+        _difference(T, s.points[a], T.values + a * count)
     return 0
+
+
+def _difference(T, q, target):
+    """Kernel values of a vector with the others, minus those of the first free one."""
+    if T.all:
+        row_difference(cython.address(T.K), q, T.free[0], target)
+    else:
+        gather(cython.address(T.K), q, T.others, T.n_others, 0.0, target)
+        add_vector(target, -1.0, T.from_base, T.n_others)
 
 
 def row_of(T, q):
@@ -106,40 +123,56 @@ def _order(T):
 
 def need_rows(T, points, count, scratch):
     """The same for several vectors at once, by matrix products."""
-    n, size, base, start = T.n, T.n_free, T.free[0], T.used
+    n, size, others, n_others = T.n, T.n_free, T.others, T.n_others
     mark = scratch.count
     wanted = indices(scratch, count)
     number: cython.Py_ssize_t = 0
+    bound: cython.Py_ssize_t = 0
+    # Those that are not free first.
+    for k in range(count):
+        q = points[k]
+        if T.slot[q] < 0 and T.place[q] < 0:
+            wanted[number], T.slot[q] = q, T.used + number
+            number += 1
+    bound = number
     for k in range(count):
         q = points[k]
         if T.slot[q] < 0:
-            wanted[number], T.slot[q] = q, start + number
+            wanted[number], T.slot[q] = q, T.used + number
             number += 1
     T.used += number
-    kernel, lean = doubles(scratch, number * size), doubles(scratch, number * size)
-    for k in range(number):
+    kernel, lean = doubles(scratch, bound * size), doubles(scratch, number * size)
+    products = doubles(scratch, number * n_others)
+    for k in range(bound):
+        column = T.values + ~T.place[wanted[k]]
         for a in range(size):
-            kernel[k * size + a] = T.values.wide[a * n + wanted[k]]
-    if number > 0:
-        multiply_symmetric(T.projected.wide, size, size, kernel, number, lean)
+            kernel[k * size + a] = column[a * n_others]
+    if bound > 0:
+        multiply(kernel, T.projected, lean, bound, size, size)
     for k in range(number):
         own, a = lean + k * size, T.place[wanted[k]]
         for b in range(size):
-            own[b] = T.projected.wide[a * size + b] if a >= 0 else -own[b] - T.weights[b]
-    if number > 0:
-        multiply(lean, T.values.wide, T.rows.wide + start * n, number, size, n)
-    kernel = doubles(scratch, n)
+            own[b] = T.projected[a * size + b] if a >= 0 else -own[b] - T.weights[b]
+    if number > 0 and n_others > 0:
+        multiply(lean, T.values, products, number, size, n_others)
+    kernel = doubles(scratch, n_others)
     for k in range(number):
-        q, own, row = wanted[k], lean + k * size, row_of(T, wanted[k])
+        q, own, row, product = wanted[k], lean + k * size, row_of(T, wanted[k]), products + k * n_others
         if T.place[q] >= 0:
             level = T.weights[T.place[q]]
-            for i in range(n):
-                row[i] += level
         else:
-            row_difference(cython.address(T.K), q, base, kernel)
-            offset = row[base] + kernel[base]
-            for i in range(n):
-                row[i] += kernel[i] - offset
+            level = entry(cython.address(T.K), T.free[0], T.free[0])
+            level -= entry(cython.address(T.K), q, T.free[0])
+            for b in range(size):
+                level -= own[b] * T.to_base[b]
+            _difference(T, q, kernel)
+            add_vector(product, 1.0, kernel, n_others)
+        if T.all:
+            for c in range(n_others):
+                row[c] = product[c] + level
+        else:
+            for c in range(n_others):
+                row[others[c]] = product[c] + level
         for a in range(size):
             row[T.free[a]] = own[a]
     release(scratch, mark)
@@ -159,19 +192,28 @@ def fill_column(T, points, moves, count, column, scratch):
         return 0
     mark = scratch.count
     lean, sums = doubles(scratch, size), doubles(scratch, size)
+    product = doubles(scratch, T.n_others)
     net = 0.0
     for k in range(count):
         net += moves[k]
     for b in range(size):
+        sums[b] = 0.0
+        for k in range(count):
+            sums[b] -= moves[k] * T.values[b * T.n_others + ~T.place[points[k]]]
+    for b in range(size):
         lean[b] = -net * T.weights[b]
-        sums[b] = -weighted_entries(cython.address(T.values), b, points, moves, count)
-    add_rows(lean, cython.address(T.projected), T.every, sums, size)
+    for b in range(size):
+        add_vector(lean, sums[b], T.projected + b * size, size)
+    for c in range(T.n_others):
+        product[c] = -net * T.from_base[c]
+    for b in range(size):
+        add_vector(product, lean[b], T.values + b * T.n_others, T.n_others)
     add_rows(column, cython.address(T.K), points, moves, count)
-    add_row(column, -net, cython.address(T.K), base)
-    add_rows(column, cython.address(T.values), T.every, lean, size)
-    level = column[base]
-    for i in range(n):
-        column[i] -= level
+    level = column[base] - net * entry(cython.address(T.K), base, base)
+    for b in range(size):
+        level += lean[b] * T.to_base[b]
+    for c in range(T.n_others):
+        column[T.others[c]] += product[c] - level
     for b in range(size):
         column[T.free[b]] = lean[b]
     release(scratch, mark)
