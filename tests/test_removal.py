@@ -15,8 +15,13 @@ from spansvm.doubt import predict
 from spansvm.dual import DualSolution, box, solve_dual
 from spansvm.following import Vertex, find_vertex
 from spansvm.gram import Gram
+from spansvm.kernels import resolve_kernel
+from spansvm.machines import PairPaths, TrainedMachines
+from spansvm.pair_grams import Grams
+from spansvm.pairs import labels
 from spansvm.span import find_spans
 from spansvm.systems import Bordered, bordered
+from spansvm.values import exact_values
 
 from .problems import random_problem
 
@@ -196,3 +201,53 @@ def test_votes_that_do_not_fit_are_refused():
         votes.count(K, places, np.array([0, 0, 1]), own[:2])
     with pytest.raises(ValueError, match="all pairs"):
         Votes(columns, pair_of, starts, places, np.ones(3), np.zeros(2))
+
+
+def test_vectors_that_cross_their_boxes_on_the_way_are_seen_at_the_end():
+    crossed = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        y = np.where(np.arange(40) < 20, 1.0, -1.0)
+        X = rng.standard_normal((40, 2)) + 0.7 * y[:, None]
+        C = np.where(rng.random(40) < 0.5, 0.02, 5.0)  # some boxes are soon crossed
+        gram = Gram(np.exp(-0.5 * ((X[:, None] - X) ** 2).sum(axis=2)))
+        solution = solve_dual(gram, y, C, tol=1e-11)
+        rows = np.flatnonzero(solution.alpha > 1.0)
+        sums = gram.values.sum(axis=1)
+        found = follow_rows_of(gram.values, solution, np.arange(40), sums, rows)
+        if found is None:
+            continue
+        for p, value in zip(rows, found[0], strict=True):
+            kept = np.flatnonzero(np.arange(40) != p)
+            without = solve_dual(Gram(gram.values[np.ix_(kept, kept)]), y[kept], C[kept], tol=1e-11)
+            ends = solution.alpha[kept], without.alpha
+            across = (np.minimum(*ends) == 0.0) & (np.maximum(*ends) == C[kept])
+            if across.any() and not np.isnan(value):
+                crossed += 1
+                expected = gram.values[p, kept] @ without.beta + without.intercept
+                np.testing.assert_allclose(value, expected, atol=1e-6)
+    assert crossed > 20
+
+
+def test_classes_of_left_out_rows_are_those_of_exact_values_of_all_pairs():
+    undecided = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        k = 3 + seed % 2
+        y = np.arange(48) % k
+        X = rng.standard_normal((48, 2)) + 1.2 * rng.standard_normal((k, 2))[y]
+        grams = Grams(resolve_kernel("rbf", X, gamma=0.7), X, y)
+        weights = np.full(48, 3.0)
+        (found,) = PairPaths(grams).train_each([weights], tol=1e-6, drops=True)
+        verified, rows = found.verified, grams.pair_rows
+        assert not verified.doubtful.any()
+        exact = np.concatenate(
+            [exact_values(own.gram, own.solution).decision for own in found.models]
+        )
+        machines = TrainedMachines(X, rows, grams.kernel, weights, found, grams=grams)
+        values = machines.of_all_rows(exact)
+        np.testing.assert_array_equal(verified.classes, labels(values, np.arange(k), False))
+        followed = verified.followed
+        np.testing.assert_allclose(verified.decision[followed], exact[followed], atol=1e-6)
+        undecided += np.count_nonzero(followed)
+    assert undecided > 20

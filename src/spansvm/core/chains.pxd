@@ -33,11 +33,13 @@ cdef class Chains:
     cdef const idx* places
     cdef const idx* starts
     cdef idx count, largest
+    cdef double* lent  # room for a tableau, once one is needed
 
     cdef int follow(
         self, idx m, const double* weights, idx begin, idx steps, const Wanted* wanted,
         Results results
     ) except -1 nogil
+    cdef int lend(self, Scratch* memory) except -1 nogil
     cdef int copy_matrix(self, idx m, bint keep) except -1 nogil
     cdef int train_one(
         self, idx m, const double* weights, idx begin, idx steps, const Wanted* wanted,

@@ -195,6 +195,7 @@ class Chains:
             for k in range(self.count):
                 free(self.machines[k].part)
         free(self.machines)
+        free(self.lent)
 
     def train(
         self, machines: cython.const[idx][::1], weights: cython.const[cython.double][:, ::1],
@@ -236,6 +237,8 @@ class Chains:
         own = self.machines + m
         own.p.scratch, own.p.K = cython.address(memory), self.K
         try:
+            if wanted.verified:
+                self.lend(cython.address(memory))
             make_room(cython.address(carry.inverse), own.p.n)
             if not self.whole:
                 # Removals will need it again.
@@ -245,6 +248,17 @@ class Chains:
             discard(cython.address(carry.factor))
             drop_inverse(cython.address(carry.inverse))
             release_all(cython.address(memory))
+        return 0
+
+    def lend(self, memory):
+        """Lend a scratch the room for the tableau of a machine, which many need in turn."""
+        room = self.largest * self.largest
+        if not self.lent:
+            self.lent = cython.cast(cython.p_double, malloc(room * cython.sizeof(cython.double)))
+            if not self.lent:
+                with cython.gil:
+                    raise MemoryError
+        memory.lent, memory.lent_room = self.lent, room
         return 0
 
     def copy_matrix(self, m, keep):
@@ -344,6 +358,7 @@ class Chains:
         open_scratch(cython.address(memory))
         own.p.scratch, own.p.K = cython.address(memory), self.K
         try:
+            self.lend(cython.address(memory))
             if not self.whole:
                 self.copy_matrix(m, True)
             rows = indices(cython.address(memory), count)

@@ -57,9 +57,7 @@ class Chains:
     def remove(
         self, entries: Rows, weights: Array, results: Results, step: int
     ) -> tuple[Array, Array, float]: ...
-    def verify(
-        self, ballots: Ballots, weights: Array, results: Results, steps: Rows
-    ) -> Rows: ...
+    def verify(self, ballots: Ballots, weights: Array, results: Results, steps: Rows) -> Rows: ...
     def take(
         self,
         m: int,

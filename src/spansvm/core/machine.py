@@ -20,7 +20,6 @@ from cython.cimports.spansvm.core.problem import (
     EQUAL_SUMS,
     OFF_BOUND,
     STALE,
-    entry,
     keeps_sum,
     kkt_gap,
     middle_of_interval,

@@ -40,11 +40,14 @@ ctypedef struct Path:
     double speed  # the largest of these
     double reach  # the largest multiplier that is driven
     double left  # what is left of the path
+    bint crossed  # whether one went from one bound to the other
     bint met  # whether a vector met a bound other than 0
     double level  # kernel values are taken relative to this number
     idx* moved  # at the end, the vectors whose multipliers have changed
     double* moves  # and by how much
     idx n_moved
+    idx seen[8]  # some free vectors
+    idx n_seen
     double middle  # what the intercept is off the middle of its interval
     double intercept  # how far it has moved, without that
     double astray  # the largest distance of a free vector from its margin
@@ -81,10 +84,11 @@ cdef idx _takes_over(const Path* p) noexcept nogil
 cdef int _turn(Path* p, idx q) except -1 nogil
 cdef void _stop_driven(Path* p, const Leaving* leaving) noexcept nogil
 cdef bint _want_to_stop(const Path* p, const Leaving* leaving) noexcept nogil
-cdef int _finish(Path* p) except -1 nogil
+cdef int _finish(Path* p, const Leaving* leaving) except -1 nogil
 cdef double _to_middle(const Path* p) noexcept nogil
 cdef double _end_of(const Path* p, idx i) noexcept nogil
-cdef void _read_off(Path* p) noexcept nogil
+cdef void _read_off(Path* p, const Leaving* leaving) noexcept nogil
+cdef void _note_end(Path* p, idx i) noexcept nogil
 cdef int _refine(Path* p) except -1 nogil
 cdef void _grow(
     const Path* p, idx q, const double* sums, double number, Growth* found

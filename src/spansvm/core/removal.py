@@ -137,7 +137,7 @@ def _begin(p, leaving):
     memcpy(m.least, start.least, size)
     memcpy(m.most, start.most, size)
     memcpy(m.still, start.still, size)
-    p.n_free, p.met = p.T.n_free, False
+    p.n_free, p.met, p.crossed = p.T.n_free, False, False
     p.net = p.total = p.speed = p.reach = 0.0
     for k in range(leaving.count):
         q = leaving.points[k]
@@ -280,6 +280,8 @@ def _turn(p, q):
         p.n_free += 1
     if p.changed.position[q] >= 0:
         forget_changed(cython.address(p.changed), p.T, q)
+        if not _is_free(p, q) and _end_of(p, q) != p.vertex.x[q]:
+            p.crossed = True
         return 1
     need_row(p.T, q, p.scratch)
     return add_changed(cython.address(p.changed), q)
@@ -312,15 +314,15 @@ def _want_to_stop(p, leaving):
     return True
 
 
-def _finish(p):
+def _finish(p, leaving):
     """Read off the changes, and make them accurate."""
     p.middle = _to_middle(p)
-    _read_off(p)
+    _read_off(p, leaving)
     for _ in range(3):
         if p.astray <= ACCURATE:
             break
         _refine(p)
-        _read_off(p)
+        _read_off(p, leaving)
     return 0
 
 
@@ -360,39 +362,52 @@ def _end_of(p, i):
     return p.lo[i] if p.motion.least[i] == 0.0 else p.hi[i]
 
 
-def _read_off(p):
+def _read_off(p, leaving):
     """Set the changes of multipliers and intercept, and how far free vectors are off their margins.
 
     From the Gram matrix itself: along the path, rounding in the inverse of a nearly singular system
     accumulates.  A few free vectors are looked at; if there is none, a driven one.
     """
-    looked_at: cython.Py_ssize_t[8]
-    count: cython.Py_ssize_t = 0
-    moved: cython.Py_ssize_t = 0
-    a_driven: cython.Py_ssize_t = 0
-    x, r = p.vertex.x, p.vertex.r
-    for i in range(p.T.n):
-        end = _end_of(p, i)
-        if end != x[i]:
-            p.moved[moved], p.moves[moved] = i, end - x[i]
-            moved += 1
-        if p.driven[i]:
-            a_driven = i
-        elif count < 8 and _is_free(p, i):
-            looked_at[count] = i
-            count += 1
-    p.n_moved = moved
+    T, changed = p.T, cython.address(p.changed)
+    p.n_moved = p.n_seen = 0
+    if p.crossed:
+        for i in range(T.n):
+            _note_end(p, i)
+    else:  # only vectors that were free, that are now, and that leave can have moved
+        for a in range(T.n_free):
+            _note_end(p, T.free[a])
+        for a in range(changed.size):
+            if T.place[changed.points[a]] < 0:
+                _note_end(p, changed.points[a])
+        for k in range(leaving.count):
+            q = leaving.points[k]
+            if T.place[q] < 0 and changed.position[q] < 0:
+                _note_end(p, q)
     wanted = 0.0  # the residual of what is looked at
-    if count == 0:
-        looked_at[0], count, wanted = a_driven, 1, p.motion.state[a_driven]
+    if p.n_seen == 0:
+        for k in range(leaving.count):
+            if p.driven[leaving.points[k]]:
+                p.seen[0], p.n_seen = leaving.points[k], 1
+                wanted = p.motion.state[p.seen[0]]
     least, most, mean = INFINITY, -INFINITY, 0.0
-    for a in range(count):
-        i = looked_at[a]
-        needed = wanted - r[i]
-        needed -= weighted_differences(cython.address(p.T.K), i, p.moved, p.moves, moved, p.level)
+    for a in range(p.n_seen):
+        i = p.seen[a]
+        needed = wanted - p.vertex.r[i]
+        needed -= weighted_differences(cython.address(T.K), i, p.moved, p.moves, p.n_moved, p.level)
         least, most = min(least, needed), max(most, needed)
-        mean += needed / count
+        mean += needed / p.n_seen
     p.intercept, p.astray = mean, most - least
+
+
+def _note_end(p, i):
+    """Note how far a vector has moved, and a few that are free."""
+    way = _end_of(p, i) - p.vertex.x[i]
+    if way != 0.0:
+        p.moved[p.n_moved], p.moves[p.n_moved] = i, way
+        p.n_moved += 1
+    if p.n_seen < 8 and not p.driven[i] and _is_free(p, i):
+        p.seen[p.n_seen] = i
+        p.n_seen += 1
 
 
 def _refine(p):
@@ -482,7 +497,7 @@ def remove_row(p, q, rest, sums, number, found):
         done = _follow(p)
     if done:
         _stop_driven(p, cython.address(leaving))
-        _finish(p)
+        _finish(p, cython.address(leaving))
         _grow(p, q, sums, number, found)
         if not p.astray <= ASTRAY * max(1.0, fabs(p.vertex.r[q] + found.own)):
             found.own = found.others = NAN
@@ -522,7 +537,7 @@ def remove_group(p, leaving):
     if done:
         _stop_driven(p, leaving)
         if _want_to_stop(p, leaving):
-            _finish(p)
+            _finish(p, leaving)
         else:
             done = 0
     if done and not p.astray <= ASTRAY:

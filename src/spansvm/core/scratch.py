@@ -13,6 +13,7 @@ from cython.cimports.libc.stdlib import free, malloc, realloc
 def open_scratch(s):
     """A scratch from which nothing is taken."""
     s.taken, s.count, s.room, s.spent = cython.NULL, 0, 0, 0.0
+    s.lent, s.lent_room = cython.NULL, 0
 
 
 def spend(s, nanoseconds):
@@ -45,6 +46,11 @@ def _take(s, size):
 def doubles(s, n):
     """Room for n numbers."""
     return cython.cast(cython.p_double, _take(s, n * cython.sizeof(cython.double)))
+
+
+def lent(s, n):
+    """Room for n numbers that is lent to one user at a time, if there is enough; else its own."""
+    return s.lent if n <= s.lent_room else doubles(s, n)
 
 
 def indices(s, n):

@@ -15,7 +15,7 @@ from cython.cimports.libc.math import fabs
 from cython.cimports.spansvm.core.linalg import multiply
 from cython.cimports.spansvm.core.loops import add_rows, add_vector, gather, row_difference
 from cython.cimports.spansvm.core.problem import entry
-from cython.cimports.spansvm.core.scratch import doubles, indices, release
+from cython.cimports.spansvm.core.scratch import doubles, indices, lent, release
 
 #: Pivots of the scaled system of the changed vectors that are smaller, or below the rounding of the
 #: kernel, count as zero.
@@ -34,7 +34,7 @@ def set_up(T, K, s, scratch):
     T.K, T.n, T.free, T.n_free, T.used = K[0], n, s.points, size, 0
     T.likely, T.next = indices(scratch, n), -1
     T.weights, T.projected = s.weights, s.projected
-    T.rows.wide, T.rows.narrow, T.rows.width = doubles(scratch, n * n), cython.NULL, n
+    T.rows.wide, T.rows.narrow, T.rows.width = lent(scratch, n * n), cython.NULL, n
     T.place, T.slot, T.others = indices(scratch, n), indices(scratch, n), indices(scratch, n)
     T.scale, most = DBL_MIN, 0.0
     for i in range(n):
@@ -123,7 +123,7 @@ def _order(T):
 
 def need_rows(T, points, count, scratch):
     """The same for several vectors at once, by matrix products."""
-    n, size, others, n_others = T.n, T.n_free, T.others, T.n_others
+    size, others, n_others = T.n_free, T.others, T.n_others
     mark = scratch.count
     wanted = indices(scratch, count)
     number: cython.Py_ssize_t = 0
@@ -157,7 +157,12 @@ def need_rows(T, points, count, scratch):
         multiply(lean, T.values, products, number, size, n_others)
     kernel = doubles(scratch, n_others)
     for k in range(number):
-        q, own, row, product = wanted[k], lean + k * size, row_of(T, wanted[k]), products + k * n_others
+        q, own, row, product = (
+            wanted[k],
+            lean + k * size,
+            row_of(T, wanted[k]),
+            products + k * n_others,
+        )
         if T.place[q] >= 0:
             level = T.weights[T.place[q]]
         else:

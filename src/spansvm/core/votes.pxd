@@ -19,6 +19,7 @@ ctypedef struct Row:
     idx row  # of the matrix
     idx own  # its class
     const double* values  # its values in the pairs of its class
+    idx rival  # a class that wins against its own, or that itself
     idx* winner  # of every pair, or -1 as long as it is not known
 
 cdef void begin_row(const Pairs* p, Row* r) noexcept nogil

@@ -24,6 +24,7 @@ def elect(p, r):
     """
     k, best = p.n_classes, r.own
     votes: cython.Py_ssize_t = 0
+    r.rival = best
     for a in range(k - 1):
         # The other class of the pair is at a, or after the row's own at a + 1.
         other = a if a < best else a + 1
@@ -31,6 +32,8 @@ def elect(p, r):
         r.winner[p.columns[best * (k - 1) + a]] = wins
         if wins == best:
             votes += 1
+        else:
+            r.rival = wins
     for challenger in range(k):
         if challenger == r.own:
             continue
@@ -47,10 +50,12 @@ def elect(p, r):
 def _lost(p, r, challenger, best, may_lose):
     """How many pairs a class loses, counted until there are too many."""
     lost: cython.Py_ssize_t = 0
-    for turn in range(p.n_classes + 1):
-        # First against the best, who is most likely to win.
-        other = best if turn == 0 else turn - 1
-        if other == challenger or (turn > 0 and other == best):
+    for turn in range(-2, p.n_classes):
+        # First against those who are most likely to win.
+        other = turn if turn >= 0 else (best if turn == -2 else r.rival)
+        if other == challenger or (turn > -2 and other == best):
+            continue
+        if turn >= 0 and other == r.rival:
             continue
         if _winner_of(p, r, challenger, other) != challenger:
             lost += 1
