@@ -153,7 +153,7 @@ MUTATIONS = [
       "solutions ten times off the tolerance count as converged", "qp:converged"),
     M("lazy", "converged = gap <= tol and", "converged = gap <= 10 * tol and",
       "lazy solutions ten times off the tolerance count as converged", "lazy:converged"),
-    M("following", "if solution.indefinite:", "if False:",
+    M("following", "not solution.indefinite and gram.has_room()", "gram.has_room()",
       "removals are followed on an indefinite kernel", "loo:indefinite"),
     M("values", " and not solution.indefinite:", ":",
       "left-out values of an indefinite kernel are followed", "loo:indefinite"),

@@ -16,7 +16,6 @@ from .core.votes import Votes
 from .criteria import SolvedModel
 from .dual import DualSolution
 from .kernels import Kernel, dense
-from .lazy import LazyGram
 from .pair_grams import Grams
 from .pairs import PairRows, labels
 from .path import Models, Path, Solutions
@@ -303,9 +302,9 @@ class TrainedMachines(Machines):
         values = np.empty((rows.size, self.intercepts.size))
         if self.n_classes > 2:
             whole, places = self.grams().whole, pair_rows.place[rows]
-            held = not isinstance(whole, LazyGram) and whole.dtype == np.float64
-            if held and rows.size > _MOST * len(whole):
-                values = self.from_kernel(whole.values)[places]  # the matrix is symmetric
+            held = whole.values if whole.dtype == np.float64 else None
+            if held is not None and rows.size > _MOST * len(whole):
+                values = self.from_kernel(held)[places]  # the matrix is symmetric
             else:
                 step = max(1, _BLOCK_NUMBERS // len(whole))
                 for start in range(0, rows.size, step):
@@ -331,7 +330,7 @@ class TrainedMachines(Machines):
         of_one = _VOTES * self.n_classes * np.count_nonzero(signed) / self.intercepts.size
         of_all = len(whole) * (1.0 + _PRODUCT * self.n_classes)
         many = rows.size * (of_one - of_all) > _CALLS
-        if not (break_ties or many or isinstance(whole, LazyGram)):
+        if not (break_ties or many or whole.values is None):
             return [self.by_votes(rows, own) for own in each]
         values, found = self.of_rows(rows, each[0]), []
         columns = np.array(self.pair_rows.columns)[self.indices[rows]]
@@ -341,10 +340,10 @@ class TrainedMachines(Machines):
         return found
 
     def by_votes(self, rows: Rows, own: Array) -> np.ndarray:
-        """The same, with no more values than are needed; the Gram matrix must be there."""
+        """The same, with no more values than are needed; the Gram matrix should be held."""
         pair_rows = self.pair_rows
         return self._votes.count(
-            self.grams().whole.values, pair_rows.place[rows], self.indices[rows],
+            self.grams().whole.held().values, pair_rows.place[rows], self.indices[rows],
             own[pair_rows.by_row[rows]],
         )  # fmt: skip
 

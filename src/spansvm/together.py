@@ -15,8 +15,7 @@ from .blas import one_blas_thread
 from .core.chains import Chains, Results
 from .criteria import SolvedModel
 from .dual import DualSolution, solve_dual
-from .following import has_room
-from .lazy import LazyGram
+from .memory import has_room
 from .pair_grams import Grams
 from .pairs import lost
 from .path import Models
@@ -40,7 +39,7 @@ class Together:
 
     def __init__(self, grams: Grams) -> None:
         self.grams = grams
-        whole, places = grams.whole, grams.places
+        whole, places = grams.whole.held(), grams.places
         sizes = np.array([own.size for own in places])
         self.starts = np.concatenate(([0], np.cumsum(sizes))).astype(np.intp)
         rows = np.concatenate(places)
@@ -55,7 +54,7 @@ class Together:
     @staticmethod
     def suits(grams: Grams) -> bool:
         """Whether the machines can be trained together."""
-        return not isinstance(grams.whole, LazyGram)
+        return grams.whole.values is not None
 
     @property
     def at_once(self) -> int:
