@@ -140,9 +140,9 @@ class Gram(ABC):
     def block(self, rows: Rows, columns: Rows) -> Array:
         """Some entries, in double precision."""
 
-    @abstractmethod
     def whole_rows(self, rows: Rows) -> Array:
         """Some rows, in double precision."""
+        return self.block(rows, np.arange(len(self)))
 
     @abstractmethod
     def factor(self, inside: Rows) -> Factor:
@@ -156,9 +156,11 @@ class Gram(ABC):
     def add_rows(self, g: Array, rows: Rows, weights: Array) -> None:
         """``g += weights @ K[rows]``, in place."""
 
-    @abstractmethod
     def gradient(self, x: Array, c: Array) -> Array:
         """``Kx + c``."""
+        g, rows = c.copy(), np.flatnonzero(x)
+        self.add_rows(g, rows, x[rows])
+        return g
 
     # Training -----------------------------------------------------------------------------
 

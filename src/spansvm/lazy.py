@@ -238,10 +238,6 @@ class LazyGram(Gram):
             return np.zeros((len(rows), len(columns)))
         return np.asarray(self.kernel(self.X[rows], self.X[columns]), dtype=np.float64)
 
-    def whole_rows(self, rows: Rows) -> Array:
-        """Some rows, in double precision."""
-        return self.block(rows, np.arange(self._n))
-
     def _check(self, size: float, what: str) -> None:
         # Small blocks are allowed whatever the budget.
         if size > max(self.budget, 2.0**28):
@@ -318,13 +314,6 @@ class LazyGram(Gram):
                 self._slot_of[self._owner[slot]] = -1
             self._owner[slot], self._slot_of[row] = row, slot
             self._kept[slot] = value
-
-    def gradient(self, x: Array, c: Array) -> Array:
-        """``Kx + c``."""
-        g = c.copy()
-        rows = np.flatnonzero(x)
-        self.add_rows(g, rows, x[rows])
-        return g
 
     def _exact_gradient(self, x: Array, c: Array) -> Array:
         """``Kx + c`` in double precision throughout."""
