@@ -80,7 +80,5 @@ cdef bint _stays(const Problem* p, const double* lo, const double* hi) noexcept 
 cdef int _solve(Machine* m, double tol, Carry* carry, Found* found) except -1 nogil
 cdef bint _set_intercept(const Problem* p, const Factor* f, double* intercept) noexcept nogil
 cdef int _find_spans(Machine* m, Carry* carry, bint same) except -1 nogil
-cdef void _take_over(Machine* m, const double* C, idx inner, Found* found) noexcept nogil
-cdef idx _enters(const Machine* m, const double* C, double sign, idx inner, const Found* found) noexcept nogil
 cdef int _sum_rows(Machine* m, const double* C) except -1 nogil
 cdef int _verify(Machine* m, Trained* t, const System* s, Found* found) except -1 nogil
