@@ -33,13 +33,11 @@ def point_to_solution(m, solution, first):
 
     Returns the arrays, which must outlive it.
     """
-    y: cython.const[cython.double][::1] = solution.y
-    C: cython.const[cython.double][::1] = solution.C
-    alpha: cython.const[cython.double][::1] = solution.alpha
-    f: cython.const[cython.double][::1] = solution.decision
-    firsts: cython.const[idx][::1] = (
-        np.arange(y.shape[0], dtype=np.intp) if first is None else first
-    )
+    y: cython.const[cython.double][::1] = np.ascontiguousarray(solution.y)
+    C: cython.const[cython.double][::1] = np.ascontiguousarray(solution.C)
+    alpha: cython.const[cython.double][::1] = np.ascontiguousarray(solution.alpha)
+    f: cython.const[cython.double][::1] = np.ascontiguousarray(solution.decision)
+    firsts: cython.const[idx][::1] = np.arange(y.shape[0]) if first is None else first
     n = y.shape[0]
     if not (C.shape[0] == n and alpha.shape[0] == n and f.shape[0] == n and firsts.shape[0] == n):
         raise ValueError("All arrays must have a number for every row.")
