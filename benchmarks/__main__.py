@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from spansvm.criteria import SolvedModel, span_rule
 from spansvm.dual import train_dual
-from spansvm.gram import Gram
+from spansvm.gram import Gram, HeldGram
 from spansvm.kernels import resolve_kernel
 
 from . import peers
@@ -92,7 +92,7 @@ def main() -> None:
     with threadpool_limits(1):
         for problem in core_problems():
             kernel = resolve_kernel("rbf", problem.X, gamma=problem.gamma)
-            gram = Gram(kernel(problem.X), kernel_range=kernel.range)
+            gram = HeldGram(kernel(problem.X), kernel_range=kernel.range)
             for exponent in EXPONENTS:
                 row = measure(problem, exponent, gram, repeats)
                 rows.append(row)

@@ -30,7 +30,7 @@ from threadpoolctl import threadpool_limits
 from reproduction.csv_files import Row, read_rows, to_csv, write_text
 from reproduction.page_tables import mean_and_error
 from spansvm import ClassWeighting, SpanSearch, SpanSVC
-from spansvm.gram import Gram
+from spansvm.gram import HeldGram
 from spansvm.kernels import resolve_kernel
 from spansvm.path import follow
 from spansvm.search.grid import TIES, select
@@ -71,7 +71,7 @@ def test_errors(split: Split, candidates: list[Mapping[str, float]]) -> np.ndarr
     kernel_of = [params.get("gamma", 1.0 / X.shape[1]) for params in candidates]
     for gamma in sorted(set(kernel_of)):
         kernel = resolve_kernel("rbf", X, gamma=gamma)
-        gram, test_values = Gram(kernel(X)), kernel(X_test, X)
+        gram, test_values = HeldGram(kernel(X)), kernel(X_test, X)
         own = np.flatnonzero(np.array(kernel_of) == gamma)
         weights = (_weights(candidates[index], y) for index in own)
         for index, model in zip(own, follow(gram, y, weights), strict=True):

@@ -13,7 +13,7 @@ from typing import Any
 from sklearn.svm import SVC
 
 from spansvm.dual import read_svc
-from spansvm.gram import Gram
+from spansvm.gram import HeldGram
 
 from .problems import Key, Problem, candidate_name, n_training_rows
 from .store import Store
@@ -38,7 +38,7 @@ def confirm(store: Store, problem: Problem) -> Iterator[int]:
     yield len(chosen) - len(todo)
     if not todo:
         return
-    gram = Gram(problem.kernel(data.X_train), kernel_range=problem.kernel.range)
+    gram = HeldGram(problem.kernel(data.X_train), kernel_range=problem.kernel.range)
     to_test = problem.kernel(data.X_test, data.X_train)
     for candidate in todo:
         C = problem.weights(candidate)

@@ -16,7 +16,7 @@ from sklearn.svm import SVC
 
 from spansvm.blas import one_blas_thread
 from spansvm.dual import solve_dual
-from spansvm.gram import Gram
+from spansvm.gram import Gram, HeldGram
 from spansvm.search import SpanSearch
 from spansvm.span import find_spans
 from spansvm.svc import SpanSVC
@@ -80,7 +80,7 @@ def measure(store: Store, problem: Problem) -> Iterator[str]:
         for name, (kind, candidate) in todo.items():
             yield kind
             if kind in (TRAINING, SPANS) and gram is None:
-                gram = Gram(problem.kernel(problem.data.X_train))
+                gram = HeldGram(problem.kernel(problem.data.X_train))
             if kind == SEARCH:
                 row = _search(problem, "span_rule")
             elif kind == OUR_FOLDS:

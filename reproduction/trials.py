@@ -23,7 +23,7 @@ from spansvm.blas import one_blas_thread
 from spansvm.core.solver import add_rows
 from spansvm.criteria import CRITERIA, SolvedModel, span_bound
 from spansvm.dual import DualSolution
-from spansvm.gram import Gram
+from spansvm.gram import Gram, HeldGram
 from spansvm.path import Path
 from spansvm.search.grid import chains
 
@@ -97,7 +97,7 @@ class _Rows:
         else:
             self.train = np.arange(data.y_train.size)
             X, self.y, X_test, self.y_test = data.X_train, data.y_train, data.X_test, data.y_test
-        self.gram = Gram(problem.kernel(X), kernel_range=problem.kernel.range)
+        self.gram = HeldGram(problem.kernel(X), kernel_range=problem.kernel.range)
         self.to_test = np.ascontiguousarray(problem.kernel(X, X_test))
 
     def test_decision(self, solution: DualSolution) -> Array:

@@ -9,7 +9,7 @@ import daqp
 import numpy as np
 from scipy import sparse
 
-from spansvm.gram import Gram
+from spansvm.gram import Gram, HeldGram
 from spansvm.kernels import resolve_kernel
 
 KERNELS = ("rbf", "linear", "poly")
@@ -53,7 +53,7 @@ def random_problem(seed: int, most: int = 40) -> Problem:
         C = base * 2.0 ** rng.integers(-2, 3, n)
     elif weights == "some zero":
         C[4:] *= rng.random(n - 4) < 0.7
-    return Problem(X, y, C, name, Gram(kernel(X), kernel_range=kernel.range))
+    return Problem(X, y, C, name, HeldGram(kernel(X), kernel_range=kernel.range))
 
 
 def reference_qp(K, c, lo, hi, total):

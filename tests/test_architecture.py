@@ -63,3 +63,16 @@ def test_no_imports_go_in_a_circle():
             reached.add(name)
             waiting |= direct.get(name, set()) - reached
         assert start not in reached, f"{start} imports itself"
+
+
+def test_no_module_asks_for_the_kind_of_a_gram_matrix():
+    """What differs between matrices in memory and in parts, they say themselves."""
+    kinds, asked = {"HeldGram", "LazyGram"}, []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and "LazyGram" in {a.name for a in node.names}:
+                asked.append(f"{path.name} imports LazyGram")
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in {"isinstance", "type"}:
+                named = {name.id for name in ast.walk(node) if isinstance(name, ast.Name)}
+                asked += [f"{path.name} asks for {kind}" for kind in kinds & named]
+    assert not asked

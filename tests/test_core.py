@@ -17,8 +17,10 @@ from sklearn.svm import SVC
 
 from spansvm import SpanSearch
 from spansvm.blas import one_blas_thread
+from spansvm.core.leaving import leave_out
 from spansvm.core.levels import LEVELS
 from spansvm.core.solver import Program, add_rows, factorise, hull_distances
+from spansvm.dual import solve_dual
 
 CORE = Path(__file__).parents[1] / "src" / "spansvm" / "core"
 
@@ -124,6 +126,11 @@ def test_arrays_that_do_not_fit_are_refused():
     fixed.flags.writeable = False
     with pytest.raises(ValueError, match="writable"):
         Program(K, np.ones(3), -np.ones(3), np.ones(3), fixed, g, 1e-12)
+    solution = solve_dual(K, np.array([1.0, -1.0, 1.0]), np.array([0.1, 0.2, 0.1]))
+    for sizes in ((2, 3, 3, 3), (3, 2, 3, 3), (3, 3, 2, 3), (3, 3, 3, 2)):
+        first, squared, diagonal, row = map(np.zeros, sizes)
+        with pytest.raises(ValueError, match="for every row"):
+            leave_out(solution, first.astype(int), squared, diagonal, lambda _, row=row: row)
 
 
 def test_distances_need_no_other_point():

@@ -8,7 +8,7 @@ import pytest
 from spansvm import criteria
 from spansvm.criteria import CRITERIA, SolvedModel
 from spansvm.dual import train_dual
-from spansvm.gram import Gram
+from spansvm.gram import HeldGram
 
 from .problems import random_problem, reference_loo, reference_qp
 
@@ -119,7 +119,7 @@ def test_xi_alpha_is_no_bound_where_a_lambda_set_is_empty():
     y = np.array([1.0, 1.0, -1.0, -1.0])
     C = np.array([0.1, 0.3, 0.15, 0.15])
     K = np.exp(-((X - X.T) ** 2))
-    model = SolvedModel(Gram(K, kernel_range=(0, 1)), train_dual(K, y, C, tol=1e-10))
+    model = SolvedModel(HeldGram(K, kernel_range=(0, 1)), train_dual(K, y, C, tol=1e-10))
     p = 1
     assert model.solution.in_bound[p]
     assert model.n_empty == 1
@@ -177,9 +177,9 @@ def test_rows_of_zero_weight_do_not_widen_the_spread_of_kernel_values():
 
 def test_the_range_of_a_kernel_is_known_for_some_of_its_points_too():
     K = np.array([[1.0, 0.9, 0.8], [0.9, 1.0, 0.9], [0.8, 0.9, 1.0]])
-    gram = Gram(K, kernel_range=(0.0, 1.0))
+    gram = HeldGram(K, kernel_range=(0.0, 1.0))
     assert gram.subset(np.array([True, True, False])).spread == gram.spread == 1.0
-    part = Gram(K).subset(np.array([True, True, False]))
+    part = HeldGram(K).subset(np.array([True, True, False]))
     assert part.spread == pytest.approx(0.1)
 
 

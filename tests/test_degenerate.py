@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 from spansvm import analyze, exact_loo
 from spansvm.criteria import CRITERIA, SolvedModel
 from spansvm.dual import train_dual
-from spansvm.gram import Gram
+from spansvm.gram import HeldGram
 from spansvm.loo import exact_loo_decision
 
 from .problems import reference_svm
@@ -39,7 +39,7 @@ def assert_defined(analysis):
 
 
 def model(K, y, C, tol=1e-9):
-    gram = Gram(K)
+    gram = HeldGram(K)
     return SolvedModel(gram, train_dual(gram, y, C, tol=tol))
 
 

@@ -11,7 +11,7 @@ from sklearn.preprocessing import minmax_scale
 from sklearn.svm import SVC
 
 from spansvm.dual import read_svc, train_dual
-from spansvm.gram import Gram
+from spansvm.gram import HeldGram
 from spansvm.kernels import dense, resolve_kernel
 
 from .problems import random_problem, reference_svm
@@ -99,7 +99,7 @@ def test_training_agrees_with_libsvm_on_the_data_of_the_paper(data_folder, file,
     X, y = load_svmlight_file(str(data_folder / file))
     X = minmax_scale(X.toarray())
     C = np.where(y > 0, 2.0**exponent, 2.0 ** (exponent - 1))
-    gram = Gram(resolve_kernel("rbf", X, gamma="auto")(X))
+    gram = HeldGram(resolve_kernel("rbf", X, gamma="auto")(X))
     ours = train_dual(gram, y, C, tol=1e-6)
     assert_kkt(gram.values, y, C, ours, 1e-5)
     svc = SVC(C=2.0**exponent, gamma="auto", tol=1e-6, class_weight={-1.0: 0.5, 1.0: 1.0})
@@ -121,7 +121,7 @@ def test_training_agrees_with_a_general_solver(seed):
 
 def test_a_start_from_another_solution_gives_the_same_model():
     X, y = DATA["moons"]
-    gram = Gram(resolve_kernel("rbf", X, gamma=1.0)(X))
+    gram = HeldGram(resolve_kernel("rbf", X, gamma=1.0)(X))
     cold = train_dual(gram, y, 4.0, tol=1e-8)
     near = train_dual(gram, y, 5.0, tol=1e-8)
     warm = train_dual(gram, y, 4.0, alpha0=near.alpha, tol=1e-8)

@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 
 from spansvm import SpanSearch, SpanSVC, analyze, exact_loo
 from spansvm.dual import solve_dual
-from spansvm.gram import Gram
+from spansvm.gram import HeldGram
 from spansvm.group_left_out import groups_left_out, sets_of
 from spansvm.groups import FEW_ROWS, FEWEST_IN_BOUND, LARGEST_SHARE, Remover
 from spansvm.span import find_spans
@@ -31,7 +31,7 @@ def problems(count, *, twins, most=50):
             drawn = rng.integers(0, y.size, y.size)
             K, y, C = K[np.ix_(drawn, drawn)], y[drawn], C[drawn]
         if np.unique(y[C > 0]).size == 2:
-            yield Gram(K), y, C, rng.integers(0, rng.integers(2, max(y.size // 3, 3)), y.size)
+            yield HeldGram(K), y, C, rng.integers(0, rng.integers(2, max(y.size // 3, 3)), y.size)
 
 
 def without(gram, y, C, members):
@@ -144,7 +144,7 @@ def test_one_row_is_left_out_as_in_leave_one_out():
 def test_a_group_without_support_vectors_changes_nothing():
     X, y = blobs(80, apart=3.0)
     signs = np.where(y > 0, 1.0, -1.0)
-    gram = Gram(np.exp(-0.3 * ((X[:, None] - X) ** 2).sum(axis=2)))
+    gram = HeldGram(np.exp(-0.3 * ((X[:, None] - X) ** 2).sum(axis=2)))
     solution = solve_dual(gram, signs, np.full(80, 10.0))
     members = np.flatnonzero(~solution.support)[:5]
     removed = Remover(gram, solution).remove(members)
@@ -170,7 +170,7 @@ def test_the_shift_is_the_mean_change_of_the_other_rows():
 
 def test_a_machine_that_loses_a_class_decides_for_the_other():
     y = np.array([-1.0, -1.0, 1.0, 1.0, 1.0])
-    gram = Gram(np.eye(5))
+    gram = HeldGram(np.eye(5))
     remover = Remover(gram, solve_dual(gram, y, np.ones(5)))
     assert remover.remove(np.array([0, 1])).constant == 1.0
     assert remover.remove(np.array([2, 3, 4])).constant == -1.0
@@ -181,7 +181,7 @@ def test_a_machine_that_loses_a_class_decides_for_the_other():
 def test_large_groups_and_few_in_bound_vectors_are_not_predicted():
     X, y = blobs(800)
     signs = np.where(y > 0, 1.0, -1.0)
-    gram = Gram(np.exp(-0.5 * ((X[:, None] - X) ** 2).sum(axis=2)))
+    gram = HeldGram(np.exp(-0.5 * ((X[:, None] - X) ** 2).sum(axis=2)))
     solution = solve_dual(gram, signs, np.full(800, 3.0))
     inside = np.flatnonzero(solution.in_bound)
     assert inside.size > FEWEST_IN_BOUND
@@ -451,7 +451,7 @@ def test_predictions_without_room_or_across_margins_are_not_believed(C):
     X, y = blobs(700)
     y = np.where(y > 0, 1.0, -1.0)
     K = np.exp(-0.5 * ((X[:, None] - X) ** 2).sum(axis=2))
-    gram = Gram(K)
+    gram = HeldGram(K)
     solution = solve_dual(gram, y, np.full(700, C))
     remover, reasons = Remover(gram, solution), []
     for members in sets_of(np.arange(700) % 140):

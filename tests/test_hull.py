@@ -9,7 +9,7 @@ import pytest
 
 from spansvm.criteria import SolvedModel
 from spansvm.dual import DualSolution
-from spansvm.gram import Gram
+from spansvm.gram import HeldGram
 
 
 def squared_distance(X, p, others):
@@ -47,7 +47,7 @@ def distances(X, n):
     """Those found, those there are, and the mean squared length of the points of the hull."""
     K = (X @ X.T).astype(float)  # exact: integers far below 2^53
     found = np.zeros(len(X))
-    gram = Gram(K)
+    gram = HeldGram(K)
     gram.hull_distances(gram.factor(np.arange(n)), np.arange(n, len(X)), found)
     hull = range(n)
     exact = [squared_distance(X, p, [i for i in hull if i != p]) for p in range(len(X))]
@@ -67,7 +67,7 @@ def test_points_that_all_but_depend_on_each_other_are_as_far_as_if_they_did(seed
     moved = 10**7 * X + np.random.default_rng(seed).integers(-1, 2, X.shape)
     _, exact, scale = distances(X, n)
     K = (moved @ moved.T).astype(float) / 1e14
-    gram, found = Gram(K), np.zeros(len(X))
+    gram, found = HeldGram(K), np.zeros(len(X))
     gram.hull_distances(gram.factor(np.arange(n)), np.arange(n, len(X)), found)
     np.testing.assert_allclose(found, exact, atol=1e-2 * scale)
 

@@ -11,7 +11,7 @@ from sklearn.svm import SVC
 from spansvm import SpanSearch, SpanSVC, analyze, exact_loo
 from spansvm.criteria import CRITERIA, SolvedModel
 from spansvm.dual import solve_dual
-from spansvm.gram import Gram
+from spansvm.gram import HeldGram
 from spansvm.interior import interior_point
 from spansvm.kernels import dense, resolve_kernel
 from spansvm.lazy import LazyGram, gram_of
@@ -39,7 +39,7 @@ def test_a_lazy_gram_matrix_trains_the_same_machine(kernel, C):
     function = resolve_kernel(kernel, X, gamma=0.2)
     bounds = C * np.where(y > 0, 1.0, 2.0)
     bounds[::7] = 0.0
-    whole = Gram(function(X), kernel_range=function.range)
+    whole = HeldGram(function(X), kernel_range=function.range)
     # So small that most rows are computed again and again.
     lazy = LazyGram(function, X, 2e6 if kernel == "linear" else 8e6)
     expected = solve_dual(whole, y, bounds, tol=TIGHT)
@@ -58,7 +58,7 @@ def test_a_lazy_gram_matrix_trains_the_same_machine(kernel, C):
 def test_every_estimate_of_a_lazy_machine(kernel):
     X, y = problem()
     function = resolve_kernel(kernel, X, gamma=0.2)
-    whole, lazy = Gram(function(X), kernel_range=function.range), LazyGram(function, X, 8e6)
+    whole, lazy = HeldGram(function(X), kernel_range=function.range), LazyGram(function, X, 8e6)
     solution = solve_dual(whole, y, np.full(y.size, 1.0), tol=1e-8)
     expected, found = SolvedModel(whole, solution), SolvedModel(lazy, solution)
     np.testing.assert_allclose(found.spans.decision, expected.spans.decision, atol=1e-7)
@@ -73,7 +73,7 @@ def test_every_estimate_of_a_lazy_machine(kernel):
 def test_no_in_bound_vector():
     X, y = problem(600)
     function = resolve_kernel("rbf", X, gamma=1e-6)
-    whole, lazy = Gram(function(X)), LazyGram(function, X)
+    whole, lazy = HeldGram(function(X)), LazyGram(function, X)
     solution = solve_dual(whole, y, np.full(y.size, 1e-4))
     assert solution.in_bound.sum() < 2
     np.testing.assert_allclose(
@@ -109,14 +109,14 @@ def test_the_ball_around_lazy_points():
     X, _ = problem(800)
     for kernel in ("rbf", "linear"):
         function = resolve_kernel(kernel, X, gamma=0.2)
-        assert LazyGram(function, X).radius == pytest.approx(Gram(function(X)).radius, rel=1e-6)
+        assert LazyGram(function, X).radius == pytest.approx(HeldGram(function(X)).radius, rel=1e-6)
 
 
 def test_points_at_the_origin_have_a_ball_without_extent():
     zeros = np.zeros((30, 2))
     for kernel in ("linear", "poly"):
         function = resolve_kernel(kernel, zeros, gamma=1.0)
-        assert LazyGram(function, zeros).radius == Gram(function(zeros)).radius == 0.0
+        assert LazyGram(function, zeros).radius == HeldGram(function(zeros)).radius == 0.0
     # Some of them only: the first ball is around none but these.
     X = np.zeros((100, 2))
     X[7] = 3.0, 4.0
@@ -129,7 +129,7 @@ def test_a_ball_far_from_the_origin_is_not_found_in_single_precision():
     function = resolve_kernel("poly", X, gamma=1.0, degree=1)  # linear, but with rows that are kept
     lazy = LazyGram(function, X, 8 * 300**2)
     lazy.add_rows(np.zeros(300), np.arange(300), np.ones(300))
-    assert lazy.radius == pytest.approx(Gram(function(X)).radius, rel=1e-4)
+    assert lazy.radius == pytest.approx(HeldGram(function(X)).radius, rel=1e-4)
 
 
 TINY = [1.0, 100.0, 1000.0, 20_000.0]
@@ -145,7 +145,7 @@ def test_budgets_of_a_few_bytes(kernel, n, budget):
     X[n // 2 :] = X[: n - n // 2]  # rows twice, with labels that may contradict each other
     function = resolve_kernel(kernel, X, gamma=0.3, degree=2, coef0=1.0)
     bounds = 10.0 * 10.0 ** np.random.default_rng(0).uniform(-3, 3, n)
-    expected = solve_dual(Gram(function(X)), y, bounds, tol=1e-5)
+    expected = solve_dual(HeldGram(function(X)), y, bounds, tol=1e-5)
     found = solve_dual(LazyGram(function, X, budget), y, bounds, tol=1e-5)
     assert expected.converged
     assert found.converged
@@ -313,7 +313,7 @@ def test_exact_leave_one_out_of_a_linear_machine_on_many_rows():
 def test_parts_that_are_computed_at_a_time_leave_nothing_out(monkeypatch):
     X, y = problem(90, d=3)
     function = resolve_kernel("rbf", X, gamma=0.3)
-    whole = Gram(function(X), kernel_range=function.range)
+    whole = HeldGram(function(X), kernel_range=function.range)
     solution = solve_dual(whole, y, np.full(90, 1.0), tol=1e-8)
     expected = SolvedModel(whole, solution)
     trusted = expected.trusted  # before the parts get small
@@ -347,7 +347,7 @@ def test_many_inner_vectors_are_measured_in_parts(monkeypatch):
     monkeypatch.setattr("spansvm.lazy._BLOCK_NUMBERS", 1)
     found = np.zeros(2100)
     inside, others = np.arange(20), np.arange(20, 2100)
-    lazy, whole = LazyGram(function, X, 1e6), Gram(function(X))
+    lazy, whole = LazyGram(function, X, 1e6), HeldGram(function(X))
     lazy.hull_distances(lazy.factor(inside), others, found)
     expected = np.zeros(2100)
     whole.hull_distances(whole.factor(inside), others, expected)
@@ -378,4 +378,4 @@ def test_sums_over_many_points_are_estimated_from_some_of_them(monkeypatch):
     mask = np.arange(600) % 5 > 0
     monkeypatch.setattr("spansvm.lazy._LOOKED_AT", 80)
     found = LazyGram(function, X, 1e6).sums_over(mask)
-    np.testing.assert_allclose(found, Gram(function(X)).sums_over(mask), rtol=0.3)
+    np.testing.assert_allclose(found, HeldGram(function(X)).sums_over(mask), rtol=0.3)

@@ -15,7 +15,7 @@ from sklearn.svm import SVC
 from spansvm import SpanSearch, SpanSVC, linear
 from spansvm.criteria import SolvedModel
 from spansvm.dual import solve_dual
-from spansvm.gram import Gram
+from spansvm.gram import HeldGram
 from spansvm.kernels import resolve_kernel
 from spansvm.lazy import LazyGram, gram_of
 from spansvm.linear import distances_from_hull, near_solution
@@ -131,7 +131,7 @@ def test_distances_in_the_space_of_features_are_those_from_kernel_values(inside,
     rng = np.random.default_rng(inside)
     X = rng.standard_normal((300, 12)) + 3.0
     X[3] = 0.5 * (X[0] + X[1])  # adds nothing to the hull of the others
-    gram = Gram(X @ X.T)
+    gram = HeldGram(X @ X.T)
     rows, others = np.arange(inside), np.arange(inside, 300)
     expected = np.zeros(300)
     gram.hull_distances(gram.factor(rows), others, expected)
@@ -157,7 +157,7 @@ def test_bands_that_are_too_narrow_become_wider(seed):
     y[:2] = 1.0, -1.0
     weights = 10.0 ** rng.uniform(-1, 1, n) * (rng.random(n) < 0.9) + 1e-3
     kernel = resolve_kernel("linear", X)
-    whole, lazy = Gram(kernel(X)), LazyGram(kernel, X)
+    whole, lazy = HeldGram(kernel(X)), LazyGram(kernel, X)
     whole.kinds = equal_rows(X)
     exact, bands = Path(whole, y), Path(lazy, y)
     for C in 10.0 ** rng.permutation(np.arange(-2, 3)):
@@ -176,7 +176,7 @@ def test_a_class_that_a_sample_misses():
     y[[17, 500]] = 1.0
     kernel = resolve_kernel("linear", X)
     found = solve_dual(LazyGram(kernel, X), y, 10.0)
-    expected = solve_dual(Gram(kernel(X)), y, 10.0)
+    expected = solve_dual(HeldGram(kernel(X)), y, 10.0)
     assert found.converged
     np.testing.assert_allclose(found.decision, expected.decision, atol=1e-6)
 
@@ -197,7 +197,7 @@ def test_many_features_are_left_to_the_general_rounds(monkeypatch):
     Z = landmark_features(X, n_components=10)
     monkeypatch.setattr("spansvm.lazy._MOST_FEATURES", 9)
     kernel = resolve_kernel("linear", Z)
-    lazy, whole = LazyGram(kernel, Z), Gram(kernel(Z))
+    lazy, whole = LazyGram(kernel, Z), HeldGram(kernel(Z))
     found, expected = solve_dual(lazy, y, 1.0, tol=1e-6), solve_dual(whole, y, 1.0, tol=1e-6)
     assert found.converged
     np.testing.assert_allclose(found.decision, expected.decision, atol=1e-4)

@@ -12,7 +12,7 @@ from sklearn.svm import SVC, LinearSVC
 from spansvm import exact_loo
 from spansvm.dual import solve_dual
 from spansvm.following import Follower, retrain
-from spansvm.gram import Gram
+from spansvm.gram import HeldGram
 from spansvm.kernels import Kernel, resolve_kernel
 from spansvm.lazy import gram_of
 from spansvm.loo import exact_loo_decision
@@ -120,7 +120,7 @@ def test_following_the_solution_is_retraining(C, copies):
     rng = np.random.default_rng(0)
     Z = np.repeat(rng.standard_normal((60, 3)), copies, axis=0)
     y = np.where(Z[:, 0] + rng.standard_normal(len(Z)) > 0, 1.0, -1.0)
-    gram = Gram(resolve_kernel("rbf", Z, gamma=0.5)(Z))
+    gram = HeldGram(resolve_kernel("rbf", Z, gamma=0.5)(Z))
     solution = solve_dual(gram, y, C * rng.uniform(0.5, 2.0, y.size), tol=1e-10)
     rows = np.flatnonzero(solution.support)
     followed = Follower(gram, solution).follow(rows).decision
@@ -207,7 +207,7 @@ def test_a_free_vector_near_its_bound_holds_the_intercept(sign):
     """Without the last one, the first is the only free vector, half a percent below its bound."""
     Z = np.array([[1.0, 0.0], [-1.0, 0.1], [-1.0, -0.1], [0.3, 2.0]])
     y = sign * np.array([1.0, -1.0, -1.0, -1.0])
-    gram = Gram(Z @ Z.T)
+    gram = HeldGram(Z @ Z.T)
     C = np.array([0.4 * 1.005, 0.2, 0.2, 0.1])
     solution = solve_dual(gram, y, C, tol=1e-10)
     assert solution.support[3]
@@ -222,7 +222,7 @@ def test_removals_on_an_indefinite_kernel_are_not_followed():
     """Such a model is a stationary point: where its path leads is not where training would."""
     rng = np.random.default_rng(0)
     K = rng.standard_normal((30, 30))
-    gram = Gram(K + K.T)
+    gram = HeldGram(K + K.T)
     y = np.where(np.arange(30) % 2 == 0, 1.0, -1.0)
     solution = solve_dual(gram, y, np.full(30, 1.0))
     assert solution.indefinite
@@ -237,7 +237,7 @@ def test_removals_on_an_indefinite_kernel_are_not_followed():
 
 def test_the_twin_that_takes_over_all_holds_the_intercept():
     """Together they are the only free vector; one of them has room for what both had, just so."""
-    gram = Gram(np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 0.0]]))
+    gram = HeldGram(np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 0.0]]))
     y, C = np.array([1.0, 1.0, -1.0]), np.array([1.0, 1.0, 0.995])
     solution = solve_dual(gram, y, C, tol=1e-10)
     assert solution.in_bound[:2].all()
@@ -265,7 +265,7 @@ def test_values_that_are_0_up_to_rounding_are_0_in_any_order_of_the_rows(seed):
 def test_removals_are_followed_where_every_vector_is_bounded(C):
     rng = np.random.default_rng(0)
     y = np.repeat([-1.0, 1.0], 20)
-    gram = Gram(Kernel("rbf", gamma=0.3)(rng.normal(size=(40, 3)) + 0.5 * y[:, None]))
+    gram = HeldGram(Kernel("rbf", gamma=0.3)(rng.normal(size=(40, 3)) + 0.5 * y[:, None]))
     solution = solve_dual(gram, y, np.full(40, C), tol=1e-8)
     assert solution.bounded.all()
     followed = (

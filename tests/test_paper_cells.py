@@ -13,7 +13,7 @@ from sklearn.preprocessing import MinMaxScaler
 
 from spansvm.criteria import SolvedModel, span_rule, xi_alpha
 from spansvm.dual import train_dual
-from spansvm.gram import Gram
+from spansvm.gram import HeldGram
 from spansvm.kernels import resolve_kernel
 
 CELLS = {
@@ -31,7 +31,7 @@ def test_selected_test_errors_of_experiment_1(data_folder, name):
     scaler = MinMaxScaler().fit(X.toarray())
     X, X_test = scaler.transform(X.toarray()), scaler.transform(X_test.toarray())
     kernel = resolve_kernel("rbf", X, gamma="auto")
-    gram = Gram(kernel(X), kernel_range=kernel.range)
+    gram = HeldGram(kernel(X), kernel_range=kernel.range)
 
     weights = [(plus, minus) for plus in GRID for minus in GRID]
     solutions = [train_dual(gram, y, np.where(y > 0, *pair), tol=1e-4) for pair in weights]

@@ -5,7 +5,7 @@ import pytest
 
 from spansvm.criteria import SolvedModel, span_rule
 from spansvm.dual import solve_dual
-from spansvm.gram import Gram
+from spansvm.gram import HeldGram
 from spansvm.kernels import Kernel
 from spansvm.path import Path, follow, solve_from
 from spansvm.span import find_spans
@@ -13,7 +13,7 @@ from spansvm.span import find_spans
 
 def test_a_long_path_that_goes_up_and_up_again_stays_finite_and_right():
     rng = np.random.default_rng(3)
-    gram = Gram(Kernel("rbf")(rng.normal(size=(80, 2))))
+    gram = HeldGram(Kernel("rbf")(rng.normal(size=(80, 2))))
     y = np.where(rng.random(80) < 0.5, 1.0, -1.0)
     upper = rng.uniform(0.003, 0.01, 80)
     before = solve_dual(gram, y, upper)
@@ -29,7 +29,7 @@ def test_a_long_path_that_goes_up_and_up_again_stays_finite_and_right():
 def test_a_path_to_equal_weights_of_balanced_classes_leaves_no_vector_inside():
     rng = np.random.default_rng(0)
     y = np.repeat([-1.0, 1.0], 60)
-    gram = Gram(Kernel("rbf", gamma=0.1)(rng.normal(size=(120, 3)) + 0.4 * y[:, None]))
+    gram = HeldGram(Kernel("rbf", gamma=0.1)(rng.normal(size=(120, 3)) + 0.4 * y[:, None]))
     scores = rng.random(120)
     for steepness in range(1, 11):
         before = solve_dual(gram, y, 8.0 / (1.0 + np.exp(-steepness * (scores - 0.5))))
@@ -47,7 +47,7 @@ def test_solutions_are_finished_and_do_not_depend_on_where_they_started(gamma):
     rng = np.random.default_rng(1)
     y = np.where(rng.random(150) < 0.4, 1.0, -1.0)
     X = rng.normal(size=(150, 4)) + 0.5 * y[:, None]
-    gram = Gram(Kernel("rbf", gamma=gamma)(X))
+    gram = HeldGram(Kernel("rbf", gamma=gamma)(X))
     warm = solve_dual(gram, y, np.full(150, 0.01))
     for C in (0.1, 1.0, 30.0, 1000.0, 3.0, 0.03):
         warm = solve_from(gram, warm, np.full(150, C), tol=1e-3)
@@ -65,7 +65,7 @@ def test_huge_weights_on_the_way_leave_no_rounding_behind(way):
     X = rng.normal(size=(150, 4)) + 0.5 * y[:, None]
     # Equal rows of both classes stay at their bounds, whatever the weight.
     X[:20], y[:20] = X[20:40], -y[20:40]
-    gram = Gram(Kernel("rbf", gamma=1.0)(X))
+    gram = HeldGram(Kernel("rbf", gamma=1.0)(X))
     *_, warm = follow(gram, y, way)
     cold = solve_dual(gram, y, way[-1])
     gradient = gram.gradient(warm.solution.beta, -y)
@@ -77,7 +77,7 @@ def test_huge_weights_on_the_way_leave_no_rounding_behind(way):
 def test_the_factor_of_a_finished_solution_is_that_of_its_in_bound_vectors():
     rng = np.random.default_rng(2)
     y = np.where(rng.random(60) < 0.5, 1.0, -1.0)
-    gram = Gram(Kernel("rbf", gamma=0.5)(rng.normal(size=(60, 3)) + 0.7 * y[:, None]))
+    gram = HeldGram(Kernel("rbf", gamma=0.5)(rng.normal(size=(60, 3)) + 0.7 * y[:, None]))
     solution = solve_dual(gram, y, np.full(60, 2.0))
     for weight in (2.0, 2.001, 5.0):
         solution = solve_from(gram, solution, np.full(60, weight), tol=1e-3)
@@ -95,7 +95,7 @@ def test_the_factor_of_a_finished_solution_is_that_of_its_in_bound_vectors():
 def _problem():
     rng = np.random.default_rng(4)
     y = np.where(rng.random(70) < 0.5, 1.0, -1.0)
-    return Gram(Kernel("rbf", gamma=0.5)(rng.normal(size=(70, 3)) + 0.6 * y[:, None])), y
+    return HeldGram(Kernel("rbf", gamma=0.5)(rng.normal(size=(70, 3)) + 0.6 * y[:, None])), y
 
 
 def test_following_a_chain_gives_models_with_the_spans_of_their_own():

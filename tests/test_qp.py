@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics.pairwise import rbf_kernel
 
 from spansvm.core.solver import Program
-from spansvm.gram import Gram
+from spansvm.gram import HeldGram
 from spansvm.qp import solve_qp
 
 from .problems import random_problem, reference_qp
@@ -57,8 +57,8 @@ def test_enclosing_ball_agrees_with_a_general_solver(seed):
 
 def test_enclosing_ball_of_known_points():
     square = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0], [2.0, 2.0], [1.0, 1.2]])
-    assert Gram(square @ square.T).radius == pytest.approx(np.sqrt(2.0), rel=1e-8)
-    assert Gram(np.ones((1, 1))).radius == 0.0
+    assert HeldGram(square @ square.T).radius == pytest.approx(np.sqrt(2.0), rel=1e-8)
+    assert HeldGram(np.ones((1, 1))).radius == 0.0
 
 
 def test_starting_points_lead_to_the_same_solution():

@@ -14,7 +14,7 @@ from spansvm.core.votes import Votes
 from spansvm.doubt import predict
 from spansvm.dual import DualSolution, box, solve_dual
 from spansvm.following import Vertex, find_vertex
-from spansvm.gram import Gram
+from spansvm.gram import Gram, HeldGram
 from spansvm.kernels import resolve_kernel
 from spansvm.machines import PairPaths, TrainedMachines
 from spansvm.pair_grams import Grams
@@ -35,7 +35,7 @@ def machines(count, *, copies=False):
             drawn = np.random.default_rng(seed).integers(0, y.size, y.size)
             K, y, C = K[np.ix_(drawn, drawn)], y[drawn], C[drawn]
         if np.unique(y[C > 0]).size == 2:
-            gram = Gram(K)
+            gram = HeldGram(K)
             yield gram, solve_dual(gram, y, C, tol=1e-10)
 
 
@@ -55,7 +55,7 @@ def an_easy_machine() -> tuple[Gram, DualSolution]:
     rng = np.random.default_rng(0)
     y = np.where(np.arange(60) < 30, 1.0, -1.0)
     X = rng.standard_normal((60, 2)) + y[:, None]
-    gram = Gram(np.exp(-0.5 * ((X[:, None] - X) ** 2).sum(axis=2)))
+    gram = HeldGram(np.exp(-0.5 * ((X[:, None] - X) ** 2).sum(axis=2)))
     return gram, solve_dual(gram, y, np.full(60, 1.0), tol=1e-10)
 
 
@@ -98,8 +98,8 @@ def test_paths_are_the_same_one_after_the_other_in_any_order():
 
 def test_machines_in_single_precision_are_followed_as_accurately():
     gram, solution = an_easy_machine()
-    single = Gram(gram.values.astype(np.float32))
-    double = Gram(single.values.astype(np.float64))
+    single = HeldGram(gram.values.astype(np.float32))
+    double = HeldGram(single.values.astype(np.float64))
     solution = solve_dual(double, solution.y, solution.C, tol=1e-10)
     rows, first = np.flatnonzero(solution.support), np.arange(len(gram))
     sums = double.sums_over(solution.present)
@@ -210,7 +210,7 @@ def test_vectors_that_cross_their_boxes_on_the_way_are_seen_at_the_end():
         y = np.where(np.arange(40) < 20, 1.0, -1.0)
         X = rng.standard_normal((40, 2)) + 0.7 * y[:, None]
         C = np.where(rng.random(40) < 0.5, 0.02, 5.0)  # some boxes are soon crossed
-        gram = Gram(np.exp(-0.5 * ((X[:, None] - X) ** 2).sum(axis=2)))
+        gram = HeldGram(np.exp(-0.5 * ((X[:, None] - X) ** 2).sum(axis=2)))
         solution = solve_dual(gram, y, C, tol=1e-11)
         rows = np.flatnonzero(solution.alpha > 1.0)
         sums = gram.values.sum(axis=1)
@@ -219,7 +219,9 @@ def test_vectors_that_cross_their_boxes_on_the_way_are_seen_at_the_end():
             continue
         for p, value in zip(rows, found[0], strict=True):
             kept = np.flatnonzero(np.arange(40) != p)
-            without = solve_dual(Gram(gram.values[np.ix_(kept, kept)]), y[kept], C[kept], tol=1e-11)
+            without = solve_dual(
+                HeldGram(gram.values[np.ix_(kept, kept)]), y[kept], C[kept], tol=1e-11
+            )
             ends = solution.alpha[kept], without.alpha
             across = (np.minimum(*ends) == 0.0) & (np.maximum(*ends) == C[kept])
             if across.any() and not np.isnan(value):

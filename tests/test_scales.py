@@ -13,7 +13,7 @@ from sklearn.svm import SVC
 from spansvm import SpanSVC, exact_loo
 from spansvm.criteria import SolvedModel
 from spansvm.dual import box, solve_dual, train_dual
-from spansvm.gram import Gram
+from spansvm.gram import HeldGram
 from spansvm.kernels import resolve_kernel
 from spansvm.lazy import LazyGram
 from spansvm.loo import exact_loo_decision
@@ -98,7 +98,7 @@ def test_tolerances_below_rounding_end_soon():
     rng = np.random.default_rng(12)
     X = 161.0 * rng.standard_normal((124, 2))
     y = np.where(X[:, 0] + 161.0 * rng.standard_normal(124) > 0, 1.0, -1.0)
-    gram = Gram(X @ X.T)
+    gram = HeldGram(X @ X.T)
     solution = quietly(lambda: train_dual(gram, y, 158.0, tol=1e-10))
     assert solution.iterations < 1_000_000
     assert solution.gap < 1e-5
@@ -171,7 +171,7 @@ def test_converged_means_that_the_gap_and_the_sum_hold(size, kernel, parts):
         X, y, C = any_weights(size, seed)
         function = resolve_kernel(kernel, X, gamma="auto" if kernel == "poly" else "scale")
         K = function(X)
-        gram = LazyGram(function, X, 2.0 * y.size**2) if parts else Gram(K)
+        gram = LazyGram(function, X, 2.0 * y.size**2) if parts else HeldGram(K)
         solution = solve_dual(gram, y, C)
         assert size > 1.0 or solution.converged, seed
         if solution.converged:
@@ -191,8 +191,8 @@ def test_the_sum_holds_in_a_classifier(seed):
 
 def test_a_sum_that_is_lost_is_not_converged(monkeypatch):
     X, y = clouds()
-    gram = Gram(X @ X.T)
-    plain = Gram.solve
+    gram = HeldGram(X @ X.T)
+    plain = HeldGram.solve
 
     def lose_some(self, *arguments, **options):
         result = plain(self, *arguments, **options)
@@ -200,7 +200,7 @@ def test_a_sum_that_is_lost_is_not_converged(monkeypatch):
         return result
 
     assert solve_dual(gram, y, 1.0).converged
-    monkeypatch.setattr(Gram, "solve", lose_some)
+    monkeypatch.setattr(HeldGram, "solve", lose_some)
     assert not solve_dual(gram, y, 1.0).converged
 
 
@@ -212,10 +212,12 @@ def test_loose_leave_one_out_models_are_reported():
 
 def test_the_ball_scales_with_its_points():
     X, _ = clouds()
-    radius = Gram(X @ X.T).radius
+    radius = HeldGram(X @ X.T).radius
     for exponent in (-140, -100, -30, 30, 100, 140):
         scaled = X * 10.0**exponent
-        assert Gram(scaled @ scaled.T).radius == pytest.approx(radius * 10.0**exponent, rel=1e-6)
+        assert HeldGram(scaled @ scaled.T).radius == pytest.approx(
+            radius * 10.0**exponent, rel=1e-6
+        )
 
 
 def test_distances_do_not_depend_on_the_origin():

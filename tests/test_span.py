@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from spansvm.criteria import SolvedModel, opper_winther
 from spansvm.dual import DualSolution, train_dual
-from spansvm.gram import Gram
+from spansvm.gram import HeldGram
 from spansvm.span import box_span_squared, find_spans, span_exists
 
 from .problems import random_problem, reference_qp
@@ -75,7 +75,7 @@ def test_the_box_only_enlarges_the_span(seed):
 @pytest.mark.parametrize("seed", range(0, 30, 3))
 def test_single_precision_spans(seed):
     problem, solution = solved(seed)
-    single = Gram(problem.K.astype(np.float32))
+    single = HeldGram(problem.K.astype(np.float32))
     ours = find_spans(single, solution).decision
     expected = find_spans(problem.gram, solution).decision
     # Only what single precision leaves of K is known: the multipliers magnify its rounding.
@@ -119,7 +119,7 @@ def test_row_order_does_not_matter(seed, random):
     problem, solution = solved(seed)
     assume(solution.in_bound.sum() > 1)
     order = np.array(random.sample(range(problem.y.size), problem.y.size))
-    gram = Gram(problem.K[np.ix_(order, order)])
+    gram = HeldGram(problem.K[np.ix_(order, order)])
     permuted = train_dual(gram, problem.y[order], problem.C[order], tol=1e-9)
     expected = find_spans(problem.gram, solution).decision[order]
     assert_same(find_spans(gram, permuted).decision, expected)
@@ -139,7 +139,7 @@ def test_a_larger_kernel_is_the_same_as_larger_weights(seed, exponent):
     problem, solution = solved(seed)
     assume(solution.in_bound.sum() > 1)
     factor = 10.0**exponent
-    gram = Gram(problem.K * factor)
+    gram = HeldGram(problem.K * factor)
     scaled = train_dual(gram, problem.y, problem.C / factor, tol=1e-9)
     expected = find_spans(problem.gram, solution)
     result = find_spans(gram, scaled)
@@ -155,7 +155,7 @@ def test_zero_weight_is_the_same_as_removal(seed):
     assume(np.unique(problem.y[present]).size == 2)
     with_zeros = train_dual(problem.gram, problem.y, C, tol=1e-9)
     assume(with_zeros.in_bound.sum() > 1)
-    gram = Gram(problem.K[np.ix_(present, present)])
+    gram = HeldGram(problem.K[np.ix_(present, present)])
     without = train_dual(gram, problem.y[present], C[present], tol=1e-9)
     assert_same(
         find_spans(problem.gram, with_zeros).decision[present],
@@ -179,7 +179,7 @@ def two_in_bound(bounded, alpha=(0.5, 0.5), C=1.0, others=(), seed=0):
         alpha=alpha, C=bounds, y=y, intercept=0.0, decision=y.copy(), gap=0.0, converged=True,
         iterations=0,
     )  # fmt: skip
-    return Gram(np.exp(-((X[:, None] - X) ** 2).sum(axis=-1))), solution
+    return HeldGram(np.exp(-((X[:, None] - X) ** 2).sum(axis=-1))), solution
 
 
 def test_lemma_1_may_hold_with_equality():

@@ -16,7 +16,7 @@ from spansvm.criteria import (
     xi_alpha,
 )
 from spansvm.dual import train_dual
-from spansvm.gram import Gram
+from spansvm.gram import HeldGram
 from spansvm.loo import exact_loo_decision
 
 from .problems import random_problem, reference_loo
@@ -102,7 +102,7 @@ def test_the_span_is_at_most_the_diameter_of_the_in_bound_vectors(seeds):
         inside = model.solution.in_bound
         if inside.sum() < 2:
             continue
-        diameter = 2.0 * Gram(problem.K[np.ix_(inside, inside)]).radius
+        diameter = 2.0 * HeldGram(problem.K[np.ix_(inside, inside)]).radius
         spans = model.in_bound_box_span
         assert spans[np.isfinite(spans)].max(initial=0.0) <= diameter * (1 + 1e-6) + 1e-9
 

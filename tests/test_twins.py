@@ -11,7 +11,7 @@ from sklearn.svm import SVC
 
 from spansvm import SpanSearch, SpanSVC, analyze, exact_loo
 from spansvm.dual import box, solve_dual
-from spansvm.gram import Gram
+from spansvm.gram import HeldGram
 from spansvm.kernels import resolve_kernel
 from spansvm.lazy import gram_of
 from spansvm.qp import solve_qp
@@ -124,7 +124,7 @@ def test_with_every_row_doubled_the_rule_follows_exact_leave_one_out(load):
 
 
 def test_one_kernel_value_everywhere_is_dull():
-    gram = Gram(np.ones((20, 20)))
+    gram = HeldGram(np.ones((20, 20)))
     y = np.where(np.arange(20) < 5, 1.0, -1.0)
     solution = solve_dual(gram, y, np.ones(20))
     np.testing.assert_allclose(solution.decision, -1.0)
@@ -196,7 +196,7 @@ def test_equal_points_are_found_in_single_precision():
 
 
 def test_what_a_gram_matrix_remembers_is_for_the_same_labels_and_rows():
-    gram = Gram(np.ones((4, 4)) + np.diag([0.0, 0.0, 0.0, 1.0]))
+    gram = HeldGram(np.ones((4, 4)) + np.diag([0.0, 0.0, 0.0, 1.0]))
     first, second = np.array([1.0, 1.0, -1.0, 1.0]), np.array([1.0, -1.0, -1.0, 1.0])
     for y in (first, second, first):
         expected = [0, 0, 2, 3] if y is first else [0, 1, 1, 3]

@@ -15,7 +15,7 @@ from spansvm import SpanSearch, SpanSVC, analyze, exact_loo
 from spansvm.doubt import doubtful, predict
 from spansvm.dual import solve_dual
 from spansvm.following import EXACT_TOLERANCE, Follower, retrain
-from spansvm.gram import Gram
+from spansvm.gram import HeldGram
 from spansvm.kernels import resolve_kernel
 from spansvm.machines import PairPaths, TrainedMachines
 from spansvm.pair_grams import Grams
@@ -176,7 +176,7 @@ def test_paths_at_large_bounds_are_followed_and_not_retrained(C):
     rng = np.random.default_rng(1)
     X = rng.standard_normal((300, 3))
     y = np.where(X[:, 0] + 0.8 * rng.standard_normal(300) > 0, 1.0, -1.0)
-    gram = Gram(rbf_kernel(X, gamma=0.3))
+    gram = HeldGram(rbf_kernel(X, gamma=0.3))
     solution = solve_dual(gram, y, np.full(300, C), tol=EXACT_TOLERANCE)
     rows = np.flatnonzero(solution.support)
     followed = Follower(gram, solution).follow(rows)
@@ -192,7 +192,7 @@ def test_paths_at_large_bounds_are_followed_and_not_retrained(C):
 def test_removals_are_known_again_when_the_bounds_grow():
     X, y = clouds(6, d=4)
     signs = np.where(y > 0, 1.0, -1.0)
-    gram = Gram(rbf_kernel(X, gamma=2.0))
+    gram = HeldGram(rbf_kernel(X, gamma=2.0))
     small, large = (solve_dual(gram, signs, np.full(y.size, C), tol=1e-10) for C in (1e3, 1e5))
     np.testing.assert_allclose(small.alpha, large.alpha, rtol=1e-6, atol=1e-6)
     assert not small.bounded.any()
@@ -200,11 +200,11 @@ def test_removals_are_known_again_when_the_bounds_grow():
     first = Follower(gram, small).follow(rows)
     again = Follower(gram, small).follow(rows[::2])
     np.testing.assert_array_equal(again.decision, first.decision[::2])
-    fresh = Follower(Gram(gram.values), large).follow(rows)
+    fresh = Follower(HeldGram(gram.values), large).follow(rows)
     np.testing.assert_allclose(fresh.decision, first.decision, atol=1e-6)
     # A path that meets a bound is another one if the bound is another.
     other = solve_dual(gram, signs, np.full(y.size, 1.2 * small.alpha.max()), tol=1e-10)
-    shared, alone = (Follower(own, other).follow(rows) for own in (gram, Gram(gram.values)))
+    shared, alone = (Follower(own, other).follow(rows) for own in (gram, HeldGram(gram.values)))
     np.testing.assert_allclose(shared.decision, alone.decision, atol=1e-9)
 
 

@@ -22,8 +22,6 @@ from .core.removal import Paths
 from .core.solver import rounding_level
 from .dual import DualSolution, box, find_intercept
 from .gram import Gram
-from .lazy import SMALL_MATRIX, LazyGram
-from .memory import parse_budget
 from .qp import EQUAL_SUMS, STALE, default_max_iter, kkt_gap
 from .span import removals
 from .systems import Bordered, bordered, from_first
@@ -35,16 +33,12 @@ __all__ = [
     "Vertex",
     "can_follow",
     "find_vertex",
-    "has_room",
     "retrain",
     "start_paths",
 ]
 
 #: Solutions that violate the KKT conditions by more than this cannot serve as starting vertices.
 _VERTEX = 1e-7
-
-#: Tableaux of up to this many bytes fit into any memory: how much there is need not be asked.
-_SMALL_TABLEAU = 1e7
 
 #: KKT gap of models trained without an instance.
 EXACT_TOLERANCE = 1e-8
@@ -154,11 +148,9 @@ class Follower:
     """
 
     def __init__(self, gram: Gram, solution: DualSolution, system: Bordered | None = None) -> None:
-        if isinstance(gram, LazyGram) and can_follow(gram, solution):
-            whole = Gram(gram.whole_rows(np.arange(len(gram))))
-            whole.kinds = gram.kinds
-            gram = whole
-        self.gram, self.solution, self._system = gram, solution, system
+        self._held = gram.held() if can_follow(gram, solution) else None
+        self.gram = gram if self._held is None else self._held
+        self.solution, self._system = solution, system
 
     @cached_property
     def _start(self) -> tuple[Vertex, Paths] | None:
@@ -171,8 +163,8 @@ class Follower:
         NaN where the solution could not be followed.
         """
         found = Removals(np.full(rows.size, np.nan), np.full(rows.size, np.nan), 0.0)
-        gram, solution = self.gram, self.solution
-        if rows.size == 0 or not can_follow(gram, solution):
+        gram, solution = self._held, self.solution
+        if rows.size == 0 or gram is None:
             return found
         known = Known.of(gram, solution)
         new = known.missing(rows)
@@ -201,17 +193,7 @@ class Follower:
 
 def can_follow(gram: Gram, solution: DualSolution) -> bool:
     """Whether there is room for a matrix and a tableau, and the kernel is not indefinite."""
-    if solution.indefinite:
-        return False
-    if isinstance(gram, LazyGram):
-        return 8.0 * len(gram) ** 2 <= SMALL_MATRIX
-    return has_room(len(gram))
-
-
-def has_room(n: int) -> bool:
-    """Whether there is room for a tableau of n vectors."""
-    size = 8.0 * n**2
-    return size <= _SMALL_TABLEAU or size <= parse_budget(None)
+    return not solution.indefinite and gram.has_room()
 
 
 def _follow(
@@ -267,7 +249,7 @@ def start_paths(
     gram: Gram, solution: DualSolution, system: Bordered | None
 ) -> tuple[Vertex, Paths] | None:
     """The vertex of a machine, and paths from there; None if there is none."""
-    if isinstance(gram, LazyGram) or not can_follow(gram, solution):
+    if gram.values is None or not can_follow(gram, solution):
         return None
     found = find_vertex(gram, solution, system)
     return None if found is None else (found[0], Paths(gram.values, *found))

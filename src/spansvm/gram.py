@@ -3,10 +3,14 @@
 Many models are trained on one Gram matrix.  Its diagonal, the ball that encloses the
 points and the spread of its entries are the same for all of them, and are computed
 once, on first access.
+
+:class:`Gram` is what callers may ask of any.  A :class:`HeldGram` has all its values in memory; a
+:class:`~spansvm.lazy.LazyGram` computes them when they are needed.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from functools import cached_property
 
 import numpy as np
@@ -17,6 +21,7 @@ from ._typing import Array, Mask, Rows
 from .blas import one_blas_thread
 from .core.solver import add_rows, fill_submatrix, move_bounds
 from .hull import hull_distances
+from .memory import has_room
 from .qp import QPResult, gradient, make_feasible, refine, solve_qp, symmetric_view
 from .systems import Factor, factorise
 from .twins import Twins, equal_points, first_equal
@@ -26,6 +31,7 @@ __all__ = [
     "BoundedSums",
     "Box",
     "Gram",
+    "HeldGram",
     "as_gram",
     "as_rows",
     "ball_weights",
@@ -44,8 +50,154 @@ BALL_TOLERANCE = 1e-9
 _LOOKED_AT = 1000
 
 
-class Gram:
-    """A Gram matrix and quantities derived from it.
+class Gram(ABC):
+    """A Gram matrix of l points, and quantities derived from it.
+
+    Attributes
+    ----------
+    values : ndarray of shape (l, l) or None
+        All entries; None if they are computed when they are needed.
+    """
+
+    values: np.ndarray | None
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """The number of points."""
+
+    @abstractmethod
+    def held(self) -> HeldGram:
+        """The matrix with all its values in memory."""
+
+    @abstractmethod
+    def has_room(self) -> bool:
+        """Whether removals can be followed: there is room for all values, and for a tableau."""
+
+    @abstractmethod
+    def subset(self, rows: npt.ArrayLike) -> Gram:
+        """The Gram matrix of some of the points, given by indices or a mask; this one, if all."""
+
+    # Quantities that depend only on the points -----------------------------------------------
+
+    @property
+    @abstractmethod
+    def dtype(self) -> np.dtype:
+        """Precision of the entries."""
+
+    @property
+    @abstractmethod
+    def kinds(self) -> Rows | None:
+        """For every point, the first one equal to it; None if all differ."""
+
+    @property
+    @abstractmethod
+    def diagonal(self) -> Array:
+        """``K(x_i, x_i)``."""
+
+    @property
+    @abstractmethod
+    def spread(self) -> float:
+        """``R_Delta^2``: no two kernel values differ by more than this (eq. xialpha_rule_fsvm)."""
+
+    @property
+    @abstractmethod
+    def radius(self) -> float:
+        """Radius of the smallest ball that encloses all points."""
+
+    @cached_property
+    def indefinite(self) -> bool:
+        """Whether the matrix was found not to be positive semidefinite.
+
+        Only the matrix of up to a thousand of the points is checked: if that is indefinite, so is
+        the whole; the converse need not hold.
+        """
+        rows = np.unique(np.linspace(0, len(self) - 1, _LOOKED_AT).astype(np.intp))
+        return is_indefinite(self.block(rows, rows), self.dtype)
+
+    def sums_over(self, mask: Mask) -> Array:
+        """For every point, the sum of its kernel values with those in `mask`; cached."""
+        known = getattr(self, "_sums", None)
+        if known is None or not np.array_equal(known[0], mask):
+            self._sums = known = (mask.copy(), self._sum_over(mask))
+        return known[1]
+
+    @abstractmethod
+    def _sum_over(self, mask: Mask) -> Array: ...
+
+    def twins(self, y: Array) -> Twins | None:
+        """Equal points with equal labels; None if there are none.  The last result is cached."""
+        if self.kinds is None:
+            return None
+        known = getattr(self, "_twins", None)
+        if known is None or not np.array_equal(known[0], y):
+            twins = Twins(self.kinds, y)
+            self._twins = known = (y.copy(), twins if twins.several.any() else None)
+        return known[1]
+
+    # Entries ------------------------------------------------------------------------------
+
+    @abstractmethod
+    def block(self, rows: Rows, columns: Rows) -> Array:
+        """Some entries, in double precision."""
+
+    def whole_rows(self, rows: Rows) -> Array:
+        """Some rows, in double precision."""
+        return self.block(rows, np.arange(len(self)))
+
+    @abstractmethod
+    def factor(self, inside: Rows) -> Factor:
+        """:func:`spansvm.systems.factorise` of these points."""
+
+    @abstractmethod
+    def hull_distances(self, factor: Factor, others: Rows, squared: Array) -> None:
+        """:func:`spansvm.hull.hull_distances` of these points."""
+
+    @abstractmethod
+    def add_rows(self, g: Array, rows: Rows, weights: Array) -> None:
+        """``g += weights @ K[rows]``, in place."""
+
+    def gradient(self, x: Array, c: Array) -> Array:
+        """``Kx + c``."""
+        g, rows = c.copy(), np.flatnonzero(x)
+        self.add_rows(g, rows, x[rows])
+        return g
+
+    # Training -----------------------------------------------------------------------------
+
+    @abstractmethod
+    def make_feasible(self, x: Array, g: Array, lo: Array, hi: Array) -> tuple[Array, Array]:
+        """A point near `x` in the box that sums to 0, and its gradient, from that of `x`."""
+
+    @abstractmethod
+    def move_bounds(
+        self, x: Array, g: Array, before: Box, after: Box, sums: BoundedSums | None
+    ) -> tuple[Array, Array, BoundedSums | None]:
+        """Move a solution in the box `before` to a feasible point of another; `x`, `g` may change.
+
+        `sums` is what the previous step returned; it may be overwritten too.
+        """
+
+    @abstractmethod
+    def solve(
+        self,
+        x: Array,
+        g: Array,
+        c: Array,
+        lo: Array,
+        hi: Array,
+        *,
+        tol: float,
+        max_iter: int,
+        known: Factor | None = None,
+    ) -> QPResult:
+        """Minimise ``1/2 x'Kx + c'x`` in the box from a feasible `x` whose gradient is `g`.
+
+        `known` is the factor of the free variables of a similar problem's solution.
+        """
+
+
+class HeldGram(Gram):
+    """A Gram matrix that is held in memory.
 
     Parameters
     ----------
@@ -58,6 +210,8 @@ class Gram:
     ----------
     values : ndarray of shape (l, l)
     """
+
+    values: np.ndarray
 
     def __init__(
         self, values: npt.ArrayLike, *, kernel_range: tuple[float, float] | None = None
@@ -72,6 +226,14 @@ class Gram:
     def __len__(self) -> int:
         return self.values.shape[0]
 
+    def held(self) -> HeldGram:
+        """The matrix itself."""
+        return self
+
+    def has_room(self) -> bool:
+        """Whether there is room for a tableau of its points."""
+        return has_room(len(self))
+
     @cached_property
     def kinds(self) -> Rows | None:
         """For every point, the first one equal to it; None if all differ.
@@ -80,26 +242,9 @@ class Gram:
         """
         return equal_points(self.values)
 
-    def sums_over(self, mask: Mask) -> Array:
-        """For every point, the sum of its kernel values with those in `mask`; cached."""
-        known = getattr(self, "_sums", None)
-        if known is None or not np.array_equal(known[0], mask):
-            self._sums = known = (mask.copy(), self._sum_over(mask))
-        return known[1]
-
     def _sum_over(self, mask: Mask) -> Array:
         with one_blas_thread:
             return (self.values @ mask.astype(self.dtype)).astype(np.float64)
-
-    def twins(self, y: Array) -> Twins | None:
-        """Equal points with equal labels; None if there are none.  The last result is cached."""
-        if self.kinds is None:
-            return None
-        known = getattr(self, "_twins", None)
-        if known is None or not np.array_equal(known[0], y):
-            twins = Twins(self.kinds, y)
-            self._twins = known = (y.copy(), twins if twins.several.any() else None)
-        return known[1]
 
     @property
     def dtype(self) -> np.dtype:
@@ -173,7 +318,7 @@ class Gram:
 
     @cached_property
     def spread(self) -> float:
-        """``R_Delta^2``: no two kernel values differ by more than this (eq. xialpha_rule_fsvm).
+        """No two kernel values differ by more than this.
 
         The length of `kernel_range` if known, otherwise the largest minus the smallest entry.
         """
@@ -195,16 +340,6 @@ class Gram:
         farthest = float((self.diagonal - 2.0 * inner).max() + x @ inner)
         return float(np.sqrt(max(farthest, 0.0)))
 
-    @cached_property
-    def indefinite(self) -> bool:
-        """Whether the matrix was found not to be positive semidefinite.
-
-        Only the matrix of up to a thousand of the points is checked: if that is indefinite, so is
-        the whole; the converse need not hold.
-        """
-        rows = np.unique(np.linspace(0, len(self) - 1, _LOOKED_AT).astype(int))
-        return is_indefinite(self.block(rows, rows), self.dtype)
-
     def subset(self, rows: npt.ArrayLike) -> Gram:
         """The Gram matrix of some of the points, given by indices or a mask; this one, if all."""
         rows = as_rows(rows)
@@ -212,7 +347,7 @@ class Gram:
             return self
         values = np.empty((rows.size, rows.size), dtype=self.dtype)
         fill_submatrix(self.values, rows, values)
-        part = Gram(values, kernel_range=self._kernel_range)
+        part = HeldGram(values, kernel_range=self._kernel_range)
         part.kinds = None if self.kinds is None else first_equal(self.kinds[rows])
         return part
 
@@ -245,5 +380,5 @@ def is_indefinite(part: Array, dtype: np.dtype) -> bool:
 
 
 def as_gram(K: Gram | npt.ArrayLike) -> Gram:
-    """`K` as a :class:`Gram`; one that already is (perhaps lazy) is returned unchanged."""
-    return K if isinstance(K, Gram) else Gram(K)
+    """`K` as a :class:`Gram`; one that already is, of any kind, is returned unchanged."""
+    return K if isinstance(K, Gram) else HeldGram(K)

@@ -1,7 +1,7 @@
 """Training sets whose Gram matrix does not fit into memory, or is not needed.
 
-A :class:`LazyGram` has the interface of :class:`~spansvm.gram.Gram` and computes entries when they
-are needed.  Training works on part of the variables at a time: all free ones and the worst
+A :class:`LazyGram` is a :class:`~spansvm.gram.Gram` that computes entries when they are needed.
+Training works on part of the variables at a time: all free ones and the worst
 violators of the KKT conditions form a subproblem with its own matrix, and the gradient of all rows
 is updated from the rows of the variables that moved.  A linear kernel needs no entries for that:
 ``K x = X (X'x)``, and :mod:`spansvm.linear` finds the rows at the margin.
@@ -23,9 +23,9 @@ from .gram import (
     BoundedSums,
     Box,
     Gram,
+    HeldGram,
     as_rows,
     ball_weights,
-    is_indefinite,
 )
 from .hull import hull_distances
 from .kernels import Kernel, common_part, whole_matrix
@@ -35,7 +35,7 @@ from .qp import QPResult, keeps_sum, kkt_gap, refine
 from .systems import Factor, factorise, independent_above
 from .twins import equal_rows
 
-__all__ = ["SMALL_MATRIX", "LazyGram", "gram_of"]
+__all__ = ["LazyGram", "gram_of"]
 
 #: A linear kernel needs no matrix with at least this many rows, and this many per feature.
 _MANY_ROWS, _ROWS_A_FEATURE = 3000, 20
@@ -54,7 +54,7 @@ _WORKING, _WORKING_A_FREE = 3000, 2
 _FEWEST = 1000
 
 #: A matrix of that many rows, in bytes, is allowed whatever the budget.
-SMALL_MATRIX = 8.0 * _FEWEST**2
+_SMALL_MATRIX = 8.0 * _FEWEST**2
 
 #: A subproblem is solved to this fraction of the whole problem's gap, but not below half of `tol`.
 _INNER = 0.1
@@ -68,6 +68,7 @@ _MOST_FEATURES = 5000
 #: Number of subproblems before training is given up.
 _ROUNDS = 1000
 
+#: Rows from which sums over many are estimated.
 _LOOKED_AT = 1000
 
 #: With more than one in this many rows, a product with all of them is quicker than a copy of some.
@@ -90,7 +91,7 @@ def gram_of(
     `kinds` gives the first equal of every row, if the caller knows a quicker way than to compare.
     """
     if kernel.precomputed:
-        return Gram(kernel(X))
+        return HeldGram(kernel(X))
     n, d = X.shape if hasattr(X, "shape") else (len(X), 0)
     if not whole and kernel.linear and n >= _MANY_ROWS and n >= _ROWS_A_FEATURE * d:
         return LazyGram(kernel, X, budget)
@@ -101,7 +102,7 @@ def gram_of(
             if dtype is np.float32 and not at_once and _loses_digits(kernel, X):
                 break
             values = kernel(X) if at_once else whole_matrix(kernel, X, dtype)
-            gram = Gram(values, kernel_range=kernel.range)
+            gram = HeldGram(values, kernel_range=kernel.range)
             if not at_once:
                 gram.kinds = equal_rows(X) if kinds is None else kinds()
             return gram
@@ -117,7 +118,7 @@ def _loses_digits(kernel: Kernel, X: Any) -> bool:
 
 
 class LazyGram(Gram):
-    """A Gram matrix whose entries are computed when they are needed: it has no ``values``.
+    """A Gram matrix whose entries are computed when they are needed.
 
     Parameters
     ----------
@@ -127,6 +128,8 @@ class LazyGram(Gram):
         Memory that may be used, as in :func:`parse_budget`: half to cache rows of the matrix, half
         for a subproblem.  A subproblem of 1000 rows, 8 MB, is allowed whatever the budget.
     """
+
+    values: None = None
 
     def __init__(self, kernel: Kernel, X: Any, budget: float | str | None = None) -> None:
         self.kernel, self.X = kernel, X
@@ -139,6 +142,16 @@ class LazyGram(Gram):
 
     def __len__(self) -> int:
         return self._n
+
+    def held(self) -> HeldGram:
+        """The matrix with all its values in memory; computed anew."""
+        whole = HeldGram(self.whole_rows(np.arange(self._n)))
+        whole.kinds = self.kinds
+        return whole
+
+    def has_room(self) -> bool:
+        """Whether the matrix is small enough to be computed for removals, whatever the budget."""
+        return 8.0 * self._n**2 <= _SMALL_MATRIX
 
     @property
     def _few_features(self) -> bool:
@@ -166,7 +179,7 @@ class LazyGram(Gram):
         """An upper bound on the difference between any two kernel values.
 
         The length of the kernel's range if known, otherwise twice the largest squared norm, which
-        may exceed the largest minus the smallest entry that :class:`~spansvm.gram.Gram` uses.
+        may exceed the largest minus the smallest entry.
         """
         if self.kernel.range is not None:
             return self.kernel.range[1] - self.kernel.range[0]
@@ -195,12 +208,6 @@ class LazyGram(Gram):
             if outside.size == 0 or not found > before:
                 return float(np.sqrt(max(float(squared.max()), 0.0)))
             kept, before = np.union1d(np.flatnonzero(x), outside), found
-
-    @cached_property
-    def indefinite(self) -> bool:
-        """Whether the matrix of up to a thousand of the points is not positive semidefinite."""
-        rows = np.unique(np.linspace(0, self._n - 1, _LOOKED_AT).astype(np.intp))
-        return is_indefinite(self.block(rows, rows), self.dtype)
 
     def _sum_over(self, mask: Mask) -> Array:
         """The sums, estimated from some of the points, as computing all values would take long."""
@@ -231,10 +238,6 @@ class LazyGram(Gram):
             return np.zeros((len(rows), len(columns)))
         return np.asarray(self.kernel(self.X[rows], self.X[columns]), dtype=np.float64)
 
-    def whole_rows(self, rows: Rows) -> Array:
-        """Some rows, in double precision."""
-        return self.block(rows, np.arange(self._n))
-
     def _check(self, size: float, what: str) -> None:
         # Small blocks are allowed whatever the budget.
         if size > max(self.budget, 2.0**28):
@@ -244,13 +247,13 @@ class LazyGram(Gram):
             )
 
     def factor(self, inside: Rows) -> Factor:
-        """As :meth:`spansvm.gram.Gram.factor`."""
+        """:func:`spansvm.systems.factorise` of these points."""
         own = np.ascontiguousarray(self.block(inside, inside))
         factor = factorise(own, np.arange(inside.size))
         return factor._replace(inside=inside, kept=inside[factor.kept])
 
     def hull_distances(self, factor: Factor, others: Rows, squared: Array) -> None:
-        """As :meth:`spansvm.gram.Gram.hull_distances`, with the others in blocks."""
+        """:func:`spansvm.hull.hull_distances` of these points, with the others in blocks."""
         inside = factor.inside
         n = inside.size
         if self._few_features:
@@ -312,13 +315,6 @@ class LazyGram(Gram):
             self._owner[slot], self._slot_of[row] = row, slot
             self._kept[slot] = value
 
-    def gradient(self, x: Array, c: Array) -> Array:
-        """``Kx + c``."""
-        g = c.copy()
-        rows = np.flatnonzero(x)
-        self.add_rows(g, rows, x[rows])
-        return g
-
     def _exact_gradient(self, x: Array, c: Array) -> Array:
         """``Kx + c`` in double precision throughout."""
         if not self._slots:
@@ -351,7 +347,7 @@ class LazyGram(Gram):
 
     def move_bounds(
         self, x: Array, g: Array, before: Box, after: Box, sums: BoundedSums | None
-    ) -> tuple[Array, Array, Any]:
+    ) -> tuple[Array, Array, None]:
         """Move a solution in the box `before` to a feasible point of another.
 
         With a linear kernel, the gradient remains that of the solution: :meth:`solve` needs it to
@@ -382,7 +378,7 @@ class LazyGram(Gram):
         With a linear kernel, `g` may be the gradient at the solution of a similar problem.
         """
         if self._few_features:
-            x, g = start_linear(self, x, g, c, lo, hi, tol)
+            x, g = start_linear(self, self.X, x, g, c, lo, hi, tol)
         iterations, indefinite = 0, False
         largest = max(_FEWEST, int(np.sqrt(0.5 * self.budget / 8.0)))
         # Sum of squares of the terms added to the gradient, each rounded.

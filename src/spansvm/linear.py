@@ -14,19 +14,17 @@ orthogonal to it, in the space of the features: O(d^2) for each row.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
 
 from ._typing import Array, Rows
+from .gram import Gram
 from .interior import interior_point
 from .kernels import dense
 from .qp import EQUAL_SUMS, kkt_gap, make_feasible, refine
 from .systems import Factor
-
-if TYPE_CHECKING:
-    from .lazy import LazyGram
 
 __all__ = ["distances_from_hull", "finish_linear", "near_solution", "start_linear"]
 
@@ -194,19 +192,19 @@ def _width(side: Array, count: int) -> float:
 
 
 def start_linear(
-    gram: LazyGram, x: Array, guide: Array, c: Array, lo: Array, hi: Array, tol: float
+    gram: Gram, X: Any, x: Array, guide: Array, c: Array, lo: Array, hi: Array, tol: float
 ) -> tuple[Array, Array]:
     """A feasible point near the solution, and its gradient.
 
-    `x` is a point of the box, and `guide` its gradient, or that of the solution of a similar
-    problem.
+    `X` are the rows, `x` is a point of the box, and `guide` its gradient, or that of the solution
+    of a similar problem.
     """
     g = gram.gradient(x, c)
     if kkt_gap(x, g, lo, hi) > max(tol, _NEAR):
         sides = None
         if x.any():
             sides = np.where(hi > 0.0, 1.0, -1.0) * (guide - _level(x, guide, lo, hi))
-        x = near_solution(gram.X, lo, hi, sides, tol)
+        x = near_solution(X, lo, hi, sides, tol)
         g = gram.gradient(x, c)
     # The sum is restored where it costs least, among the rows at the margin.
     part = np.flatnonzero((x > lo) & (x < hi))
@@ -219,7 +217,7 @@ def start_linear(
 
 
 def finish_linear(
-    gram: LazyGram,
+    gram: Gram,
     x: Array,
     g: Array,
     c: Array,
@@ -247,7 +245,7 @@ def finish_linear(
 
 
 def _finish_once(
-    gram: LazyGram,
+    gram: Gram,
     x: Array,
     g: Array,
     c: Array,

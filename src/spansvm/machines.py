@@ -11,16 +11,14 @@ from typing import Any
 import numpy as np
 
 from ._typing import Array, Mask, Rows
-from .blas import one_blas_thread
 from .core.votes import Votes
 from .criteria import SolvedModel
 from .dual import DualSolution
 from .kernels import Kernel, dense
-from .lazy import LazyGram
 from .pair_grams import Grams
 from .pairs import PairRows, labels
-from .path import Models, Path, Solutions
-from .together import Together
+from .path import Models, Solutions, Trainer
+from .together import trainer_of
 
 __all__ = ["Machines", "PairPaths", "TrainedMachines"]
 
@@ -40,6 +38,7 @@ class PairPaths:
 
     def __init__(self, grams: Grams) -> None:
         self.grams = grams
+        self._trainers: dict[int, Trainer] = {}  # by their limits on iterations
 
     def train(self, bounds: Array, *, tol: float, max_iter: int = -1) -> Models:
         """Train the machines of all pairs of classes; see :meth:`train_each`."""
@@ -68,14 +67,11 @@ class PairPaths:
             Whether they will be verified.
         """
         tol = float(tol)  # compiled code takes no other numbers
-        together = max_iter == -1 and self._suits
-        size = self._together.at_once if together else 1
-        for start in range(0, len(weights), size):
-            part, begin = weights[start : start + size], time.perf_counter()
-            if together:
-                several = self._steps(part, tol, spans, drops)
-            else:
-                several = [self._step(part[0], tol, max_iter)]
+        trainer, row = self._trainer(max_iter), self.grams.pair_rows.row
+        for start in range(0, len(weights), trainer.at_once):
+            begin = time.perf_counter()
+            part = np.array([own[row] for own in weights[start : start + trainer.at_once]])
+            several = trainer.steps(part, tol=tol, spans=spans, drops=drops)
             seconds = (time.perf_counter() - begin) / len(several)
             yield from (self._marked(models, seconds) for models in several)
 
@@ -85,34 +81,11 @@ class PairPaths:
             models.set_indefinite()
         return models
 
-    @cached_property
-    def _suits(self) -> bool:
-        return Together.suits(self.grams)
-
-    @cached_property
-    def _together(self) -> Together:
-        return Together(self.grams)
-
-    def _steps(
-        self, weights: Sequence[Array], tol: float, spans: bool, drops: bool
-    ) -> Sequence[Models]:
-        row = self.grams.pair_rows.row
-        each = np.array([own[row] for own in weights])
-        return self._together.steps(each, tol=tol, spans=spans, drops=drops)
-
-    @cached_property
-    def _paths(self) -> list[Path]:
-        return list(map(Path, self.grams.of_pairs, self.grams.labels))
-
-    @one_blas_thread
-    def _step(self, weights: Array, tol: float, max_iter: int) -> Models:
-        limit = None if max_iter == -1 else max_iter
-        return Models(
-            [
-                path.step(weights[rows], tol=tol, max_iter=limit)
-                for path, rows in zip(self._paths, self.grams.pair_rows.rows, strict=True)
-            ]
-        )
+    def _trainer(self, max_iter: int) -> Trainer:
+        if max_iter not in self._trainers:
+            limit = None if max_iter == -1 else max_iter
+            self._trainers[max_iter] = trainer_of(self.grams, limit)
+        return self._trainers[max_iter]
 
 
 class Machines:
@@ -303,9 +276,9 @@ class TrainedMachines(Machines):
         values = np.empty((rows.size, self.intercepts.size))
         if self.n_classes > 2:
             whole, places = self.grams().whole, pair_rows.place[rows]
-            held = not isinstance(whole, LazyGram) and whole.dtype == np.float64
-            if held and rows.size > _MOST * len(whole):
-                values = self.from_kernel(whole.values)[places]  # the matrix is symmetric
+            held = whole.values if whole.dtype == np.float64 else None
+            if held is not None and rows.size > _MOST * len(whole):
+                values = self.from_kernel(held)[places]  # the matrix is symmetric
             else:
                 step = max(1, _BLOCK_NUMBERS // len(whole))
                 for start in range(0, rows.size, step):
@@ -331,7 +304,7 @@ class TrainedMachines(Machines):
         of_one = _VOTES * self.n_classes * np.count_nonzero(signed) / self.intercepts.size
         of_all = len(whole) * (1.0 + _PRODUCT * self.n_classes)
         many = rows.size * (of_one - of_all) > _CALLS
-        if not (break_ties or many or isinstance(whole, LazyGram)):
+        if not (break_ties or many or whole.values is None):
             return [self.by_votes(rows, own) for own in each]
         values, found = self.of_rows(rows, each[0]), []
         columns = np.array(self.pair_rows.columns)[self.indices[rows]]
@@ -341,10 +314,10 @@ class TrainedMachines(Machines):
         return found
 
     def by_votes(self, rows: Rows, own: Array) -> np.ndarray:
-        """The same, with no more values than are needed; the Gram matrix must be there."""
+        """The same, with no more values than are needed; the Gram matrix should be held."""
         pair_rows = self.pair_rows
         return self._votes.count(
-            self.grams().whole.values, pair_rows.place[rows], self.indices[rows],
+            self.grams().whole.held().values, pair_rows.place[rows], self.indices[rows],
             own[pair_rows.by_row[rows]],
         )  # fmt: skip
 

@@ -13,6 +13,7 @@ __all__ = [
     "SINGLE",
     "available_memory",
     "gram_form",
+    "has_room",
     "parse_budget",
 ]
 
@@ -22,6 +23,9 @@ DOUBLE, SINGLE, PARTS, NONE = FORMS = ("double", "single", "parts", "none")
 
 #: Fraction of the available memory that a Gram matrix may take.
 _FRACTION = 0.5
+
+#: Tableaux of up to this many bytes fit into any memory: how much there is need not be asked.
+_SMALL_TABLEAU = 1e7
 
 _UNITS = {"kib": 2**10, "mib": 2**20, "gib": 2**30, "kb": 10**3, "mb": 10**6, "gb": 10**9, "b": 1}
 
@@ -61,6 +65,12 @@ def gram_form(n_rows: int, budget: float | str | None = None) -> tuple[str, floa
         if size * n_rows**2 <= allowed:
             return form, size * n_rows**2
     return PARTS, allowed
+
+
+def has_room(n: int) -> bool:
+    """Whether there is room for a tableau of n vectors."""
+    size = 8.0 * n**2
+    return size <= _SMALL_TABLEAU or size <= parse_budget(None)
 
 
 def available_memory() -> float:

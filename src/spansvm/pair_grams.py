@@ -10,7 +10,7 @@ import numpy as np
 from ._typing import Array, Rows
 from .gram import Gram
 from .kernels import Kernel
-from .lazy import LazyGram, gram_of
+from .lazy import gram_of
 from .pairs import PairRows
 from .twins import Twins, equal_rows
 
@@ -114,8 +114,8 @@ class Grams:
         if pair in self._of_pairs:
             return self._of_pairs[pair]
         own = self.whole.subset(self.places[pair])
-        if own is not self.whole and not isinstance(own, LazyGram):
-            self._bytes += own.dtype.itemsize * len(own) ** 2
+        if own is not self.whole and own.values is not None:
+            self._bytes += own.values.nbytes
         if self._bytes <= max(self.whole.dtype.itemsize * len(self.whole) ** 2, _FEW_BYTES):
             self._of_pairs[pair] = own
         return own

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property, partial
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -21,10 +23,11 @@ from .core.solver import rounding_level
 from .criteria import SolvedModel
 from .dual import DualSolution, box, from_qp, solve_dual
 from .gram import BoundedSums, Gram, as_gram
+from .pair_grams import Grams
 from .qp import STALE, default_max_iter
 from .values import Verified
 
-__all__ = ["Models", "Path", "Solutions", "follow", "solve_from"]
+__all__ = ["Models", "OneByOne", "Path", "Solutions", "Trainer", "follow", "solve_from"]
 
 
 class Solutions:
@@ -133,6 +136,59 @@ class Models(Solutions):
         for model in self.models:
             model.solution = replace(model.solution, indefinite=True)
         self._solutions, self.indefinite = [model.solution for model in self.models], True
+
+
+class Trainer(Protocol):
+    """Models of several machines for a sequence of weight vectors, each started from the last."""
+
+    @property
+    def at_once(self) -> int:
+        """The number of weight vectors that should be given to one call."""
+
+    def steps(
+        self, weights: Array, *, tol: float, spans: bool = True, drops: bool = False
+    ) -> Sequence[Models]:
+        """The models for several weight vectors, one after the other.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n, n_rows)
+            The weights of the rows of all machines in each.
+        tol : float
+        spans : bool, default=True
+            Whether spans and left-out values will be needed; if not, they are computed on demand.
+        drops : bool, default=False
+            Whether it will be needed how much lower the left-out margins may be.
+        """
+
+
+class OneByOne:
+    """The :class:`Trainer` of machines on any Gram matrix: a path each; spans are found on demand.
+
+    Parameters
+    ----------
+    grams : Grams
+    max_iter : int, optional
+        Limit on the solver's iterations.
+    """
+
+    at_once = 1
+
+    def __init__(self, grams: Grams, max_iter: int | None = None) -> None:
+        self._grams, self._max_iter = grams, max_iter
+
+    @cached_property
+    def _paths(self) -> list[Path]:
+        return list(map(Path, self._grams.of_pairs, self._grams.labels))
+
+    @one_blas_thread
+    def steps(
+        self, weights: Array, *, tol: float, spans: bool = True, drops: bool = False
+    ) -> list[Models]:
+        """The models for several weight vectors, one after the other; see :class:`Trainer`."""
+        step = partial(Path.step, tol=tol, max_iter=self._max_iter)
+        split = self._grams.pair_rows.split
+        return [Models(list(map(step, self._paths, split(each)))) for each in weights]
 
 
 class Path:

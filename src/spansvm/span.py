@@ -4,10 +4,8 @@ Without the box, ``S_p`` is the distance of ``x_p`` from the affine hull of the 
 in-bound vectors, and the leave-one-out decision value is
 ``f^p(x_p) = f(x_p) - y_p alpha_p S_p^2`` (eq. theorem4).
 
-If removing ``x_p`` leaves no in-bound vector (n* = 0, or n* = 1 and p is that vector), the
-sum constraint forces one other multiplier to move: the one whose gradient demands it
-most.  That vector takes the place of the hull, and it fixes the intercept.  If
-``x_p`` is the only member of its class, one class remains, and ``f^p = -y_p``.
+Where there is no such hull, and where only one class is left, :mod:`spansvm.core.leaving` says what
+takes its place.
 """
 
 from __future__ import annotations
@@ -20,11 +18,12 @@ from scipy import linalg
 
 from ._typing import Array, Mask, Rows
 from .blas import one_blas_thread
+from .core.leaving import entering, leave_out, span_exists
 from .dual import DualSolution, box, find_intercept, warn_indefinite
 from .gram import Gram
 from .hull import AffineHull
 from .pairs import lost
-from .qp import EQUAL_SUMS, solve_qp
+from .qp import solve_qp
 from .systems import no_factor, positive, regularised_inverse
 
 __all__ = [
@@ -108,36 +107,24 @@ def find_spans(
     `before` is another model on the same Gram matrix; if it has the same in-bound vectors, its
     spans are reused.
     """
-    inside = np.flatnonzero(solution.in_bound)
-    bounded = np.flatnonzero(solution.bounded)
-    squared = np.zeros(solution.y.size)
-    # The first of equal points represents all, as in training; each is in the hull of the others.
+    inside, squared = np.flatnonzero(solution.in_bound), np.zeros(solution.y.size)
+    # The first of equal points represents all, as in training.
     twins = gram.twins(solution.y)
-    hull = points = inside
-    if twins is not None:
-        points = twins.first[inside]
-        hull, count = np.unique(points, return_counts=True)
+    first = np.arange(solution.y.size) if twins is None else twins.first
     if before is not None and inside.size > 1 and _same_hull(solution, before[0]):
-        squared[solution.support] = before[1].squared[solution.support]
+        squared[first[solution.support]] = before[1].squared[solution.support]
     elif inside.size:
-        factor = with_factor(gram, solution).factor
+        others, factor = np.unique(first[solution.bounded]), with_factor(gram, solution).factor
         if factor is not None and factor.matrix.size:
-            gram.hull_distances(factor, bounded, squared)
+            gram.hull_distances(factor, others, squared)
         else:
             if not solution.indefinite:  # otherwise the warning was already given
                 warn_indefinite(stacklevel=2)
-            AffineHull(gram, hull, no_factor(hull)).distances(bounded, gram.diagonal, squared)
-        if twins is not None:
-            repeated = (count > 1)[np.searchsorted(hull, points)]
-            squared[inside] = np.where(repeated, 0.0, squared[points])
-            squared[~solution.support] = 0.0
-    decision = solution.decision - solution.y * solution.alpha * squared
-    if hull.size < 2 and inside.size < 2:
-        _take_over(gram, solution, inside, inside if inside.size else bounded, squared, decision)
-    for sign in (-1.0, 1.0):
-        own = np.flatnonzero(solution.present & (solution.y == sign))
-        if own.size == 1:
-            decision[own] = -sign
+            hull = np.unique(first[inside])
+            AffineHull(gram, hull, no_factor(hull)).distances(others, gram.diagonal, squared)
+    squared, decision = leave_out(
+        solution, first, squared, gram.diagonal, lambda row: gram.whole_rows(np.array([row]))[0]
+    )
     errors = int((solution.present & lost(solution.y * decision)).sum())
     return Spans(squared, decision, errors)
 
@@ -147,43 +134,6 @@ def _same_hull(solution: DualSolution, before: DualSolution) -> bool:
     return bool(
         (solution.in_bound == before.in_bound).all() and before.bounded[solution.bounded].all()
     )
-
-
-def _take_over(
-    gram: Gram,
-    solution: DualSolution,
-    inside: np.ndarray,
-    rows: np.ndarray,
-    squared: Array,
-    decision: Array,
-) -> None:
-    """Set spans and decision values that no hull defines, in place."""
-    y, f = solution.y, solution.decision
-    apart = inside[0] if inside.size else -1
-    for sign in (-1.0, 1.0):
-        own = rows[y[rows] == sign]
-        e = entering(solution, sign, apart)
-        if own.size == 0 or e < 0:
-            continue
-        between = gram.block(np.array([e]), own)[0]
-        squared[own] = np.maximum(gram.diagonal[own] + gram.diagonal[e] - 2.0 * between, 0.0)
-        # The intercept moves until the entering vector lies on its margin.
-        decision[own] = f[own] + y[e] - f[e] - sign * solution.alpha[own] * squared[own]
-
-
-def entering(solution: DualSolution, sign: float, apart: int = -1) -> int:
-    """The vector that takes over the multiplier of a removed vector of label `sign`.
-
-    Its signed multiplier must be free to move by `sign`; among those vectors it is the one
-    that violates its margin most in that direction, or is closest to doing so.  `apart` is a
-    vector to exclude; -1 is returned if there is none.
-    """
-    y = solution.y
-    movable = np.where(y == sign, solution.alpha < solution.C, solution.alpha > 0.0)
-    if apart >= 0:
-        movable[apart] = False
-    asks = np.where(movable, sign * (y - solution.decision), -np.inf)
-    return int(asks.argmax()) if movable.any() else -1
 
 
 def intercept_move(solution: DualSolution, members: Rows) -> float:
@@ -210,27 +160,6 @@ def intercept_moves(solution: DualSolution) -> Array:
             nearest = own[[np.argmin(sign * solution.decision[own])]]
             moves[nearest] = intercept_move(solution, nearest)
     return moves
-
-
-def span_exists(solution: DualSolution) -> Mask:
-    """Lemma 1 for every support vector: whether the set Lambda_p is non-empty.
-
-    The condition of the lemma, ``sum C_i (in-bound, same class, i != p) + y_p sum y_i C_i
-    (bounded) >= 0``, is stated for in-bound vectors; with p left out of the second sum
-    it holds for bounded ones by the same proof.  False for all other instances.
-    """
-    y, C = solution.y, solution.C
-    inside, bounded = solution.in_bound, solution.bounded
-    exists = np.zeros(y.size, dtype=np.bool_)
-    bounded_sum = float(y @ np.where(bounded, C, 0.0))
-    free = np.where(inside, C, 0.0)
-    slack = EQUAL_SUMS * float(C @ solution.support)
-    for sign in (-1.0, 1.0):
-        same = y == sign
-        room = float(free @ same) + sign * bounded_sum
-        exists |= solution.support & same & (room - C >= -slack)
-    # Lambda_p consists of combinations of the other in-bound vectors: without any it is empty.
-    return exists & (inside.sum() > inside)
 
 
 @one_blas_thread

@@ -1,7 +1,6 @@
 """All machines of a model on one path, trained in one compiled call (:mod:`spansvm.core.chains`).
 
-For machines whose Gram matrix is held.  The results are those of :class:`spansvm.path.Path`,
-machine by machine.
+For machines whose Gram matrix is held.  The results are those of :class:`spansvm.path.OneByOne`.
 """
 
 from __future__ import annotations
@@ -18,23 +17,33 @@ from .core.chains import Chains, Results
 from .core.verdicts import Ballots
 from .criteria import SolvedModel
 from .dual import DualSolution, solve_dual
-from .following import has_room
-from .lazy import LazyGram
+from .memory import has_room
 from .pair_grams import Grams
 from .pairs import lost
-from .path import Models
+from .path import Models, OneByOne, Trainer
 from .qp import default_max_iter, flat_curvature
 from .span import Spans
 from .values import Verified
 
-__all__ = ["JointModels", "Together"]
+__all__ = ["JointModels", "Together", "trainer_of"]
 
 #: Memory for the results of one call, in bytes.
 _RESULTS = 64e6
 
 
+def trainer_of(grams: Grams, max_iter: int | None = None) -> Trainer:
+    """What trains the machines of all pairs.
+
+    `max_iter` limits the iterations of each.  They are those of the plain solver: chains need fewer
+    steps that count, and others would stop early.
+    """
+    if max_iter is not None or grams.whole.values is None:
+        return OneByOne(grams, max_iter)
+    return Together(grams)
+
+
 class Together:
-    """Models of several machines for a sequence of weight vectors, each started from the last.
+    """The :class:`~spansvm.path.Trainer` of machines whose Gram matrix is held.
 
     Parameters
     ----------
@@ -43,7 +52,7 @@ class Together:
 
     def __init__(self, grams: Grams) -> None:
         self.grams = grams
-        whole, places = grams.whole, grams.places
+        whole, places = grams.whole.held(), grams.places
         sizes = np.array([own.size for own in places])
         self.starts = np.concatenate(([0], np.cumsum(sizes))).astype(np.intp)
         rows = np.concatenate(places)
@@ -55,11 +64,6 @@ class Together:
             np.array([default_max_iter(int(size)) for size in sizes]),
         )  # fmt: skip
 
-    @staticmethod
-    def suits(grams: Grams) -> bool:
-        """Whether the machines can be trained together."""
-        return not isinstance(grams.whole, LazyGram)
-
     @property
     def at_once(self) -> int:
         """The number of weight vectors that should be given to one call."""
@@ -69,18 +73,7 @@ class Together:
     def steps(
         self, weights: Array, *, tol: float, spans: bool = True, drops: bool = False
     ) -> list[JointModels]:
-        """The models for several weight vectors, one after the other.
-
-        Parameters
-        ----------
-        weights : ndarray of shape (n, n_rows)
-            The weights of the rows of all machines in each.
-        tol : float
-        spans : bool, default=True
-            Whether spans and left-out values will be needed; if not, they are computed on demand.
-        drops : bool, default=False
-            Whether it will be needed how much lower the left-out margins may be.
-        """
+        """The models for several weight vectors, one after the other; see :class:`Trainer`."""
         drops = drops and spans
         # With several pairs it depends on the votes which removals are followed.
         wanted = float(tol), spans, drops, drops and self.starts.size == 2

@@ -14,11 +14,9 @@ ctypedef struct Taker:
 cdef double MOST_ROOM
 cdef double EQUAL
 
-cdef void spans_of_lone(const Trained* m, double* span, double* left_out) noexcept nogil
 cdef void predict_lone(const Trained* m, double* left_out, double* drop) noexcept nogil
 
 cdef idx _only_inside(const Trained* m) noexcept nogil
-cdef idx _enters(const Trained* m, double sign, idx apart) noexcept nogil
 cdef bint _is_inside(const Trained* m, idx i) noexcept nogil
 cdef bint _can_move(const Trained* m, idx i, double sign) noexcept nogil
 cdef void _prepare(const Trained* m, Taker* t) noexcept nogil

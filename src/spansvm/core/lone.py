@@ -1,12 +1,13 @@
 """Left-out rows where fewer than two points are free, so that no hull defines a span.
 
 One vector takes over: the only in-bound one, or the next to reach its margin as the intercept
-moves.  See :mod:`spansvm.span` for the values, :mod:`spansvm.doubt` for their doubt.
+moves.  See :mod:`spansvm.core.leaving` for the values, :mod:`spansvm.doubt` for their doubt.
 """
 
 import cython
 from cython.cimports.libc.math import INFINITY, fabs, isinf
 from cython.cimports.spansvm.core.doubt import NEAR_ZERO
+from cython.cimports.spansvm.core.leaving import enters
 from cython.cimports.spansvm.core.problem import entry
 
 #: A vector that takes over is sure to do so if it uses less than this share of its room.
@@ -31,34 +32,6 @@ def _only_inside(m):
 def _can_move(m, i, sign):
     """Whether the signed multiplier of a vector can move by `sign`."""
     return m.alpha[i] < m.C[i] if m.y[i] == sign else m.alpha[i] > 0.0
-
-
-def _enters(m, sign, apart):
-    """The vector, other than `apart`, that takes over from one of this label; -1 if none can."""
-    enters: cython.Py_ssize_t = -1
-    most = -INFINITY
-    for i in range(m.n):
-        over = sign * (m.y[i] - m.f[i])
-        if i != apart and over > most and _can_move(m, i, sign):
-            enters, most = i, over
-    return enters
-
-
-def spans_of_lone(m, span, left_out):
-    """Squared spans and left-out values of the vectors that no hull defines."""
-    inner, sign = _only_inside(m), -1.0
-    while sign <= 1.0:
-        e = _enters(m, sign, inner)
-        if e >= 0:
-            for i in range(m.n):
-                if m.y[i] == sign and m.alpha[i] > 0.0 and (inner < 0 or i == inner):
-                    between = entry(cython.address(m.K), i, i) + entry(cython.address(m.K), e, e)
-                    between -= 2.0 * entry(cython.address(m.K), e, i)
-                    span[i] = max(between, 0.0)
-                    # The intercept moves until the entering vector lies on its margin.
-                    moved = m.f[i] + m.y[e] - m.f[e]
-                    left_out[i] = moved - sign * m.alpha[i] * span[i]
-        sign += 2.0
 
 
 def predict_lone(m, left_out, drop):
@@ -86,13 +59,13 @@ def predict_lone(m, left_out, drop):
     t.sign = -1.0
     while t.sign <= 1.0:
         if inside == 1 and m.y[inner] == t.sign:
-            t.point = _enters(m, t.sign, inner)
+            t.point = enters(m, t.sign, inner)
             if t.point >= 0:
                 e = t.point
                 t.room = m.C[e] - m.alpha[e] if m.y[e] == t.sign else m.alpha[e]
                 _prepare(m, cython.address(t))
                 _predict_row(m, cython.address(t), inner, lone, left_out, drop)
-        t.point = inner if inner >= 0 else _enters(m, t.sign, -1)
+        t.point = inner if inner >= 0 else enters(m, t.sign, -1)
         if t.point >= 0:
             e = t.point
             if lone:

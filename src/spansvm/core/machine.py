@@ -13,13 +13,22 @@ from cython.cimports.spansvm.core.finish import finish
 from cython.cimports.spansvm.core.following import follow_rows
 from cython.cimports.spansvm.core.hull import fill_distances
 from cython.cimports.spansvm.core.inverse import distances_by_inverse
-from cython.cimports.spansvm.core.lone import predict_lone, spans_of_lone
+from cython.cimports.spansvm.core.leaving import (
+    Kinds,
+    Left,
+    find_kinds,
+    has_span,
+    predict,
+    set_last,
+    take_over,
+)
+from cython.cimports.spansvm.core.lone import predict_lone
 from cython.cimports.spansvm.core.loops import add_rows
 from cython.cimports.spansvm.core.moving import move_bounds
 from cython.cimports.spansvm.core.problem import (
-    EQUAL_SUMS,
     OFF_BOUND,
     STALE,
+    entry,
     keeps_sum,
     kkt_gap,
     middle_of_interval,
@@ -193,60 +202,43 @@ def leave_out(m, C, found):
     """Multipliers of the rows themselves, and their left-out values (Theorem 2)."""
     p, y, first = cython.address(m.p), m.y, m.first
     n, scratch = p.n, p.scratch
-    alpha, f, span, left_out = found.alpha, found.decision, found.span, found.left_out
+    alpha, f = found.alpha, found.decision
+    t: Trained
+    k: Kinds
+    left: Left
     mark = scratch.count
-    twins, members = indices(scratch, n), indices(scratch, n)
-    positive: cython.Py_ssize_t = 0
-    negative: cython.Py_ssize_t = 0
-    inside: cython.Py_ssize_t = 0
-    bounded: cython.Py_ssize_t = 0
+    twins, row = indices(scratch, n), doubles(scratch, n)
     empty: cython.Py_ssize_t = 0
     for i in range(n):
-        twins[i] = members[i] = 0
+        twins[i] = 0
     for i in range(n):
         twins[first[i]] += 1
-        if C[i] > 0.0:
-            members[first[i]] += 1
-            if y[i] > 0.0:
-                positive += 1
-            else:
-                negative += 1
-    free_positive, free_negative, held, total = 0.0, 0.0, 0.0, 0.0
     for i in range(n):
-        k = first[i]
-        alpha[i] = fabs(p.x[k])
-        if twins[k] > 1:
-            bound = p.hi[k] - p.lo[k]
+        q = first[i]
+        alpha[i] = fabs(p.x[q])
+        if twins[q] > 1:
+            bound = p.hi[q] - p.lo[q]
             alpha[i] = C[i] if alpha[i] >= bound else min(alpha[i] / bound * C[i], C[i])
         f[i] = p.g[i] + y[i] + found.intercept[0]
-        span[i] = m.squared[k] if alpha[i] > 0.0 else 0.0
-        if alpha[i] > 0.0 and alpha[i] < C[i]:
-            inside += 1
-            if y[i] > 0.0:
-                free_positive += C[i]
-            else:
-                free_negative += C[i]
-            total += C[i]
-            if members[k] > 1:
-                span[i] = 0.0
-        elif alpha[i] > 0.0:
-            bounded += 1
-            held += y[i] * C[i]
-            total += C[i]
-        left_out[i] = f[i] - y[i] * alpha[i] * span[i]
-    if inside < 2:
-        t: Trained
-        _describe(m, C, found, cython.address(t))
-        spans_of_lone(cython.address(t), span, left_out)
+    _describe(m, C, found, cython.address(t))
+    left.span, left.value = found.span, found.left_out
+    find_kinds(cython.address(t), cython.address(k))
+    predict(cython.address(t), m.squared, cython.address(left), scratch)
+    for side in range(2):
+        e = k.takers[side]
+        if e >= 0:
+            for i in range(n):
+                row[i] = entry(cython.address(p.K), e, i)
+            take_over(
+                cython.address(t), cython.address(k), 2.0 * side - 1.0, p.diag, row,
+                cython.address(left),
+            )  # fmt: skip
+    set_last(cython.address(t), cython.address(left))
     for i in range(n):
-        if C[i] > 0.0 and (positive if y[i] > 0.0 else negative) == 1:
-            left_out[i] = -y[i]  # only the other class is left
         if alpha[i] > 0.0 and alpha[i] < C[i]:
-            # Lemma 1.
-            room = (free_positive if y[i] > 0.0 else free_negative) + y[i] * held - C[i]
-            if inside < 2 or room < -EQUAL_SUMS * total:
+            if not has_span(cython.address(t), cython.address(k), i):
                 empty += 1
-    found.n_in_bound[0], found.n_bounded[0], found.n_empty[0] = inside, bounded, empty
+    found.n_in_bound[0], found.n_bounded[0], found.n_empty[0] = k.n_in_bound, k.n_bounded, empty
     release(scratch, mark)
     return 0
 

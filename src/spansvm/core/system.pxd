@@ -27,6 +27,7 @@ ctypedef struct System:
     double* weights  # its border
 
 cdef int check_points(const idx* points, idx count, idx n) except -1
+cdef object point_to_solution(Trained* m, object solution, object first)
 cdef object point_to_machine(Trained* m, object K, object solution, object first)
 cdef int merge_rows(Trained* m, Scratch* scratch) except -1 nogil
 cdef int from_factor(System* s, const Factor* f, Scratch* scratch) except -1 nogil

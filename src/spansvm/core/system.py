@@ -5,6 +5,7 @@ kernel values are exact where the values themselves are nearly equal.
 """
 
 import cython
+import numpy as np
 from cython.cimports.libc.string import memcpy
 from cython.cimports.spansvm.core.factor import (
     Factor,
@@ -27,23 +28,32 @@ def check_points(points, count, n):
     return 0
 
 
-def point_to_machine(m, K, solution, first):
-    """Let a machine be that of a DualSolution; returns the arrays, which must outlive it."""
-    y: cython.const[cython.double][::1] = solution.y
-    C: cython.const[cython.double][::1] = solution.C
-    alpha: cython.const[cython.double][::1] = solution.alpha
-    f: cython.const[cython.double][::1] = solution.decision
-    firsts: cython.const[idx][::1] = first
+def point_to_solution(m, solution, first):
+    """Let a machine be that of a DualSolution, without its matrix.
+
+    Returns the arrays, which must outlive it.
+    """
+    y: cython.const[cython.double][::1] = np.ascontiguousarray(solution.y)
+    C: cython.const[cython.double][::1] = np.ascontiguousarray(solution.C)
+    alpha: cython.const[cython.double][::1] = np.ascontiguousarray(solution.alpha)
+    f: cython.const[cython.double][::1] = np.ascontiguousarray(solution.decision)
+    firsts: cython.const[idx][::1] = np.arange(y.shape[0]) if first is None else first
     n = y.shape[0]
     if not (C.shape[0] == n and alpha.shape[0] == n and f.shape[0] == n and firsts.shape[0] == n):
         raise ValueError("All arrays must have a number for every row.")
-    if K.shape[0] != n or K.shape[1] != n:
-        raise ValueError("The matrix must have a row and a column for every label.")
     check_points(cython.address(firsts[0]), n, n)
-    point_to(cython.address(m.K), K)
     m.n, m.y, m.C, m.alpha = n, cython.address(y[0]), cython.address(C[0]), cython.address(alpha[0])
     m.f, m.first = cython.address(f[0]), cython.address(firsts[0])
-    return K, y, C, alpha, f, firsts
+    return y, C, alpha, f, firsts
+
+
+def point_to_machine(m, K, solution, first):
+    """The same with its matrix."""
+    arrays = point_to_solution(m, solution, first)
+    if K.shape[0] != m.n or K.shape[1] != m.n:
+        raise ValueError("The matrix must have a row and a column for every label.")
+    point_to(cython.address(m.K), K)
+    return K, arrays
 
 
 def merge_rows(m, scratch):

@@ -10,7 +10,6 @@ import numpy as np
 from .._typing import Rows
 from ..errors import listed
 from ..group_left_out import groups_left_out, sets_of
-from ..lazy import LazyGram
 from ..machines import TrainedMachines
 from ..search.fit_arguments import FitParams
 from ..search.label_steps import find_label_step
@@ -134,7 +133,7 @@ def _error_together(model: SpanSVC, sets: list[Rows]) -> float | None:
     machines = model.machines_
     assert isinstance(machines, TrainedMachines)
     n_removals = sum(rows.size > 1 for rows in sets) * (machines.n_classes - 1)
-    if n_removals > _MOST_REMOVALS or isinstance(machines.grams().whole, LazyGram):
+    if n_removals > _MOST_REMOVALS or machines.grams().whole.values is None:
         return None
     return groups_left_out(machines, sets).error(model.break_ties)
 

@@ -18,7 +18,6 @@ import joblib
 import numpy as np
 
 from .._typing import Array, Rows
-from ..lazy import LazyGram
 from ..memory import NONE, PARTS, gram_form
 from .candidates import Candidates
 from .dispatch import plan
@@ -348,7 +347,7 @@ def _measure(
 
 
 def _has_no_matrix(training_set: TrainingSet) -> bool:
-    return training_set.kernel.linear and isinstance(training_set.grams.whole, LazyGram)
+    return training_set.kernel.linear and training_set.grams.whole.values is None
 
 
 def _fewest(training_set: TrainingSet) -> int:

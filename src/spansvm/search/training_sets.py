@@ -16,7 +16,6 @@ from .._typing import Array, Rows
 from .._validation import check_rows
 from ..gram import Gram
 from ..kernels import Kernel, dense, kernel_of
-from ..lazy import LazyGram
 from ..left_out import LeftOutClasses, tested
 from ..machines import PairPaths, TrainedMachines
 from ..one_vs_rest import ProbableClasses, RestClasses
@@ -163,7 +162,7 @@ class TrainingSet:
 
     def test_decisions(self, machines: TrainedMachines) -> Array:
         """Values of all pairs for the test rows."""
-        if isinstance(self.grams.whole, LazyGram):
+        if self.grams.whole.values is None:
             return machines.decide(self._test)
         return machines.from_kernel(self._test_values)
 
