@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks import agreeing, agreement, agreement_worker, corrected, problems, selection
 from reproduction.csv_files import read_rows, to_csv
-from spansvm.datasets import ringnorm
+from reproduction.datasets import ringnorm
 
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
 

@@ -24,8 +24,8 @@ from sklearn.metrics import (
 from sklearn.model_selection import GroupKFold, RepeatedStratifiedKFold, StratifiedKFold
 from sklearn.svm import SVC
 
+from reproduction.datasets import twonorm
 from spansvm import ClassWeighting, SpanSearch, SpanSVC
-from spansvm.datasets import twonorm
 from spansvm.search import corrected
 from spansvm.search.count_scores import count_score
 from spansvm.search.draw_scores import (
