@@ -172,6 +172,20 @@ def test_only_the_same_search_is_resumed(run):
     assert "There is no unfinished search in data-tuned; leave --resume out" in err
 
 
+def test_what_is_finished_is_kept_until_all_files_are_written(run, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    run("tune data.csv --quiet", stop_after=20)
+    n_first = len(results())
+    with monkeypatch.context() as patched:
+        patched.setattr("spansvm.cli.tuning.write_files", interrupt)
+        assert run("tune data.csv --resume --quiet")[0] == 130
+    code, out, err = run("tune data.csv --resume --json --quiet")
+    assert code == 0, err
+    assert json.loads(out)["facts"]["resumed"] == n_first
+
+
 def test_a_damaged_record_is_told(run):
     run("tune data.csv --quiet", stop_after=20)
     Path("data-tuned", UNFINISHED).write_bytes(b"PK\x03\x04 nothing")

@@ -71,6 +71,9 @@ class TerminalSearch(SpanSearch):
     def _about(self, *_: Any) -> dict[str, str]:
         return self.about
 
+    def _end_checkpoint(self) -> None:
+        """Nothing yet: it goes when all files of the results are written."""
+
     def _widens(self, seconds: float) -> bool:
         return bool(self.widen) and (self.time_budget is not None or seconds < _SOON)
 
@@ -190,11 +193,10 @@ class Searcher:
                     tell_what_it_takes(
                         forecast, self._quicker(size, search, plan, table), self.terminal
                     )
-                coarse_first = self.budget is not None
+                long = forecast is not None and bool(forecast.seconds > _COARSE_FIRST)
+                coarse_first = long or self.budget is not None
                 if before is not None:
                     coarse_first = json.loads(before.about[_MADE])["coarse_first"]
-                elif forecast is not None:
-                    coarse_first |= forecast.seconds > _COARSE_FIRST
                 search.set_params(
                     time_budget=self._seconds_left(),
                     checkpoint=self.request.out / UNFINISHED,

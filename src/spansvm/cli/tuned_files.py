@@ -80,7 +80,9 @@ def write_files(
     with folder.writing(JSON) as path:
         write_json(report, path)
     written += [TABLE, PAGE, JSON]
-    if found.search.stopped_ is not None:
+    if found.search.stopped_ is None:
+        (folder.path / UNFINISHED).unlink(missing_ok=True)
+    else:
         written.append(UNFINISHED)
     return [folder.path / name for name in written]
 

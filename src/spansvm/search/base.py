@@ -108,8 +108,8 @@ class BaseSearch(
             self._evaluate(X, labels, candidates, work, groups, tasks)
             if self.refit is not False:
                 self._refit(X, labels, work, refit_params, tasks)
-        if self.checkpoint is not None and self.stopped_ is None:
-            Path(self.checkpoint).unlink(missing_ok=True)
+        if self.stopped_ is None:
+            self._end_checkpoint()
         return self
 
     def _evaluate(
@@ -186,6 +186,11 @@ class BaseSearch(
         finished = stages.finished()
         if self.checkpoint is not None and finished:
             Checkpoint(about, finished).write(Path(self.checkpoint))
+
+    def _end_checkpoint(self) -> None:
+        """Delete it: the search is finished."""
+        if self.checkpoint is not None:
+            Path(self.checkpoint).unlink(missing_ok=True)
 
     def _add_waiting(self, stages: Stages, done: list[int], work: Work) -> None:
         """List the candidates that were not evaluated as well, and warn of them."""

@@ -258,11 +258,12 @@ def parse_time(value: float | str | None) -> float | None:
     """Seconds, from a number or a text such as "90s", "2 min" or "1.5h"; None stays None."""
     if value is None:
         return None
-    match = _TIME.fullmatch(str(value).strip().lower()) if isinstance(value, str) else None
-    if match is not None:
-        seconds = float(match[1]) * _SECONDS[match[2]]
-    else:
-        seconds = float(value) if isinstance(value, Real) and not isinstance(value, bool) else 0.0
+    seconds = 0.0
+    if isinstance(value, str):
+        match = _TIME.fullmatch(value.strip().lower())
+        seconds = 0.0 if match is None else float(match[1]) * _SECONDS[match[2]]
+    elif isinstance(value, Real) and not isinstance(value, bool):
+        seconds = float(value)
     if not seconds > 0:
         raise ValueError(
             "time_budget must be a positive number of seconds, a string such as '2 min', or None; "
