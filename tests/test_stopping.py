@@ -216,6 +216,7 @@ def test_an_axis_is_widened_where_the_best_candidate_is_at_its_end():
         ({"checkpoint": "nowhere/search.npz"}, "checkpoint must be .* in a folder that exists"),
         ({"coarse_first": "yes"}, "coarse_first must be True or False"),
         ({"widen": "C"}, "widen must be a list of parameters of the grid; got 'C'"),
+        ({"widen": None}, "widen must be a list of parameters of the grid; got None"),
         ({"widen": ["degree"]}, "widen names 'degree', so param_grid must have a list of positive"),
         ({"widen": ["C"], "param_grid": [{"C": [1]}, {"C": [2]}]}, "that is a single dict of lis"),
     ],

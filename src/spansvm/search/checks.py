@@ -45,6 +45,10 @@ _CONSTRAINTS: dict[str, Constraint] = {
     ),
     "corrected": (is_bool, "True or False"),
     "coarse_first": (is_bool, "True or False"),
+    "widen": (
+        lambda value: isinstance(value, (list, tuple)),
+        "a list of parameters of the grid",
+    ),
     "checkpoint": (
         lambda value: value is None or isinstance(value, (str, PathLike)),
         "None or the path of a file",
@@ -69,7 +73,8 @@ def check_search(search: Any, candidates: Sequence[Mapping[str, Any]]) -> None:
             f"checkpoint must be the path of a file in a folder that exists; got "
             f"{search.checkpoint!r}."
         )
-    _check_axes(search.widen, search, candidates)
+    if search.widen:
+        _check_axes(search, candidates)
     # The grid may provide the machine.
     machine = unwrap(search.estimator, placeholder=True).machine
     if is_absent(machine):
@@ -86,15 +91,12 @@ def check_search(search: Any, candidates: Sequence[Mapping[str, Any]]) -> None:
         raise ValueError(several_scores(scorers, search.refit))
 
 
-def _check_axes(widen: Any, search: Any, candidates: Sequence[Mapping[str, Any]]) -> None:
-    if isinstance(widen, str) or not all(isinstance(name, str) for name in widen):
-        raise ValueError(f"widen must be a list of parameters of the grid; got {widen!r}.")
-    if not widen:
-        return
+def _check_axes(search: Any, candidates: Sequence[Mapping[str, Any]]) -> None:
+    """Raise an error unless every axis that is to be widened can be."""
     grid = search.param_grid
     if not isinstance(grid, Mapping) and not (isinstance(grid, list) and len(grid) == 1):
         raise ValueError("widen needs a param_grid that is a single dict of lists.")
-    for name in widen:
+    for name in search.widen:
         if not all(is_positive(params.get(name)) for params in candidates):
             raise ValueError(
                 f"widen names {name!r}, so param_grid must have a list of positive numbers for it."

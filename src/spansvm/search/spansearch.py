@@ -69,7 +69,7 @@ class SpanSearch(BaseSearch):
         How many chains of candidates run at a time, in threads unless
         :func:`joblib.parallel_config` says otherwise.  Results do not depend on it.
     verbose : int, default=0
-        1 shows a progress bar or, without a terminal, a line every half minute.
+        1 shows a progress bar or, without a terminal or rich, a line every half minute.
     pre_dispatch : int or str, default="2*n_jobs"
         How many chains of candidates joblib takes at once.
     error_score : "raise" or float, default=numpy.nan
