@@ -85,7 +85,7 @@ $(OLDEST)/.installed: pyproject.toml tests/oldest.txt
 	@touch $@
 
 demo: $(VENV)/.installed-cli
-	$(BIN)/spansvm demo --force
+	$(BIN)/python examples/demo.py --force
 
 test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 2

@@ -39,7 +39,7 @@ from tempfile import gettempdir
 import numpy as np
 
 from reproduction.csv_files import Row, to_csv, write_text
-from spansvm.datasets import DataSetError
+from reproduction.datasets import DataSetError
 
 from .agreement_worker import GRIDS, VARIANTS
 from .datasets import NAMES, splits

@@ -33,8 +33,8 @@ from sklearn.preprocessing import MinMaxScaler
 from threadpoolctl import threadpool_limits
 
 from reproduction.csv_files import Row, read_rows, to_csv, write_text
+from reproduction.datasets import load, ringnorm
 from spansvm import ClassWeighting, SpanSearch, SpanSVC
-from spansvm.datasets import load, ringnorm
 from spansvm.search.draws import repeat_selection
 from spansvm.weighting import PAPER_CLASS_WEIGHTS
 

@@ -1,6 +1,6 @@
 """Real data in repeated random splits, for measuring selection and calibration.
 
-Two-class sets are read by spansvm.datasets; sets with more classes come with scikit-learn.
+Two-class sets are read by reproduction.datasets; sets with more classes come with scikit-learn.
 Training sizes are those of the paper if it uses the set, except for bank marketing and the pair
 of digits.  Features outside [0, 1] are scaled to it, fitted on the training part of each split.
 """
@@ -14,9 +14,9 @@ import numpy as np
 from sklearn import datasets
 from sklearn.preprocessing import MinMaxScaler
 
-from spansvm.datasets import load
-from spansvm.datasets.loading import all_rows, read_files
-from spansvm.datasets.reading import read_columns, read_idx
+from reproduction.datasets import load
+from reproduction.datasets.loading import all_rows, read_files
+from reproduction.datasets.reading import read_columns, read_idx
 
 Pool = tuple[np.ndarray, np.ndarray]
 Split = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]

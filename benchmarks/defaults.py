@@ -24,9 +24,8 @@ from threadpoolctl import threadpool_limits
 
 from reproduction.csv_files import Row, read_rows, to_csv, write_text
 from reproduction.page_tables import mean_and_error
-from spansvm import SpanSVC
+from spansvm import SpanSearch, SpanSVC
 from spansvm.cli.grids import C_GAMMA, C_GAMMA_WEIGHTS, CLASS_WEIGHTS, plan_search, spread_of
-from spansvm.cli.staged import StagedSearch, Stages
 from spansvm.tables import Schema, Table, build_pipeline
 from spansvm.tables.table import NUMERIC
 
@@ -73,7 +72,7 @@ def table_of(X: np.ndarray, y: np.ndarray, name: str) -> Table:
     return Table(X, y, schema, name)
 
 
-def searched(table: Table, search: str | None) -> tuple[StagedSearch, float]:
+def searched(table: Table, search: str | None) -> tuple[SpanSearch, float]:
     """A search as the command makes it, and how long it took with the last training."""
     started = time.perf_counter()
     features = build_pipeline(table, SpanSVC())
@@ -86,8 +85,10 @@ def searched(table: Table, search: str | None) -> tuple[StagedSearch, float]:
             "gamma": [2.0 ** (scale + exponent) for exponent in FINER_GAMMA],
         }
         plan = replace(plan, grid=grid, widens=())
-    result = StagedSearch(plan.put_into(features), plan.pipeline_grid, method="span_rule")
-    result.stages = Stages(widens=tuple(plan.in_pipeline(name) for name in plan.widens))
+    widen = [plan.in_pipeline(name) for name in plan.widens]
+    result = SpanSearch(
+        plan.put_into(features), plan.pipeline_grid, method="span_rule", widen=widen
+    )
     result.fit(table.X, table.y)
     return result, time.perf_counter() - started
 

@@ -23,8 +23,8 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
+from reproduction.datasets import load
 from spansvm import SpanSearch, groups
-from spansvm.datasets import load
 
 from .datasets import Split, splits
 from .measure import write

@@ -32,8 +32,8 @@ from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
 from reproduction.csv_files import Row, read_rows, to_csv, write_text
+from reproduction.datasets.loading import all_rows
 from spansvm import SpanSearch, SpanSVC
-from spansvm.datasets.loading import all_rows
 
 from .datasets import Pool, Split
 from .measure import RESULTS, machine

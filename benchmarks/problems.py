@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.preprocessing import minmax_scale
 
-from spansvm import datasets
+from reproduction import datasets
 
 
 @dataclass(frozen=True)

@@ -12,21 +12,22 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.datasets import make_classification
 from sklearn.metrics import balanced_accuracy_score, recall_score
+from sklearn.model_selection import train_test_split
 
 from spansvm import ClassWeighting, SpanSearch, SpanSVC
-from spansvm.datasets import ringnorm
 
 WEIGHTS = 2.0 ** np.arange(-2, 6.5, 0.5)
 
 #: Five features; one row in twelve is positive.
-PROBLEM = {"d": 5, "positive_share": 1 / 12}
+PROBLEM = {"n_features": 5, "n_informative": 5, "n_redundant": 0, "weights": [11 / 12], "flip_y": 0}
 
 
 def main(picture: Path) -> None:
     """Search the weight of the rare class, print its effect, and draw both curves."""
-    X, y = ringnorm(600, seed=11, **PROBLEM)
-    X_new, y_new = ringnorm(5000, seed=21, **PROBLEM)
+    X, y = make_classification(5600, random_state=1, **PROBLEM)
+    X, X_new, y, y_new = train_test_split(X, y, train_size=600, stratify=y, random_state=0)
     print(f"{(y > 0).sum()} of {y.size} rows are positive")
 
     model = SpanSVC(C=1.0, gamma=1 / 5, weighting=ClassWeighting())

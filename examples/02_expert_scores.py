@@ -14,20 +14,22 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 import sklearn
+from sklearn.datasets import make_blobs
 from sklearn.metrics import accuracy_score, make_scorer
+from sklearn.model_selection import train_test_split
 
 from spansvm import SigmoidWeighting, SpanSearch, SpanSVC
-from spansvm.datasets import twonorm
 
 
 def main(picture: Path) -> None:
     """Compare equal weights with weights from scores, and draw the selected sigmoid."""
-    X, truth = twonorm(400, seed=1)
-    X_new, y_new = twonorm(5000, seed=101)
+    centers = np.outer([-1, 1], np.full(20, 2 / np.sqrt(20)))
+    X, y = make_blobs(5400, centers=centers, random_state=1)
+    X, X_new, truth, y_new = train_test_split(X, y, train_size=400, random_state=0)
     rng = np.random.default_rng(201)
     scores = rng.random(truth.size)
     wrong = (truth > 0) & (rng.random(truth.size) > scores)
-    y = np.where(wrong, -1.0, truth)
+    y = np.where(wrong, 0, truth)
     print(f"{wrong.sum()} of {y.size} labels are wrong")
 
     # Metadata routing also passes the scores to the scorer, as sample weights.

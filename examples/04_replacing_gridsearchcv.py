@@ -11,21 +11,21 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
-from sklearn.model_selection import GridSearchCV
+from sklearn.datasets import make_classification
+from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from spansvm import SpanSearch, SpanSearchDisplay
-from spansvm.datasets import waveform
 
 GRID = {"svc__C": 2.0 ** np.arange(-3, 8), "svc__gamma": 2.0 ** np.arange(-10, -2)}
 
 
 def main(picture: Path) -> None:
     """Run both searches, print what they selected and how long it took, and draw their scores."""
-    X, y = waveform(500, seed=6)
-    X_new, y_new = waveform(5000, seed=7)
+    X, y = make_classification(5500, n_features=21, n_informative=6, random_state=0)
+    X, X_new, y, y_new = train_test_split(X, y, train_size=500, random_state=0)
     model = make_pipeline(StandardScaler(), SVC())
     SpanSearch(model, {"svc__C": [1.0]}).fit(X, y)  # loads what both need
 

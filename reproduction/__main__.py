@@ -12,10 +12,10 @@ from rich.console import Console
 
 from spansvm.cli import run as run_command
 from spansvm.cli.options import Debug
-from spansvm.datasets import describe, locate, names
 from spansvm.errors import UserError, require
 
 from .complete import CompleteProblems
+from .datasets import describe, locate, names
 from .page import FOLDER, draw_curves, read_summaries, write_page, write_summaries
 from .provenance import versions
 from .runner import EXPERIMENTS, QUICK_SETS, make_plan, run
@@ -59,7 +59,8 @@ def reproduce(
     datasets: Annotated[
         str | None,
         typer.Option(
-            help="Data sets, comma-separated; see 'spansvm datasets'.", show_default="all 14"
+            help="Data sets, comma-separated; see 'python -m reproduction.datasets'.",
+            show_default="all 14",
         ),
     ] = None,
     splits: Annotated[
@@ -121,7 +122,7 @@ def _check_that_they_are_here(data_sets: Sequence[str]) -> None:
     missing = [name for name in data_sets if None in locate(name).values()]
     if missing:
         raise UserError(
-            f"Not on this machine: {', '.join(missing)}. Download with 'spansvm datasets "
+            f"Not on this machine: {', '.join(missing)}. Download with '{_COMMAND}.datasets "
             f"{' '.join(f'--fetch {name}' for name in missing)}', or leave them out with "
             "--datasets."
         )

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spansvm.datasets import names
-
 from .complete import CompleteProblems
 from .csv_files import Row
+from .datasets import names
 from .page_tables import PageTable
 from .problems import WITH_SCORES
 from .selection import selection_rows, tables_of

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from spansvm._typing import Array
-from spansvm.datasets import names
 
+from .datasets import names
 from .problems import GRIDS, WITH_SCORES, Candidate, Key, candidate_name
 from .store import MODEL_COLUMNS, Store
 from .trials import n_folds

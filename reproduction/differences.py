@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from spansvm.datasets import describe
-
 from .confirmation import CLOSE, LIBSVM, MOST
 from .csv_files import Row
+from .datasets import describe
 from .page_tables import PageTable, by_data_set, mean_and_error, number, title
 from .paper import printed
 from .problems import VARIATIONS

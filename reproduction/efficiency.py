@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from spansvm.datasets import names
-
 from .complete import CompleteProblems
 from .csv_files import Row
+from .datasets import names
 from .page_tables import PageTable, title
 from .paper import printed
 from .problems import n_training_rows

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from spansvm.datasets import describe
-
 from .csv_files import csv_text
+from .datasets import describe
 
 __all__ = ["PageTable", "by_data_set", "mean_and_error", "number", "title"]
 

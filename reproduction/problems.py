@@ -13,7 +13,6 @@ from itertools import product
 import numpy as np
 
 from spansvm._typing import Array
-from spansvm.datasets import DataSet, describe, load, ringnorm
 from spansvm.kernels import Kernel, resolve_kernel
 from spansvm.weighting import (
     PAPER_CLASS_WEIGHTS,
@@ -22,6 +21,8 @@ from spansvm.weighting import (
     SigmoidWeighting,
     Weighting,
 )
+
+from .datasets import DataSet, describe, load, ringnorm
 
 __all__ = [
     "GRIDS",

@@ -13,9 +13,9 @@ from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TimeElapsedColumn
 
 from spansvm.bars import progress_bar
-from spansvm.datasets import describe
 
 from .confirmation import confirm
+from .datasets import describe
 from .problems import GRIDS, VARIATIONS, WITH_SCORES, Key, Problem, problem
 from .store import Store
 from .timing import measure

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from spansvm._typing import Array
-from spansvm.datasets import describe
 from spansvm.search.grid import EQUAL_SCORES, select
 
 from .complete import CompleteProblems
 from .confirmation import LIBSVM, close_candidates
 from .csv_files import Row
+from .datasets import describe
 from .page_tables import PageTable, by_data_set, mean_and_error, number, title
 from .paper import printed
 from .problems import Candidate, Key

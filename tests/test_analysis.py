@@ -110,8 +110,6 @@ def test_every_criterion_is_an_attribute_under_the_name_of_its_method(analysis):
         assert name in SpanAnalysis.__doc__
     with pytest.raises(AttributeError, match="has no attribute 'kfold'"):
         analysis.kfold  # noqa: B018
-    with pytest.warns(FutureWarning, match="span_count_bound is deprecated: use span_count"):
-        assert analysis.span_count_bound == analysis.span_count
 
 
 def test_what_is_no_svc_is_refused():

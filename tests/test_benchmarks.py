@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +11,7 @@ import pytest
 
 from benchmarks import agreeing, agreement, agreement_worker, corrected, problems, selection
 from reproduction.csv_files import read_rows, to_csv
-from spansvm.datasets import ringnorm
+from reproduction.datasets import ringnorm
 
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
 
@@ -149,3 +151,14 @@ def test_the_guide_shows_scores_where_nothing_fixes_the_intercept():
     assert f"differ by up to {max(row['small_split_scores_differ'] for row in sets):.2f}" in guide
     theirs, ours = mean["small_grid_search_cv"], mean["small_delivered"]
     assert f"of {theirs:.3f} on new rows, and ours of {ours:.3f} (" in guide
+
+
+@pytest.mark.plumbing
+@pytest.mark.parametrize("path", sorted(RESULTS.parent.glob("*.py")), ids=lambda path: path.stem)
+def test_what_a_benchmark_imports_exists(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(
+            ("spansvm", "reproduction")
+        ):
+            module = import_module(node.module)
+            assert all(hasattr(module, name.name) for name in node.names), node.module

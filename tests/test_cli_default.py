@@ -13,13 +13,14 @@ from scipy.spatial.distance import pdist
 
 from spansvm.cli import searching
 from spansvm.cli.grids import plan_search, spread_of
-from spansvm.cli.sizing import choose_size, parse_time
-from spansvm.cli.staged import key_of
+from spansvm.cli.sizing import choose_size
 from spansvm.errors import UserError
 from spansvm.memory import DOUBLE
 from spansvm.models import load_model
 from spansvm.search import SpanSearch
+from spansvm.search.checkpoint import key_of
 from spansvm.search.forecast import Forecast
+from spansvm.search.stages import parse_time
 from spansvm.tables import read_table
 
 pd = pytest.importorskip("pandas")
@@ -291,5 +292,11 @@ def test_times_are_read_as_people_write_them(text, seconds):
 
 @pytest.mark.parametrize("text", ["0", "-5m", "5 weeks", ""])
 def test_other_times_are_refused(text):
-    with pytest.raises(UserError, match="--budget must be a time"):
+    with pytest.raises(ValueError, match="time_budget must be a positive number of seconds, a"):
         parse_time(text)
+
+
+def test_a_time_that_is_none_is_refused(run):
+    code, _, err = run("tune data.csv --budget '5 weeks'")
+    assert code == 2
+    assert "--budget must be a time such as 90s, 5m or 1h; got '5 weeks'." in err

@@ -13,9 +13,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from spansvm.cli import main, staged
-from spansvm.cli.unfinished import FILE
+from spansvm.cli import main
+from spansvm.cli.searching import UNFINISHED
 from spansvm.models import load_model
+from spansvm.search import stages
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
@@ -60,7 +61,7 @@ def run(tmp_path, monkeypatch, capsys):
             if stop_after is not None:  # a second passes with every candidate
                 seconds = iter(range(10_000))
                 clock = SimpleNamespace(monotonic=lambda: next(seconds))
-                patched.setattr(staged, "time", clock)
+                patched.setattr(stages, "time", clock)
                 patched.setattr(sys, "argv", [*sys.argv, "--budget", f"{stop_after}s"])
             with pytest.raises(SystemExit) as exit:
                 main()
@@ -119,7 +120,7 @@ def test_coarse_candidates_come_first(run):
 def test_an_unfinished_search_goes_on_to_the_same_end(run):
     run("tune data.csv --out whole --quiet")
     run("tune data.csv --quiet", stop_after=20)
-    assert Path("data-tuned", FILE).exists()
+    assert Path("data-tuned", UNFINISHED).exists()
     n_first = len(results())
     code, out, err = run("tune data.csv --resume --json")
     assert code == 0, err
@@ -127,7 +128,7 @@ def test_an_unfinished_search_goes_on_to_the_same_end(run):
     assert (content["facts"]["resumed"], content["facts"]["stopped"]) == (n_first, None)
     assert f"{n_first} candidates were taken over from the unfinished search." in err
     assert f"Searched {content['n_candidates'] - n_first} candidates in" in err
-    assert not Path("data-tuned", FILE).exists()
+    assert not Path("data-tuned", UNFINISHED).exists()
     assert by_setting(results()) == by_setting(results("whole"))
     whole = json.loads(Path("whole/report.json").read_text())["summary"]
     for figure in ("best_params", "corrected_error", "corrected_error_interval", "loo_error"):
@@ -165,18 +166,34 @@ def test_only_the_same_search_is_resumed(run):
     assert code == 2
     assert "data-tuned holds an unfinished search; pass --resume to go on with it, --force" in err
     assert run("tune data.csv --force --quiet")[0] == 0
-    assert not Path("data-tuned", FILE).exists()
+    assert not Path("data-tuned", UNFINISHED).exists()
     code, _, err = run("tune data.csv --resume")
     assert code == 2
     assert "There is no unfinished search in data-tuned; leave --resume out" in err
 
 
+def test_what_is_finished_is_kept_until_all_files_are_written(run, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    run("tune data.csv --quiet", stop_after=20)
+    n_first = len(results())
+    with monkeypatch.context() as patched:
+        patched.setattr("spansvm.cli.tuning.write_files", interrupt)
+        assert run("tune data.csv --resume --quiet")[0] == 130
+    code, out, err = run("tune data.csv --resume --json --quiet")
+    assert code == 0, err
+    assert json.loads(out)["facts"]["resumed"] == n_first
+
+
 def test_a_damaged_record_is_told(run):
     run("tune data.csv --quiet", stop_after=20)
-    Path("data-tuned", FILE).write_bytes(b"PK\x03\x04 nothing")
+    Path("data-tuned", UNFINISHED).write_bytes(b"PK\x03\x04 nothing")
     code, _, err = run("tune data.csv --resume")
     assert code == 2
-    assert f"{Path('data-tuned', FILE)} is damaged; leave --resume out, and pass --force" in err
+    assert (
+        f"{Path('data-tuned', UNFINISHED)} is damaged; leave --resume out, and pass --force" in err
+    )
 
 
 def interrupted(*arguments, after):

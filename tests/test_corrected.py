@@ -24,10 +24,9 @@ from sklearn.metrics import (
 from sklearn.model_selection import GroupKFold, RepeatedStratifiedKFold, StratifiedKFold
 from sklearn.svm import SVC
 
+from reproduction.datasets import twonorm
 from spansvm import ClassWeighting, SpanSearch, SpanSVC
-from spansvm.datasets import twonorm
 from spansvm.search import corrected
-from spansvm.search.count_scores import count_score
 from spansvm.search.draw_scores import (
     AnyScorer,
     ConfusedLabels,
@@ -35,7 +34,7 @@ from spansvm.search.draw_scores import (
     RankedValues,
     RowMeans,
 )
-from spansvm.search.label_scores import label_score
+from spansvm.search.label_scores import count_score, label_score
 
 FEW = {"C": [0.1, 10.0], "gamma": [0.1, 10.0]}
 GRID = {"C": [0.1, 1.0, 10.0, 100.0], "gamma": [0.01, 0.1, 1.0, 10.0]}

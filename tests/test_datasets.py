@@ -13,10 +13,10 @@ import pytest
 from scipy import stats
 from scipy.io import savemat
 
-from spansvm import datasets
-from spansvm.datasets import catalogue, files, reading
-from spansvm.datasets.files import PublishedFile
-from spansvm.datasets.loading import all_rows
+from reproduction import datasets
+from reproduction.datasets import catalogue, files, reading
+from reproduction.datasets.files import PublishedFile
+from reproduction.datasets.loading import all_rows
 
 # As the paper's table prints them, except the test rows of breast cancer (783, of 683 rows).
 PAPER_SIZES = {

@@ -15,10 +15,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import numpy as np
 import pytest
 
-from spansvm import datasets
-from spansvm.datasets import catalogue, files, reading
-from spansvm.datasets.files import PublishedFile
-from spansvm.datasets.loading import read_files
+from reproduction import datasets
+from reproduction.datasets import catalogue, files, reading
+from reproduction.datasets.files import PublishedFile
+from reproduction.datasets.loading import read_files
 
 pooch = pytest.importorskip("pooch")
 
@@ -305,7 +305,7 @@ def test_what_no_program_can_download_says_what_to_do_by_hand(monkeypatch, tmp_p
 def test_without_pooch_the_error_says_how_to_install_it(published, monkeypatch):
     published(whole(CONTENT))
     monkeypatch.setitem(sys.modules, "pooch", None)
-    with pytest.raises(ImportError, match=r"spansvm\[data\]"):
+    with pytest.raises(ImportError, match=r"spansvm\[reproduction\]"):
         datasets.fetch("mushrooms")
     # Where nothing can have been downloaded, nothing is looked for.
     monkeypatch.delenv("SPANSVM_CACHE")

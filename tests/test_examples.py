@@ -15,7 +15,7 @@ PAGE = EXAMPLES.parent / "docs" / "examples.md"
 
 
 def test_every_example_has_a_small_picture():
-    scripts = {path.stem for path in EXAMPLES.glob("*.py")}
+    scripts = {path.stem for path in EXAMPLES.glob("[0-9]*.py")}
     pictures = {path.stem: path for path in (EXAMPLES / "images").glob("*.png")}
     assert len(scripts) == 5
     assert scripts == set(pictures)

@@ -10,8 +10,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 
+from reproduction.datasets import ringnorm
 from spansvm import SpanSearch, SpanSVC
-from spansvm.datasets import ringnorm
 from spansvm.memory import DOUBLE, NONE, PARTS, SINGLE, gram_form
 from spansvm.search import forecast
 from spansvm.search.forecast import Forecast

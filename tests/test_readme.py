@@ -6,6 +6,7 @@ import csv
 import doctest
 import math
 import re
+import runpy
 import tempfile
 from importlib import import_module
 from pathlib import Path
@@ -13,7 +14,6 @@ from pathlib import Path
 import pytest
 
 import spansvm
-import spansvm.demo
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(spansvm.__file__).parent
@@ -240,7 +240,7 @@ def test_examples_in_docstrings(name, tmp_path, monkeypatch):
 
 
 def test_the_demo_tells_its_story(capsys):
-    spansvm.demo.main()
+    runpy.run_path(str(ROOT / "examples" / "demo.py"))["main"]()
     text = capsys.readouterr().out
     assert "exact leave-one-out" in text
     assert "span-rule" in text

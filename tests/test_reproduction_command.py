@@ -1,4 +1,4 @@
-"""``python -m reproduction`` and ``spansvm datasets`` as a user gives them."""
+"""``python -m reproduction`` and ``python -m reproduction.datasets`` as a user gives them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import pytest
 from typer.testing import CliRunner
 
 import reproduction.__main__
-import spansvm.cli
-from spansvm.datasets import names
+import reproduction.datasets.__main__
+from reproduction.datasets import names
 
 ROOT = Path(__file__).parents[1]
 
 
-def spansvm_datasets(*arguments):
-    return invoke(spansvm.cli.app, "datasets", *arguments)
+def list_data_sets(*arguments):
+    return invoke(reproduction.datasets.__main__.app, *arguments)
 
 
 def reproduce(*arguments):
@@ -30,7 +30,7 @@ def invoke(app, *arguments):
 
 
 def test_the_data_sets_are_listed_with_sizes_and_places(data_folder):
-    result = spansvm_datasets()
+    result = list_data_sets()
     assert result.exit_code == 0
     for name in names():
         assert name in result.output
@@ -41,20 +41,20 @@ def test_the_data_sets_are_listed_with_sizes_and_places(data_folder):
 def test_data_sets_that_are_not_here_are_listed_as_such(monkeypatch, tmp_path):
     monkeypatch.delenv("SPANSVM_DATA", raising=False)
     monkeypatch.setenv("SPANSVM_CACHE", str(tmp_path))
-    result = spansvm_datasets()
+    result = list_data_sets()
     assert result.exit_code == 0
     assert result.output.count("missing") == 14
 
 
 def test_a_data_set_is_described_with_licence_and_citation():
-    result = spansvm_datasets("skin_nonskin")
+    result = list_data_sets("skin_nonskin")
     assert result.exit_code == 0
     for word in ("licence: CC BY 4.0", "citation:", "homepage: https://", "500 training"):
         assert word in result.output
 
 
 def test_a_name_that_is_none_is_met_with_the_closest():
-    for result in (spansvm_datasets("adlut"), reproduce("1", "--datasets", "adlut")):
+    for result in (list_data_sets("adlut"), reproduce("1", "--datasets", "adlut")):
         assert result.exit_code == 2
         assert "did you mean 'adult'?" in result.output
 

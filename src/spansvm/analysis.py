@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import warnings
 from functools import cached_property
 from typing import Any
 
@@ -22,16 +21,6 @@ from .pairs import lost
 from .svc import SpanSVC
 
 __all__ = ["SpanAnalysis", "analyze"]
-
-#: Former names of attributes that are now named after their methods.
-_FORMER = {
-    "span_count_bound": "span_count",
-    "xi_alpha_bound": "xi_alpha",
-    "sv_count_bound": "sv_count",
-    "jaakkola_haussler_bound": "jaakkola_haussler",
-    "opper_winther_estimate": "opper_winther",
-    "radius_margin_bound": "radius_margin",
-}
 
 
 def analyze(
@@ -202,13 +191,6 @@ class SpanAnalysis:
         return float(lost(self.y * self.group_decision)[self.C > 0].mean())
 
     def __getattr__(self, name: str) -> float:
-        if name in _FORMER:
-            warnings.warn(
-                f"{name} is deprecated: use {_FORMER[name]}, the name of the method.",
-                FutureWarning,
-                stacklevel=2,
-            )
-            return float(getattr(self, _FORMER[name]))
         if name not in CRITERIA:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         value = CRITERIA[name](self._model)

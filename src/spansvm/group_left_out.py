@@ -21,6 +21,7 @@ from ._typing import Array, Mask, Rows
 from .blas import one_blas_thread
 from .groups import Removed, Remover
 from .left_out import (
+    CountedValues,
     LeftOutClasses,
     StoredValues,
     calibrate,
@@ -28,7 +29,7 @@ from .left_out import (
     of_training_rows,
 )
 from .machines import TrainedMachines
-from .pairs import PairRows, labels
+from .pairs import PairRows
 from .values import LOOSE, accuracy_of, ranking, without_traces
 from .verified import LEAVING
 
@@ -88,7 +89,7 @@ def folds_left_out(
         )  # fmt: skip
 
 
-class GroupValues:
+class GroupValues(CountedValues):
     """Values of the training rows without their sets; computed on first access."""
 
     def __init__(self, machines: TrainedMachines, sets: Sequence[Rows], method: str) -> None:
@@ -144,14 +145,6 @@ class GroupValues:
     def unfixed(self) -> Mask:
         """Which pairs have an intercept that nothing fixes."""
         return self._machines.unfixed
-
-    def counted_in(self, pair_rows: PairRows) -> Array:
-        """Values for counting of the rows of all pairs, one pair after the other."""
-        return self.counted[pair_rows.row, pair_rows.column]
-
-    def predicted(self, rows: Rows, n_classes: int, break_ties: bool) -> np.ndarray:
-        """The index of the class that some rows are counted as."""
-        return labels(self.counted[rows], np.arange(n_classes), break_ties)
 
 
 def _values(

@@ -25,6 +25,7 @@ from .pairs import PairRows, labels, lost, shaped
 from .values import LeftOutValues, exact_values, left_out_values
 
 __all__ = [
+    "CountedValues",
     "LeftOutClasses",
     "SpanValues",
     "StoredValues",
@@ -134,22 +135,26 @@ class SpanValues:
             return self._machines.of_all_rows(own)
 
 
+class CountedValues:
+    """Values of which those for counting are a table of all rows and pairs."""
+
+    def counted_in(self: Values, pair_rows: PairRows) -> Array:
+        """Values for counting of the rows of all pairs, one pair after the other."""
+        return self.counted[pair_rows.row, pair_rows.column]
+
+    def predicted(self: Values, rows: Rows, n_classes: int, break_ties: bool) -> np.ndarray:
+        """The index of the class that some rows are counted as."""
+        return labels(self.counted[rows], np.arange(n_classes), break_ties)
+
+
 @dataclass(frozen=True, eq=False)
-class StoredValues:
+class StoredValues(CountedValues):
     """Values that have all been computed."""
 
     counted: Array
     decision: Array
     comparable: Array
     unfixed: Mask | None = None
-
-    def counted_in(self, pair_rows: PairRows) -> Array:
-        """Values for counting of the rows of all pairs, one pair after the other."""
-        return self.counted[pair_rows.row, pair_rows.column]
-
-    def predicted(self, rows: Rows, n_classes: int, break_ties: bool) -> np.ndarray:
-        """The index of the class that some rows are counted as."""
-        return labels(self.counted[rows], np.arange(n_classes), break_ties)
 
 
 def calibrate(machines: TrainedMachines, values: Values) -> PairSigmoids:

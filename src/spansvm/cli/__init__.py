@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import typer
 
 from ..errors import UserError
-from . import datasets, demo, evaluate, predict, tune
+from . import demo, evaluate, predict, tune
 from .options import DEBUG, NO_VALUE, Debug
 from .terminal import PartialResults, printable
 
@@ -27,7 +27,7 @@ app = typer.Typer(
     help=(
         "Weighted SVMs: leave-one-out errors and hyperparameter search, one training per model.\n\n"
         "\b\n"
-        "  spansvm demo                        a tour on built-in data\n"
+        "  spansvm demo                        a model tuned on built-in data\n"
         "  spansvm tune data.csv               search, train, report\n"
         "  spansvm predict data-tuned/model.skops new.csv\n"
         "  spansvm evaluate data-tuned/model.skops test.csv"
@@ -40,7 +40,6 @@ app.command(help=tune.HELP)(tune.tune)
 app.command(help=predict.HELP)(predict.predict)
 app.command(help=evaluate.HELP)(evaluate.evaluate)
 app.command(help=demo.HELP)(demo.demo)
-app.command(help=datasets.HELP)(datasets.datasets)
 
 # Newer versions of typer bundle click, so the class has no fixed location.
 _WrongUsage = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")

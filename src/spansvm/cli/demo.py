@@ -1,4 +1,4 @@
-"""``spansvm demo``: a tour on built-in data that ends with a tuned model and its report."""
+"""``spansvm demo``: a model tuned on built-in data, and its report."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from .terminal import Terminal
 __all__ = ["HELP", "demo"]
 
 HELP = (
-    "Take a tour on built-in data, in a minute or two.\n\n"
-    "Trains a weighted SVM on measurements of tumours, shows every estimate of its error next to "
-    "the true one, then runs spansvm tune, and writes the model and a report.\n\n"
+    "Tune a model on built-in data, in less than a minute.\n\n"
+    "Writes measurements of tumours to files, runs spansvm tune on them, and writes the model and "
+    "a report.\n\n"
     "\b\n"
     "  spansvm demo\n"
     "  spansvm demo --out somewhere --force"
@@ -33,7 +33,6 @@ def demo(
     debug: Debug = False,
 ) -> None:
     """See HELP."""
-    from ..demo import main as tour
     from ..output import OutputFolder
     from ..tables import Roles
     from .options import file_options
@@ -43,7 +42,6 @@ def demo(
 
     folder = OutputFolder(out, force=force)
     folder.prepare(_TRAINING, _TEST, *FILES)
-    tour()
     for name, rows in zip((_TRAINING, _TEST), _tumours(), strict=True):
         with folder.writing(name) as path:
             rows.to_csv(path, index=False)
@@ -52,7 +50,7 @@ def demo(
     command = shlex.join(["spansvm", "tune", data, *options])
     terminal = Terminal()
     terminal.say(
-        "The same from a file, in one command (here tuned on two thirds of the tumours and tested "
+        "A model from a file, in one command (here tuned on two thirds of the tumours and tested "
         "on the rest):"
     )
     terminal.say()

@@ -7,10 +7,11 @@ from typing import Any
 
 from ..report.plain import words
 from ..search.progress import duration
+from ..search.results import evaluated
+from ..search.stages import BUDGET, Widened
 from ..tables import Table
 from .grids import SearchPlan, own_name
 from .searching import Searched
-from .staged import BUDGET, Stages, Widened
 from .terminal import Terminal
 from .tune import TuneRequest
 
@@ -35,23 +36,22 @@ def gather_facts(
     budget : float, optional
         Seconds.
     """
-    stages, size = found.stages, found.size
-    n_done = len(found.search.cv_results_["params"])
-    sample = found.sample
+    search, size, sample = found.search, found.size, found.sample
+    n_done, n_planned = len(evaluated(search)[0]["params"]), len(search.cv_results_["params"])
     return {
-        "search": {"name": plan.name, "n_planned": stages.n_planned, "why": plan.why},
+        "search": {"name": plan.name, "n_planned": n_planned, "why": plan.why},
         "seconds": found.seconds,
         "stopped": None
-        if stages.stopped is None
+        if search.stopped_ is None
         else {
-            "reason": stages.stopped,
+            "reason": search.stopped_,
             "n_done": n_done,
-            "n_planned": stages.n_planned,
-            "in_words": _stopped(stages, n_done, budget),
+            "n_planned": n_planned,
+            "in_words": _stopped(search.stopped_, n_done, n_planned, budget),
         },
         "widened": [
             {**asdict(one), "name": own_name(one.parameter), "in_words": _widened(one)}
-            for one in stages.widened
+            for one in search.widened_
         ],
         "sample": None
         if sample is None
@@ -80,7 +80,7 @@ def gather_facts(
             "n_without_label": table.n_unlabelled,
             "grouped": table.groups is not None,
         },
-        "resumed": stages.n_known,
+        "resumed": search.n_resumed_,
     }
 
 
@@ -102,12 +102,12 @@ def _widened(one: Widened) -> str:
     )
 
 
-def _stopped(stages: Stages, n_done: int, budget: float | None) -> str:
+def _stopped(reason: str, n_done: int, n_planned: int, budget: float | None) -> str:
     when = "by Ctrl-C"
-    if stages.stopped == BUDGET and budget is not None:
+    if reason == BUDGET and budget is not None:
         when = f"when its {duration(budget)} were over"
     selected = "; the best of these was selected" if n_done > 1 else ", which was selected"
     return (
-        f"The search was stopped {when}, after {n_done} of {stages.n_planned} candidates"
+        f"The search was stopped {when}, after {n_done} of {n_planned} candidates"
         f"{selected}. The same command with --resume goes on."
     )

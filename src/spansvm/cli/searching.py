@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import signal
+import threading
 import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,23 +19,88 @@ from sklearn.pipeline import Pipeline
 
 from ..errors import UserError
 from ..memory import parse_budget
+from ..search import SpanSearch
+from ..search.checkpoint import Checkpoint
 from ..search.forecast import Forecast
+from ..search.results import evaluated
+from ..search.stages import SearchStoppedWarning, parse_time
 from ..tables import Table
-from .expectation import COMPONENTS, Quicker, tell_what_it_takes
 from .grids import SearchPlan
 from .method_choice import choose_folds
-from .sizing import ALL, FEW_ROWS, Size, choose_size, parse_sample, parse_time
+from .sizing import (
+    ALL,
+    COMPONENTS,
+    FEW_ROWS,
+    Quicker,
+    Size,
+    choose_size,
+    parse_sample,
+    tell_what_it_takes,
+)
 from .smaller import Sample, approximated, draw_sample, fewest_rows
-from .staged import StagedSearch, Stages
 from .terminal import Terminal, without_traceback
 from .training_record import fingerprint
 from .tune import TuneRequest
-from .unfinished import Unfinished
 
-__all__ = ["Searched", "Searcher"]
+__all__ = ["UNFINISHED", "Searched", "Searcher", "read_unfinished"]
+
+#: Name of the checkpoint in the folder of the results.
+UNFINISHED = "unfinished.npz"
 
 #: Seconds from which the candidates of a coarse grid come first.
 _COARSE_FIRST = 30.0
+
+#: Seconds that a search may have taken, if it has no budget, for more candidates to be added.
+_SOON = 180.0
+
+#: Where a checkpoint says how the search was made, as JSON.
+_MADE = "--sample"
+
+
+class TerminalSearch(SpanSearch):
+    """A search that Ctrl-C stops after the candidate under way, and the second one at once."""
+
+    #: Not parameters, as they are about one search and not about its kind.
+    terminal = Terminal(quiet=True)
+    about: dict[str, str]
+
+    def expect(self, forecast: Forecast | None) -> None:
+        """Show the time left from a forecast that has been made before."""
+        self._forecast = forecast
+
+    def _about(self, *_: Any) -> dict[str, str]:
+        return self.about
+
+    def _end_checkpoint(self) -> None:
+        """Nothing yet: it goes when all files of the results are written."""
+
+    def _widens(self, seconds: float) -> bool:
+        return bool(self.widen) and (self.time_budget is not None or seconds < _SOON)
+
+    @contextmanager
+    def _noticing_stops(self) -> Iterator[Callable[[], bool]]:
+        asked = threading.Event()
+
+        def notice(number: int, frame: Any) -> None:
+            if asked.is_set():
+                self.checkpoint = None
+                raise KeyboardInterrupt
+            asked.set()
+            self.terminal.progress(
+                "Stopping after the candidate under way; what is finished will be written. Press "
+                "Ctrl-C again to stop at once, without that."
+            )
+
+        before = signal.getsignal(signal.SIGINT)
+        in_main = threading.current_thread() is threading.main_thread()
+        if not in_main or before in (signal.SIG_IGN, None):
+            yield asked.is_set
+            return
+        signal.signal(signal.SIGINT, notice)
+        try:
+            yield asked.is_set
+        finally:
+            signal.signal(signal.SIGINT, before)
 
 
 @dataclass(frozen=True)
@@ -37,33 +109,18 @@ class Searched:
 
     Attributes
     ----------
-    search : StagedSearch
+    search : SpanSearch
     sample : Sample or None
         The rows that it used, unless it used all.
     size : Size
     seconds : float
         How long it took, without the last training.
-    about : dict
-        What decides its outcomes.
     """
 
-    search: StagedSearch
+    search: SpanSearch
     sample: Sample | None
     size: Size
     seconds: float
-    about: dict[str, str]
-
-    @property
-    def stages(self) -> Stages:
-        """How it went."""
-        return self.search.stages
-
-    @property
-    def unfinished(self) -> Unfinished | None:
-        """What is needed to go on with it; None if it is finished."""
-        if self.stages.stopped is None:
-            return None
-        return Unfinished(self.about, self.size.to_json(), self.stages.finished)
 
 
 @dataclass
@@ -94,7 +151,12 @@ class Searcher:
     def __post_init__(self) -> None:
         self._started = time.monotonic()
         self._of_all: Forecast | None = None
-        self.budget = parse_time(self.request.budget)
+        try:
+            self.budget = parse_time(self.request.budget)
+        except ValueError:
+            raise UserError(
+                f"--budget must be a time such as 90s, 5m or 1h; got '{self.request.budget}'."
+            ) from None
         self.asked = parse_sample(self.request.sample)
         if self.request.memory is not None:
             try:
@@ -104,7 +166,7 @@ class Searcher:
                     f"--memory must be a size such as 4GiB or 500MB; got '{self.request.memory}'."
                 ) from None
 
-    def run(self, before: Unfinished | None) -> Searched:
+    def run(self, before: Checkpoint | None) -> Searched:
         """Make the search; what was finished `before` is taken over."""
         size = self._size(before)
         sample = draw_sample(self.table, size.sample, self.request.seed, self.terminal, size.why)
@@ -115,7 +177,7 @@ class Searcher:
         search = self._search_on(table, plan)
         about = self._about(table, plan)
         if before is not None:
-            before.check(about, self.request.out)
+            self._check_that_it_is_the_same(before, about)
         n_candidates = plan.n_candidates
         self.terminal.progress(
             f"Searching {plan.searched}: {n_candidates} candidates by {search.method}."
@@ -131,36 +193,42 @@ class Searcher:
                     tell_what_it_takes(
                         forecast, self._quicker(size, search, plan, table), self.terminal
                     )
-                long = forecast is not None and forecast.seconds > _COARSE_FIRST
-                search.stages = Stages(
-                    widens=()
-                    if self.request.candidates is not None
-                    else tuple(plan.in_pipeline(name) for name in plan.widens),
-                    coarse_first=long or self.budget is not None,
-                    seconds=self._seconds_left(),
-                    known={} if before is None else before.outcomes,
+                long = forecast is not None and bool(forecast.seconds > _COARSE_FIRST)
+                coarse_first = long or self.budget is not None
+                if before is not None:
+                    coarse_first = json.loads(before.about[_MADE])["coarse_first"]
+                search.set_params(
+                    time_budget=self._seconds_left(),
+                    checkpoint=self.request.out / UNFINISHED,
+                    coarse_first=coarse_first,
                 )
+                search.about = {
+                    **about,
+                    _MADE: json.dumps({**size.to_json(), "coarse_first": coarse_first}),
+                }
+                warnings.simplefilter("ignore", SearchStoppedWarning)  # the facts say more
                 started = time.perf_counter()
                 search.fit(table.X, np.asarray(table.y), **_arguments(table))
             except (TypeError, ValueError) as error:
                 # The model itself says what is wrong with values of the grid.
                 raise UserError(without_traceback(str(error))) from error
         seconds = time.perf_counter() - started - search.refit_time_
-        n_done = len(search.cv_results_["params"]) - search.stages.n_known
+        n_done = len(evaluated(search)[0]["params"]) - search.n_resumed_
         what = "candidate" if n_done == 1 else "candidates"
         self.terminal.progress(f"Searched {n_done} {what} in {seconds:.1f} s.")
-        return Searched(search, sample, size, seconds, about)
+        return Searched(search, sample, size, seconds)
 
     def pipeline(self, size: Size, n_rows: int) -> Pipeline:
         """The pipeline whose parameters were searched."""
         plan = approximated(self.plan, size.components, n_rows, self.request.seed)
         return plan.put_into(self.features)
 
-    def _size(self, before: Unfinished | None) -> Size:
+    def _size(self, before: Checkpoint | None) -> Size:
         """How large the search is: as asked for, as it was before, or as is quick enough."""
         request = self.request
         if before is not None and self.asked is None and request.components is None:
-            return Size(**before.sizes)
+            made = json.loads(before.about[_MADE])
+            return Size(made["sample"], made["components"])
         sample = None if self.asked == ALL or self.asked is None else int(self.asked)
         if self.asked is not None or request.components is not None:
             return Size(sample, request.components)
@@ -186,9 +254,10 @@ class Searcher:
             return None
         return max(self.budget - (time.monotonic() - self._started), 0.1 * self.budget)
 
-    def _search_on(self, table: Table, plan: SearchPlan) -> StagedSearch:
+    def _search_on(self, table: Table, plan: SearchPlan) -> TerminalSearch:
         request = self.request
-        search = StagedSearch(
+        widens = plan.widens if request.candidates is None else ()
+        search = TerminalSearch(
             plan.put_into(self.features),
             plan.pipeline_grid,
             method=self.method,
@@ -198,6 +267,7 @@ class Searcher:
             n_jobs=request.jobs,
             verbose=int(not self.terminal.quiet),
             gram_budget=request.memory,
+            widen=tuple(plan.in_pipeline(name) for name in widens),
         )
         search.terminal = self.terminal
         return search
@@ -218,7 +288,16 @@ class Searcher:
             "--search": repr(plan.pipeline_grid),
         }
 
-    def _quicker(self, size: Size, search: StagedSearch, plan: SearchPlan, table: Table) -> Quicker:
+    def _check_that_it_is_the_same(self, before: Checkpoint, about: dict[str, str]) -> None:
+        other = before.difference(about)
+        if other is not None:
+            what = "with other data" if other == "data" else f"with another {other}"
+            raise UserError(
+                f"The unfinished search in {self.request.out} was {what}; repeat its command with "
+                "--resume at the end, or leave --resume out and pass --force to begin anew."
+            )
+
+    def _quicker(self, size: Size, search: SpanSearch, plan: SearchPlan, table: Table) -> Quicker:
         def with_components() -> Forecast | None:
             other = approximated(plan, COMPONENTS, table.n_rows, self.request.seed)
             options = {
@@ -237,3 +316,21 @@ class Searcher:
 def _arguments(table: Table) -> dict[str, Any]:
     """What a search is given besides rows and labels."""
     return {"sample_weight": table.weights, "scores": table.scores, "groups": table.groups}
+
+
+def read_unfinished(folder: Path) -> Checkpoint:
+    """The unfinished search in a folder; UserError if there is none."""
+    path = folder / UNFINISHED
+    if not path.is_file():
+        raise UserError(
+            f"There is no unfinished search in {folder}; leave --resume out, or pass the --out of "
+            "the search that was stopped."
+        )
+    try:
+        found = Checkpoint.read(path)
+        json.loads(found.about[_MADE])
+    except (ValueError, KeyError) as error:
+        raise UserError(
+            f"{path} is damaged; leave --resume out, and pass --force to begin anew."
+        ) from error
+    return found

@@ -1,4 +1,4 @@
-"""How large a search is made if nothing else is asked: on many rows, a sample or an approximation.
+"""How large a search is made if nothing else is asked, what it will take, and what is quicker.
 
 What a search on all rows would take is known from a short trial.  If that is minutes, candidates
 are compared on a sample and the selected model is trained on all rows; if even one training takes
@@ -7,7 +7,6 @@ minutes, the kernel is approximated as well.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -15,11 +14,21 @@ from typing import Any
 import numpy as np
 
 from ..errors import UserError
+from ..memory import DOUBLE, NONE, PARTS, SINGLE
 from ..search.forecast import Forecast
 from ..search.progress import duration
-from .expectation import COMPONENTS
+from .terminal import Terminal
 
-__all__ = ["ALL", "Size", "choose_size", "parse_sample", "parse_time"]
+__all__ = [
+    "ALL",
+    "COMPONENTS",
+    "FEW_ROWS",
+    "Quicker",
+    "Size",
+    "choose_size",
+    "parse_sample",
+    "tell_what_it_takes",
+]
 
 #: What ``--sample`` takes to search all rows, however long that takes.
 ALL = "all"
@@ -37,8 +46,24 @@ _SAMPLES = (20_000, 10_000, 5000, 3000, 2000)
 #: Searches on fewer rows are never that long: no trial is needed to know.
 FEW_ROWS = 2000
 
-_TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(s|sec|m|min|h)?")
-_SECONDS = {None: 1.0, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+#: Seconds from which the time is told, from which a search is long, and that a quicker one should
+#: take at most.
+_TOLD, _LONG, _QUICK = 60.0, 600.0, 180.0
+
+#: What is proposed: the largest that is quick, or the smallest.
+_PROPOSED = (20_000, 10_000, 5000, 3000, 2000, 1000)
+_CANDIDATES = (400, 200, 100, 50, 25)
+COMPONENTS = 100
+
+#: On a coarser grid a candidate takes this much longer: its neighbour is farther away.
+_COARSER = 1.5
+
+_FORMS = {
+    DOUBLE: "its Gram matrix takes {size}",
+    SINGLE: "its Gram matrix takes {size}, in single precision",
+    PARTS: "its Gram matrix does not fit into memory and is computed in parts, within {size}",
+    NONE: "it needs no Gram matrix",
+}
 
 
 @dataclass(frozen=True)
@@ -118,12 +143,58 @@ def parse_sample(text: str | None) -> int | str | None:
         raise UserError(f"--sample must be a number of rows, or {ALL}; got '{text}'.") from None
 
 
-def parse_time(text: str | None) -> float | None:
-    """Seconds from a text such as 90, 90s, 5m or 1.5h."""
-    if text is None:
-        return None
-    match = _TIME.fullmatch(text.strip().lower())
-    seconds = 0.0 if match is None else float(match[1]) * _SECONDS[match[2]]
-    if not seconds > 0:
-        raise UserError(f"--budget must be a time such as 90s, 5m or 1h; got '{text}'.")
-    return seconds
+@dataclass(frozen=True)
+class Quicker:
+    """Which options can still be proposed.
+
+    Attributes
+    ----------
+    sample, candidates : bool
+        Whether the search is not smaller already.
+    components : callable or None
+        What the search would take with :data:`COMPONENTS` components; None if that is no choice.
+    """
+
+    sample: bool
+    candidates: bool
+    components: Callable[[], Forecast | None] | None
+
+
+def tell_what_it_takes(forecast: Forecast | None, quicker: Quicker, terminal: Terminal) -> None:
+    """Say what a search of more than a minute will take, before it begins.
+
+    From ten minutes on, also what would be quicker.
+    """
+    if forecast is None or forecast.seconds < _TOLD:
+        return
+    memory = _FORMS[forecast.gram].format(size=_size(forecast.gram_bytes))
+    told = f"This will take about {duration(forecast.seconds)} on {forecast.n_rows} rows; {memory}."
+    if forecast.seconds < _LONG:
+        terminal.progress(told)
+        return
+    terminal.progress(f"{told} Options that make it quicker:")
+    if quicker.sample:
+        fewer = [n for n in _PROPOSED if n < forecast.n_rows]
+        n_rows = next((n for n in fewer if forecast.seconds_for(n) <= _QUICK), fewer[-1])
+        terminal.progress(
+            f"--sample {n_rows}: searches on {n_rows} rows and trains on all; about "
+            f"{duration(forecast.seconds_for(n_rows))} and the last training."
+        )
+    n_all = forecast.costs.size
+    fewer = [n for n in _CANDIDATES if n < n_all]
+    if quicker.candidates and fewer:
+        share = _COARSER * forecast.seconds / n_all
+        n_candidates = next((n for n in fewer if n * share <= _LONG), fewer[-1])
+        terminal.progress(
+            f"--candidates {n_candidates}: a coarser grid; about {duration(n_candidates * share)}."
+        )
+    approximated = None if quicker.components is None else quicker.components()
+    if approximated is not None and approximated.seconds < forecast.seconds / 2:
+        terminal.progress(
+            f"--components {COMPONENTS}: approximates the kernel from {COMPONENTS} rows; about "
+            f"{duration(approximated.seconds)}."
+        )
+
+
+def _size(n_bytes: float) -> str:
+    return f"{n_bytes / 2**30:.1f} GiB" if n_bytes >= 2**30 else f"{n_bytes / 2**20:.0f} MiB"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,12 @@ import numpy as np
 from ..models import libsvm_reason, save_libsvm, save_model
 from ..output import OutputFolder, write_csv
 from ..report import Report, write_json, write_report
+from ..search.results import evaluated
 from ..tables import Schema
 from .grids import APPROXIMATION, own_name
-from .searching import Searched
+from .searching import UNFINISHED, Searched
 from .terminal import Terminal
 from .training_record import TrainingRecord
-from .unfinished import FILE as UNFINISHED
 
 __all__ = ["FILES", "MODEL", "write_candidates", "write_files"]
 
@@ -46,7 +47,7 @@ def write_files(
     model : Pipeline
         The selected model; not that of the search if that had only some of the rows.
     found : Searched
-        The search; if it is unfinished, what is needed to go on with it is written, too.
+        The search; if it is unfinished, its checkpoint is one of the files.
     report : Report
     record : TrainingRecord
     schema : Schema
@@ -73,22 +74,20 @@ def write_files(
         (folder.path / LIBSVM).unlink(missing_ok=True)
         terminal.note(f"No {LIBSVM} was written: {reason}.")
     with folder.writing(TABLE) as path:
-        write_candidates(path, found.search.cv_results_, report.search.ranking())
+        write_candidates(path, evaluated(found.search)[0], report.search.ranking())
     with folder.writing(PAGE) as path:
         write_report(report, path)
     with folder.writing(JSON) as path:
         write_json(report, path)
     written += [TABLE, PAGE, JSON]
-    if found.unfinished is None:
+    if found.search.stopped_ is None:
         (folder.path / UNFINISHED).unlink(missing_ok=True)
     else:
-        with folder.writing(UNFINISHED) as path:
-            found.unfinished.write(path)
         written.append(UNFINISHED)
     return [folder.path / name for name in written]
 
 
-def write_candidates(path: Path, results: dict[str, Any], order: list[int]) -> None:
+def write_candidates(path: Path, results: Mapping[str, Any], order: list[int]) -> None:
     """Write ``cv_results_`` as CSV.
 
     Parameters

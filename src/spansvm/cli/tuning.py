@@ -14,6 +14,7 @@ from ..output import OutputFolder
 from ..report import Report
 from ..search.candidates import candidate_estimator
 from ..search.fit_arguments import FitParams, refit_arguments
+from ..search.stages import INTERRUPTED
 from ..svc import SpanSVC
 from ..tables import Table, build_pipeline, read_table
 from ..tables.table import CATEGORICAL, NUMERIC
@@ -22,15 +23,13 @@ from .grids import plan_search, spread_of
 from .held_out import HeldOut, held_out_figures, read_labelled
 from .method_choice import choose_folds, choose_method, choose_scorers
 from .rebuilding import code_of_arguments, code_of_reading
-from .searching import Searched, Searcher
+from .searching import UNFINISHED, Searched, Searcher, read_unfinished
 from .smaller import coarser
-from .staged import INTERRUPTED
 from .terminal import PartialResults, Terminal
 from .training_record import TrainingRecord, fingerprint
 from .tune import TuneRequest
 from .tuned_files import FILES, write_files
 from .tuning_summary import describe_setting, print_summary, summary_as_json
-from .unfinished import FILE, Unfinished
 
 __all__ = ["run_tuning"]
 
@@ -39,7 +38,7 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
     """Run a request; UserError before the search begins if it cannot be carried out."""
     if request.jobs is not None and (request.jobs == 0 or request.jobs < -1):
         raise UserError(f"--jobs must be a number of threads, or -1 for all; got {request.jobs}.")
-    before = Unfinished.read(request.out) if request.resume else None
+    before = read_unfinished(request.out) if request.resume else None
     table = read_table(request.data, request.file, request.roles)
     _introduce(table, terminal)
     features = build_pipeline(
@@ -67,12 +66,14 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
     require("skops.io", "cli")
     require("jinja2", "cli")
     folder = OutputFolder(request.out, force=request.force or request.resume)
-    if (request.out / FILE).exists() and not folder.force:
+    if (request.out / UNFINISHED).exists() and not folder.force:
         raise UserError(
             f"{request.out} holds an unfinished search; pass --resume to go on with it, --force to "
             "begin anew, or choose another --out."
         )
     folder.prepare(*FILES)
+    if not request.resume:
+        (request.out / UNFINISHED).unlink(missing_ok=True)
     searcher = Searcher(request, table, plan, features, method, scorers, terminal)
     found = searcher.run(before)
     model, trained = found.search.best_estimator_, None
@@ -98,7 +99,7 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
     terminal.say(f"Model: {request.out / 'model.skops'} (spansvm predict MODEL DATA)")
     paths = [str(path) for path in files]
     terminal.result(summary_as_json(report, setting, paths))
-    if found.stages.stopped == INTERRUPTED:
+    if found.search.stopped_ == INTERRUPTED:
         raise PartialResults
 
 

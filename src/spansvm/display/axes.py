@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._typing import Array
+from ..search.results import evaluated
 from ._figures import is_number, short
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def parameter_columns(candidates: Sequence[Mapping[str, Any]]) -> dict[str, list
 def mean_scores(search: Any) -> dict[str, Array]:
     """The candidates' mean scores by metric; with a single metric, by the name "score"."""
     start = "mean_test_"
-    results = search.cv_results_.items()
+    results = evaluated(search)[0].items()
     return {key[len(start) :]: column for key, column in results if key.startswith(start)}
 
 

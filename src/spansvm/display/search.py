@@ -10,6 +10,7 @@ import numpy.typing as npt
 from sklearn.exceptions import NotFittedError
 
 from .._typing import Array
+from ..search.results import evaluated
 from ._figures import COLOURS, axes_and_figure
 from .axes import Axis, mean_scores, on_grid, parameter_columns
 
@@ -93,9 +94,9 @@ class SpanSearchDisplay:
         """
         if not hasattr(search, "cv_results_"):
             raise NotFittedError(f"This {type(search).__name__} is not fitted yet; call fit first.")
-        columns = parameter_columns(search.cv_results_["params"])
+        results, selected = evaluated(search)
+        columns = parameter_columns(results["params"])
         scores, label = _metric(search, score)
-        selected = getattr(search, "best_index_", None)
         display = cls(columns, scores, axes=axes, selected=selected, score_name=label)
         return display.plot(ax, **options)
 

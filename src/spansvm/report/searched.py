@@ -12,6 +12,7 @@ from .._typing import Array
 from ..display.axes import Axis, mean_scores, on_grid, parameter_columns
 from ..methods import predicts
 from ..search.grid import EQUAL_SCORES
+from ..search.results import evaluated
 from .naming import class_weights, in_order, name_parameters
 from .plain import MINUS, plain, words
 
@@ -213,7 +214,8 @@ def describe_search(search: Any, seconds: float | None = None) -> SearchedCandid
 
     `seconds` is the time of the search, if that was more than one ``fit``.
     """
-    results = search.cv_results_
+    results, best_index = evaluated(search)
+    assert best_index is not None
     scores, scoring = _scores(search)
     selecting = np.asarray(scores[scoring], dtype=float)
     axes = _axes(results["params"], search.classes_)
@@ -233,7 +235,7 @@ def describe_search(search: Any, seconds: float | None = None) -> SearchedCandid
         scores={name: plain(column) for name, column in scores.items()},
         estimates={name: plain(results[name]) for name in estimates},
         converged=plain(results["converged"]),
-        best_index=int(search.best_index_),
+        best_index=best_index,
         chart=chart,
         shown=shown,
         corrected=_corrected(search),

@@ -6,9 +6,11 @@ import time
 import uuid
 import warnings
 from abc import ABCMeta, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from numbers import Integral
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,9 +29,9 @@ from ..methods import predicts
 from ..weighting import check_scores
 from .callbacks import CallbackSupportMixin, Tasks
 from .candidates import candidate_estimator
+from .checkpoint import Checkpoint, decisive
 from .checks import check_search, several_scores
 from .corrected import CorrectedScore, what_to_keep
-from .dispatch import run
 from .fit_arguments import FitParams, fit_params, refit_arguments, routed_fit_params
 from .forecast import Forecast, predict_cost
 from .grid import select
@@ -37,10 +39,11 @@ from .label_steps import by_folds, find_label_step
 from .leaving import method_used, plan_leaving
 from .progress import SearchProgress
 from .refit import leave_out, refit_as_judged
-from .results import report_early_stops, report_failures, results_table
+from .results import report_early_stops, report_failures, results_table, score_names
 from .scoring import resolve_scorers, weighted_scorers
 from .selected import SelectedModel
 from .shared_data import forget
+from .stages import INTERRUPTED, SearchStoppedWarning, Stages
 from .work import Outcome, Work
 
 if TYPE_CHECKING:
@@ -56,6 +59,10 @@ class BaseSearch(
     ListsProperties, CallbackSupportMixin, CorrectedScore, SelectedModel, metaclass=ABCMeta
 ):
     """A search over candidates; the public classes say where these come from."""
+
+    #: Parameters of searches over a grid.
+    coarse_first: bool = False
+    widen: Sequence[str] = ()
 
     @abstractmethod
     def _list_candidates(self) -> list[dict[str, Any]]:
@@ -101,6 +108,8 @@ class BaseSearch(
             self._evaluate(X, labels, candidates, work, groups, tasks)
             if self.refit is not False:
                 self._refit(X, labels, work, refit_params, tasks)
+        if self.stopped_ is None:
+            self._end_checkpoint()
         return self
 
     def _evaluate(
@@ -108,41 +117,94 @@ class BaseSearch(
         tasks: Tasks,
     ) -> None:  # fmt: skip
         """Train and evaluate all candidates, and select one."""
-        outcomes: _Outcomes = [{} for _ in candidates]
+        about: dict[str, str] = {}
+        if self.checkpoint is not None:
+            about = self._about(work, X, y, candidates)
+        stages = Stages(self, work, X, y, candidates, self._finished_before(about))
+        outcomes = stages.outcomes
         started = time.perf_counter()
         progress = SearchProgress(
             len(candidates), len(work.splits), shown=self.verbose > 0, forecast=self._forecast
         )
         try:
-            with tasks.searching(), progress:
-                for index, split, outcome in self._run(work, X, y, candidates, outcomes, progress):
+            with tasks.searching(), progress, self._noticing_stops() as asked_to_stop:
+                for index, split, outcome in stages.run(progress, asked_to_stop):
                     outcomes[index].update(outcome.by_split(split, work.leaving))
                     if self.error_score == "raise" and outcome.exception is not None:
                         raise outcome.exception
                     progress.advance(index, outcome.headline)
                     tasks.evaluated(index, split)
-                candidates = [one for one, own in zip(candidates, outcomes, strict=True) if own]
-                outcomes = [own for own in outcomes if own]
         except KeyboardInterrupt:
-            self._keep(candidates, outcomes, work)
+            self._keep(stages.candidates, outcomes, work)
             self._correct(outcomes, work, X, y, groups)
+            self._write_checkpoint(stages, about)
+            self.stopped_: str | None = INTERRUPTED
             self.search_time_ = time.perf_counter() - started
             raise
         finally:
             forget(work.token)
-        self._store(candidates, outcomes, work)
+        self.stopped_, self.widened_ = stages.stopped, stages.widened
+        self.n_resumed_ = stages.n_known
+        if self.stopped_ is not None:
+            self._write_checkpoint(stages, about)
+        done = [index for index, own in enumerate(outcomes) if own]
+        self._store([stages.candidates[i] for i in done], [outcomes[i] for i in done], work)
         self._correct(outcomes, work, X, y, groups)
+        if self.stopped_ is not None:
+            self._add_waiting(stages, done, work)
         self.search_time_ = time.perf_counter() - started
 
-    def _run(
-        self, work: Work, X: Any, y: np.ndarray, candidates: list[dict[str, Any]],
-        outcomes: _Outcomes, progress: SearchProgress,
-    ) -> Iterator[tuple[int, int, Outcome]]:  # fmt: skip
-        """Outcomes as they become known.
+    def _widens(self, seconds: float) -> bool:
+        """Whether axes are widened, after a search that took so long."""
+        return bool(self.widen)
 
-        A subclass may leave candidates without any, or append candidates to both lists.
-        """
-        return run(work, X, y, candidates, self.n_jobs, self.pre_dispatch)
+    @contextmanager
+    def _noticing_stops(self) -> Iterator[Callable[[], bool]]:
+        """A function that tells, within the block, whether the search has been asked to stop."""
+        yield lambda: False
+
+    def _about(
+        self, work: Work, X: Any, y: np.ndarray, candidates: list[dict[str, Any]]
+    ) -> dict[str, str]:
+        """What decides the outcomes; a checkpoint of another search is refused."""
+        return decisive(work, X, y, candidates)
+
+    def _finished_before(self, about: Mapping[str, str]) -> Mapping[str, Mapping[int, Outcome]]:
+        """Outcomes of the checkpoint, if there is one."""
+        if self.checkpoint is None or not Path(self.checkpoint).exists():
+            return {}
+        found = Checkpoint.read(Path(self.checkpoint))
+        other = found.difference(about)
+        if other is not None:
+            raise ValueError(
+                f"The checkpoint {self.checkpoint} is of another search: its {other} is not the "
+                "same. Delete it to begin anew, or name another file."
+            )
+        return found.outcomes
+
+    def _write_checkpoint(self, stages: Stages, about: Mapping[str, str]) -> None:
+        finished = stages.finished()
+        if self.checkpoint is not None and finished:
+            Checkpoint(about, finished).write(Path(self.checkpoint))
+
+    def _end_checkpoint(self) -> None:
+        """Delete it: the search is finished."""
+        if self.checkpoint is not None:
+            Path(self.checkpoint).unlink(missing_ok=True)
+
+    def _add_waiting(self, stages: Stages, done: list[int], work: Work) -> None:
+        """List the candidates that were not evaluated as well, and warn of them."""
+        names = score_names(stages.outcomes)
+        self._lay_out(stages.candidates, stages.outcomes, names, work)
+        if hasattr(self, "best_index_"):
+            self.best_index_: int = done[self.best_index_]
+        goes_on = "" if self.checkpoint is None else " A search with this checkpoint goes on."
+        warnings.warn(
+            f"The search was stopped after {len(done)} of {len(stages.candidates)} candidates; the "
+            f"others have no scores in cv_results_.{goes_on}",
+            SearchStoppedWarning,
+            stacklevel=4,
+        )
 
     def _refit(
         self, X: Any, y: np.ndarray, work: Work, arguments: dict[str, Any], tasks: Tasks
@@ -262,7 +324,7 @@ class BaseSearch(
     def _store(self, candidates: list[dict[str, Any]], outcomes: _Outcomes, work: Work) -> None:
         """Set the fitted attributes, except the best estimator."""
         every = [outcome for own in outcomes for outcome in own.values()]
-        names = list(dict.fromkeys(name for outcome in every for name in outcome.scores))
+        names = score_names(outcomes)
         report_failures(every, self.error_score, any_score=bool(names))
         report_early_stops(every)
         if any(outcome.indefinite for outcome in every):
@@ -340,8 +402,7 @@ class BaseSearch(
         if not done:
             return
         kept, known = [candidates[i] for i in done], [outcomes[i] for i in done]
-        names = list(dict.fromkeys(n for own in known for o in own.values() for n in o.scores))
-        self._lay_out(kept, known, names, work)
+        self._lay_out(kept, known, score_names(known), work)
         name = self.refit if self.multimetric_ and isinstance(self.refit, str) else "score"
         if not np.isnan(self.cv_results_.get(f"mean_test_{name}", np.nan)).all():
             self._select(kept, name)

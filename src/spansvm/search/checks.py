@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 from sklearn.base import ClassifierMixin
 
-from .._validation import Constraint, check_parameters, is_bool
+from .._validation import Constraint, check_parameters, is_bool, is_positive
 from ..memory import parse_budget
 from ..methods import SELECTING, predicts
 from .candidates import candidate_estimator
 from .composite import is_absent, unwrap
 from .grid import TIES
 from .scoring import resolve_scorers
+from .stages import parse_time
 
 __all__ = ["check_search", "several_scores"]
 
@@ -41,6 +44,15 @@ _CONSTRAINTS: dict[str, Constraint] = {
         "True, False, the name of a score or a function",
     ),
     "corrected": (is_bool, "True or False"),
+    "coarse_first": (is_bool, "True or False"),
+    "widen": (
+        lambda value: isinstance(value, (list, tuple)),
+        "a list of parameters of the grid",
+    ),
+    "checkpoint": (
+        lambda value: value is None or isinstance(value, (str, PathLike)),
+        "None or the path of a file",
+    ),
     "return_train_score": (is_bool, "True or False"),
 }
 
@@ -55,6 +67,14 @@ def check_search(search: Any, candidates: Sequence[Mapping[str, Any]]) -> None:
         )
     if search.gram_budget is not None:
         parse_budget(search.gram_budget)
+    parse_time(search.time_budget)
+    if search.checkpoint is not None and not Path(search.checkpoint).absolute().parent.is_dir():
+        raise ValueError(
+            f"checkpoint must be the path of a file in a folder that exists; got "
+            f"{search.checkpoint!r}."
+        )
+    if search.widen:
+        _check_axes(search, candidates)
     # The grid may provide the machine.
     machine = unwrap(search.estimator, placeholder=True).machine
     if is_absent(machine):
@@ -69,6 +89,18 @@ def check_search(search: Any, candidates: Sequence[Mapping[str, Any]]) -> None:
         search.refit is False or callable(search.refit) or search.refit in scorers
     ):
         raise ValueError(several_scores(scorers, search.refit))
+
+
+def _check_axes(search: Any, candidates: Sequence[Mapping[str, Any]]) -> None:
+    """Raise an error unless every axis that is to be widened can be."""
+    grid = search.param_grid
+    if not isinstance(grid, Mapping) and not (isinstance(grid, list) and len(grid) == 1):
+        raise ValueError("widen needs a param_grid that is a single dict of lists.")
+    for name in search.widen:
+        if not all(is_positive(params.get(name)) for params in candidates):
+            raise ValueError(
+                f"widen names {name!r}, so param_grid must have a list of positive numbers for it."
+            )
 
 
 def several_scores(names: Iterable[str], refit: Any) -> str:

@@ -10,12 +10,12 @@ import numpy as np
 
 from .._typing import Rows
 from ..methods import predicts
-from .count_scores import accuracy, count_score, only_errors
 from .draw_scores import CountedErrors, DrawScores
 from .drawn import drawn_scores
 from .draws import repeat_selection
 from .intervals import interval_of_score, interval_of_share
 from .kept import BUDGET, Keeping, Kept
+from .label_scores import accuracy, count_score, only_errors
 
 if TYPE_CHECKING:
     from .work import Outcome, Work

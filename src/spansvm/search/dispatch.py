@@ -7,7 +7,7 @@ A worker is sent the rows and the parameters, never a Gram matrix.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from concurrent.futures import BrokenExecutor, CancelledError
 from typing import Any
 
@@ -37,12 +37,15 @@ def run(
     candidates: Sequence[Mapping[str, Any]],
     n_jobs: int | None,
     pre_dispatch: Any = "2*n_jobs",
+    done: Set[int] = frozenset(),
 ) -> Iterator[tuple[int, int, Outcome]]:
     """Yield candidate, split and outcome for all of them, as each becomes known.
 
-    `pre_dispatch` is how many chains joblib takes at once.
+    `pre_dispatch` is how many chains joblib takes at once.  Chains of which all candidates are
+    `done` are left out; those with others begin at their start, so that results do not depend on
+    what is done.
     """
-    waiting = plan(work, candidates)
+    waiting = [chain for chain in plan(work, candidates) if set(chain.indices) - done]
     if joblib.effective_n_jobs(n_jobs) == 1:
         for chain in waiting:
             for index, outcome in zip(chain.indices, evaluate(work, X, y, chain), strict=True):
@@ -62,7 +65,7 @@ def run(
                 f"A worker was lost ({type(error).__name__}); resubmitting {len(waiting)} chains "
                 "of candidates.",
                 RuntimeWarning,
-                stacklevel=4,
+                stacklevel=6,
             )
 
 

@@ -21,9 +21,8 @@ from scipy import sparse
 from scipy.stats import rankdata
 
 from .._typing import Array, Mask, Rows
-from .count_scores import CountScore, accuracy
 from .kept import Replayed
-from .label_scores import LabelScore
+from .label_scores import CountScore, LabelScore, accuracy
 
 __all__ = [
     "AnyScorer",

@@ -11,7 +11,6 @@ from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.metrics._scorer import _BaseScorer
 
 from .._typing import Array, Rows
-from .count_scores import accuracy, count_score
 from .draw_scores import (
     AnyScorer,
     ConfusedLabels,
@@ -22,7 +21,7 @@ from .draw_scores import (
 )
 from .fit_arguments import has_rows, take_rows
 from .kept import Kept, Replayed
-from .label_scores import label_score
+from .label_scores import accuracy, count_score, label_score
 
 __all__ = ["drawn_scores"]
 

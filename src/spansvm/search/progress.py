@@ -1,7 +1,7 @@
 """Progress of a search: candidates done, the best score so far, the time left.
 
-A bar on a terminal; elsewhere, as in the log of a batch job, a line now and then and one at the
-end.
+A bar on a terminal, if rich is installed; elsewhere, as in the log of a batch job, a line now and
+then and one at the end.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ import time
 from collections import defaultdict, deque
 from collections.abc import Callable
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 import numpy as np
-from rich.console import Console
-from rich.progress import TimeElapsedColumn
 
-from ..bars import progress_bar
 from .forecast import Forecast
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 __all__ = ["SearchProgress", "duration"]
 
@@ -69,25 +70,17 @@ class SearchProgress:
         self._costs = forecast.costs if forecast is not None and known else np.ones(n_candidates)
         self._expected = forecast.seconds if forecast is not None and known else None
         self._cost_done, self._cost = 0.0, float(self._costs.sum())
-        console = Console(stderr=True)
-        self._as_bar = shown and (console.is_terminal or console.is_jupyter)
-        self._bar = progress_bar(
-            "{task.fields[done]}",
-            "best {task.fields[best]}",
-            TimeElapsedColumn(),
-            "left",
-            console=console,
-            shown=self._as_bar,
-            seconds_left=self.seconds_left,
-        )
-        self._task = self._bar.add_task(
-            "searching", total=n_candidates * n_splits, best="-", done=self._done_in_words
-        )
+        self._bar = _bar(self.seconds_left) if shown else None
+        if self._bar is not None:
+            self._task = self._bar.add_task(
+                "searching", total=n_candidates * n_splits, best="-", done=self._done_in_words
+            )
         self._pulse = Heartbeat(_FIRST_LINE, _BETWEEN_LINES, self._tell_if_silent)
 
     def __enter__(self) -> SearchProgress:
-        self._bar.start()
-        if self._shown and not self._as_bar:
+        if self._bar is not None:
+            self._bar.start()
+        elif self._shown:
             self._pulse.start()
         return self
 
@@ -98,8 +91,9 @@ class SearchProgress:
         trace: TracebackType | None,
     ) -> None:
         self._pulse.stop()
-        self._bar.stop()
-        if self._shown and not self._as_bar:
+        if self._bar is not None:
+            self._bar.stop()
+        elif self._shown:
             self._tell()
 
     def extend(self, n_candidates: int) -> None:
@@ -110,7 +104,9 @@ class SearchProgress:
         self._costs = np.append(self._costs, more)
         self._cost += float(more.sum())
         self._total += n_candidates
-        self._bar.update(self._task, total=self._total * self._n_splits, done=self._done_in_words)
+        if self._bar is not None:
+            total = self._total * self._n_splits
+            self._bar.update(self._task, total=total, done=self._done_in_words)
 
     def advance(self, candidate: int, score: float) -> None:
         """Record one more fit of a candidate, with its score (NaN if it failed)."""
@@ -125,7 +121,7 @@ class SearchProgress:
         self._cost_done += float(self._costs[candidate]) / self._n_splits
         self._latest = time.monotonic()
         self._times.append(self._latest)
-        if self._as_bar:
+        if self._bar is not None:
             self._bar.update(
                 self._task, advance=1, best=self._best_in_words, done=self._done_in_words
             )
@@ -177,6 +173,22 @@ class SearchProgress:
         if left is not None and self._complete < self._total:
             text += f", about {duration(left)} left"
         print(text, file=sys.stderr, flush=True)
+
+
+def _bar(seconds_left: Callable[[], float | None]) -> Progress | None:
+    """A bar for standard error; None if that is no terminal, or rich is not installed."""
+    try:
+        from rich.console import Console
+        from rich.progress import TimeElapsedColumn
+
+        from ..bars import progress_bar
+    except ImportError:
+        return None
+    console = Console(stderr=True)
+    if not (console.is_terminal or console.is_jupyter):
+        return None
+    columns = ("{task.fields[done]}", "best {task.fields[best]}", TimeElapsedColumn(), "left")
+    return progress_bar(*columns, console=console, shown=True, seconds_left=seconds_left)
 
 
 class Heartbeat:

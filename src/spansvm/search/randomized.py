@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ class SpanRandomizedSearch(BaseSearch):
     n_iter : int, default=10
         How many candidates are drawn.
     method, scoring, cv, refit, ties, n_jobs, verbose, pre_dispatch, error_score, \
-return_train_score, gram_budget, corrected
+return_train_score, gram_budget, corrected, time_budget, checkpoint
         As in :class:`~spansvm.SpanSearch`.  Candidates that are drawn have no neighbourhood on a
         grid: with ``ties="plateau"``, among equal scores the smallest hinge loss decides.
     random_state : int, RandomState or None, default=None
@@ -82,6 +83,8 @@ return_train_score, gram_budget, corrected
         return_train_score: bool = False,
         gram_budget: float | str | None = None,
         corrected: bool = True,
+        time_budget: float | str | None = None,
+        checkpoint: str | PathLike[str] | None = None,
     ) -> None:
         self.estimator = estimator
         self.param_distributions = param_distributions
@@ -99,6 +102,8 @@ return_train_score, gram_budget, corrected
         self.return_train_score = return_train_score
         self.gram_budget = gram_budget
         self.corrected = corrected
+        self.time_budget = time_budget
+        self.checkpoint = checkpoint
 
     def _list_candidates(self) -> list[dict[str, Any]]:
         if not isinstance(self.n_iter, Integral) or self.n_iter < 1:

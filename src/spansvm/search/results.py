@@ -16,7 +16,7 @@ from ..dual import advice_on_stops
 from .leaving import Leaving
 from .work import Outcome
 
-__all__ = ["report_early_stops", "report_failures", "results_table"]
+__all__ = ["evaluated", "report_early_stops", "report_failures", "results_table", "score_names"]
 
 
 def results_table(
@@ -34,7 +34,8 @@ def results_table(
     ----------
     candidates, outcomes
         Parameters, and their outcome on each split.  After an interrupted search some outcomes
-        are missing, and means are over the others.
+        are missing, and means are over the others.  A candidate without any was not evaluated: its
+        scores and times are NaN, and its rank is the last.
     names : sequence of str
         Names of the scores; ``["score"]`` if there is only one.
     leaving : Leaving
@@ -46,6 +47,9 @@ def results_table(
     """
     table: dict[str, Any] = {}
     n_splits = leaving.n_splits
+    unknown = dict.fromkeys(names, np.nan)
+    waiting = Outcome(unknown, {}, unknown, fit_time=np.nan, score_time=np.nan)
+    outcomes = [own or dict.fromkeys(range(n_splits), waiting) for own in outcomes]
 
     def numbers(name: str) -> Array:
         """One number per outcome; for missing ones the mean of the others."""
@@ -80,6 +84,28 @@ def results_table(
         table[name] = mean if n_splits > 1 else mean.astype(np.intp)
     table["converged"] = numbers("converged").all(axis=1)
     return table
+
+
+def score_names(outcomes: Sequence[Mapping[int, Outcome]]) -> list[str]:
+    """The names of the scores that outcomes have."""
+    every = (outcome for own in outcomes for outcome in own.values())
+    return list(dict.fromkeys(name for outcome in every for name in outcome.scores))
+
+
+def evaluated(search: Any) -> tuple[Mapping[str, Any], int | None]:
+    """``cv_results_`` and ``best_index_`` of the candidates that were evaluated.
+
+    All of them, unless the search was stopped; no index if none is selected.
+    """
+    results, best = search.cv_results_, getattr(search, "best_index_", None)
+    n_candidates = len(results["params"])
+    # Other searches, whose table may have no times, evaluate all.
+    rows = np.flatnonzero(~np.isnan(results.get("mean_fit_time", np.zeros(n_candidates))))
+    if rows.size == n_candidates:
+        return results, best
+    found = {name: column[rows] for name, column in results.items() if name != "params"}
+    found["params"] = [results["params"][row] for row in rows]
+    return found, None if best is None else int(np.searchsorted(rows, best))
 
 
 def _put_scores(

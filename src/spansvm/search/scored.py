@@ -13,10 +13,10 @@ import numpy as np
 
 from .._typing import Array, Mask, Rows
 from ..left_out import LeftOutClasses
-from .count_scores import only_errors
 from .drawn import drawn_scores
 from .fit_arguments import has_rows, take_rows
 from .kept import Keeping, Kept, Recorder, keep_errors, keep_responses
+from .label_scores import only_errors
 from .responses import LeftOutClassifier
 from .standard_errors import StandardErrors
 from .trained import Trained

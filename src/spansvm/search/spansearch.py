@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -67,7 +69,7 @@ class SpanSearch(BaseSearch):
         How many chains of candidates run at a time, in threads unless
         :func:`joblib.parallel_config` says otherwise.  Results do not depend on it.
     verbose : int, default=0
-        1 shows a progress bar or, without a terminal, a line every half minute.
+        1 shows a progress bar or, without a terminal or rich, a line every half minute.
     pre_dispatch : int or str, default="2*n_jobs"
         How many chains of candidates joblib takes at once.
     error_score : "raise" or float, default=numpy.nan
@@ -82,6 +84,23 @@ class SpanSearch(BaseSearch):
     corrected : bool, default=True
         Whether to keep what `corrected_score_` needs: the left-out predictions of all candidates,
         an eighth of a byte per row and candidate for accuracy, up to 256 MiB for other scores.
+    time_budget : float or str, optional
+        Time for the evaluation of candidates, in seconds or as ``"2 min"``, ``"1h"``.  When it is
+        over, the search ends after the candidate under way (but not before the first), selects
+        among the finished ones and warns with a SearchStoppedWarning.  The last training comes on
+        top.
+    checkpoint : str or path, optional
+        A file for a search that does not finish, by its `time_budget` or Ctrl-C: the outcomes of
+        its finished candidates.  If the file exists, ``fit`` takes them over and evaluates the
+        others, with the results of a search that was never stopped; it is an error if it comes
+        from other data or other parameters.  A search that finishes deletes it.
+    coarse_first : bool, default=False
+        Whether candidates come in stages, those of a coarse grid first, so that a search that is
+        stopped has tried values from all over it.  Costs some time, as neighbours are farther
+        apart.
+    widen : list of str, default=()
+        Parameters with positive values whose axis gets two more values, in steps of the same
+        factor, on the side where the selected candidate is at its end; once.
 
     Attributes
     ----------
@@ -95,7 +114,8 @@ class SpanSearch(BaseSearch):
         ``loo_hinge`` (hinge loss of the left-out predictions), ``n_in_bound``, ``n_bounded``,
         ``n_empty`` (numbers of in-bound and bounded support vectors, and of those with empty
         Lambda_p; summed over pairs of classes, averaged over folds) and ``converged``, False if
-        the training stopped early (`max_iter`), which is warned of.
+        the training stopped early (`max_iter`), which is warned of.  Candidates that were not
+        evaluated, as the search was stopped, have NaN as scores and times, and the last rank.
     best_index_, best_params_, best_score_
         The selected candidate.  Not set if `refit` is False and there are several scores.
     corrected_score_ : float
@@ -116,6 +136,13 @@ class SpanSearch(BaseSearch):
     n_groups_ : int or None
         Number of groups that were left out one at a time; None for single rows and folds.
     multimetric_ : bool
+    stopped_ : str or None
+        Why the search ended before all candidates were evaluated: ``"budget"`` or, after Ctrl-C,
+        ``"interrupted"``; None if it did not.
+    n_resumed_ : int
+        Number of candidates that were taken over from a checkpoint.
+    widened_ : list of spansvm.search.stages.Widened
+        The axes that were widened.
     search_time_ : float
         Seconds, by the clock, until a candidate was selected.
     refit_time_ : float
@@ -155,7 +182,8 @@ class SpanSearch(BaseSearch):
     ``fit``, and whole groups are left out.  They are predicted, but left out exactly if they are
     large or the prediction is doubtful.
 
-    After Ctrl-C, ``cv_results_`` and ``best_params_`` cover the finished candidates and folds.
+    After Ctrl-C, which ``fit`` passes on as a KeyboardInterrupt, ``cv_results_`` and
+    ``best_params_`` cover the finished candidates and folds, and the `checkpoint` is written.
 
     Examples
     --------
@@ -189,6 +217,10 @@ class SpanSearch(BaseSearch):
         return_train_score: bool = False,
         gram_budget: float | str | None = None,
         corrected: bool = True,
+        time_budget: float | str | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        coarse_first: bool = False,
+        widen: Sequence[str] = (),
     ) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
@@ -204,6 +236,10 @@ class SpanSearch(BaseSearch):
         self.return_train_score = return_train_score
         self.gram_budget = gram_budget
         self.corrected = corrected
+        self.time_budget = time_budget
+        self.checkpoint = checkpoint
+        self.coarse_first = coarse_first
+        self.widen = widen
 
     def _list_candidates(self) -> list[dict[str, Any]]:
         return list_candidates(self.param_grid)

@@ -31,6 +31,7 @@ from ..search.candidates import candidate_estimator
 from ..search.composite import unwrap
 from ..search.kept import Replayed
 from ..search.responses import LeftOutClassifier
+from ..search.results import evaluated
 from ..svc import SpanSVC
 from ..weighting import SigmoidWeighting
 from .folds import folds_of
@@ -328,7 +329,7 @@ def unweighted_candidates(search: Any) -> list[dict[str, Any]]:
     prefix = unwrap(search.estimator).prefix
     of_weighting = f"{prefix}weighting"
     found: dict[str, dict[str, Any]] = {}
-    for params in search.cv_results_["params"]:
+    for params in evaluated(search)[0]["params"]:
         machine = unwrap(candidate_estimator(search.estimator, params)).machine
         weighting = getattr(machine, "weighting", None)
         if isinstance(weighting, SigmoidWeighting):

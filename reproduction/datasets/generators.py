@@ -10,7 +10,7 @@ from collections.abc import Collection
 
 import numpy as np
 
-from .._typing import Array
+from spansvm._typing import Array
 
 __all__ = ["ringnorm", "twonorm", "waveform"]
 

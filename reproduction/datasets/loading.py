@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from .._typing import Array
+from spansvm._typing import Array
+
 from .catalogue import DESCRIPTIONS, Description
 from .files import DataSetError, PublishedFile, download, find, read_content
 from .reading import POOLS, SPLITS, Contents, Parts, Rows, feature_names
@@ -234,8 +235,8 @@ def _place(description: Description, file: PublishedFile) -> tuple[PublishedFile
     if found is None:
         name = description.name
         advice = file.by_hand or (
-            f"`spansvm datasets --fetch {name}`, or spansvm.datasets.fetch({name!r}), downloads it "
-            f"from its publisher; or set SPANSVM_DATA to a folder that holds {file.path}."
+            f"`python -m reproduction.datasets --fetch {name}` downloads it from its publisher; or "
+            f"set SPANSVM_DATA to a folder that holds {file.path}."
         )
         raise DataSetError(f"{name} is not on this machine: {file.path} is missing. {advice}")
     return found

@@ -1,9 +1,9 @@
 """The paper's 14 data sets: sizes, origin, licence, files, and peculiarities.
 
 They are in the order of the paper's table, with its sizes where these are possible.  Checksums
-are defined by :class:`~spansvm.datasets.files.PublishedFile`.  The archives of the IDA benchmark
-have none, as they were packed by hand from its files; the numbers of rows, features and labels of
-every data set are also checked when it is read.
+are defined by :class:`~reproduction.datasets.files.PublishedFile`.  The archives of the IDA
+benchmark have none, as they were packed by hand from its files; the numbers of rows, features and
+labels of every data set are also checked when it is read.
 """
 
 from __future__ import annotations

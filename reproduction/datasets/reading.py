@@ -22,7 +22,7 @@ from itertools import product
 import numpy as np
 from sklearn.datasets import load_svmlight_file
 
-from .._typing import Array
+from spansvm._typing import Array
 
 __all__ = [
     "POOLS",

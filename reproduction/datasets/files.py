@@ -24,8 +24,8 @@ from urllib.parse import urlsplit
 from rich.console import Console
 from rich.progress import DownloadColumn, Progress, TaskID
 
-from ..bars import progress_bar
-from ..errors import MissingPackageError, UserError, require
+from spansvm.bars import progress_bar
+from spansvm.errors import MissingPackageError, UserError, require
 
 __all__ = ["DataSetError", "PublishedFile", "cache_folder", "download", "find", "read_content"]
 
@@ -87,7 +87,7 @@ def cache_folder() -> Path | None:
     """
     chosen = os.environ.get("SPANSVM_CACHE")
     try:
-        return Path(chosen or require("pooch", "data").os_cache("spansvm"))
+        return Path(chosen or require("pooch", "reproduction").os_cache("spansvm"))
     except MissingPackageError:
         return None
 
@@ -207,7 +207,7 @@ class _GivenUpError(Exception):
 
 
 def _fetch(file: PublishedFile) -> Path:
-    pooch, requests = require("pooch", "data"), require("requests", "data")
+    pooch, requests = require("pooch", "reproduction"), require("requests", "reproduction")
     path = (cache_folder() or Path()) / file.packed_path  # with pooch there is a cache
     # Under another name, as pooch does not replace a file without a checksum; its checksum would
     # be of the bytes sent, while ours is of the content.

@@ -1,7 +1,13 @@
-"""A tour on data that comes with scikit-learn: ``python -m spansvm.demo``."""
+"""A tour on data that comes with scikit-learn: every estimate for one model, then a tuned one.
+
+The second part is the command ``spansvm demo``, which takes the arguments.
+
+    python examples/demo.py [--out FOLDER] [--force]
+"""
 
 from __future__ import annotations
 
+import sys
 import textwrap
 import time
 from collections.abc import Callable
@@ -13,14 +19,9 @@ from sklearn.model_selection import GridSearchCV, LeaveOneOut, cross_val_predict
 from sklearn.preprocessing import minmax_scale
 from sklearn.svm import SVC
 
-from ._typing import Array
-from .analysis import analyze
-from .loo import exact_loo
-from .search import SpanSearch
-from .svc import SpanSVC
-from .weighting import PAPER_CLASS_WEIGHTS, ClassWeighting
-
-__all__ = ["main"]
+from spansvm import ClassWeighting, SpanSearch, SpanSVC, analyze, exact_loo
+from spansvm.cli import app, run
+from spansvm.weighting import PAPER_CLASS_WEIGHTS
 
 _COST_OF_A_MISSED_TUMOUR = 3.0
 
@@ -81,7 +82,7 @@ def main() -> None:
     _search(X, y)
 
 
-def _search(X: Array, y: np.ndarray) -> None:
+def _search(X: np.ndarray, y: np.ndarray) -> None:
     """Search the class weights instead of guessing them."""
     grid = dict.fromkeys(("weighting__positive", "weighting__negative"), PAPER_CLASS_WEIGHTS)
     model = SpanSVC(gamma=0.5, weighting=ClassWeighting())
@@ -128,3 +129,4 @@ def _warm_up() -> None:
 
 if __name__ == "__main__":
     main()
+    run(app, "spansvm", ["demo", *sys.argv[1:]])

@@ -1,29 +1,43 @@
-"""``spansvm datasets``: lists the data sets, where their files are, and downloads them."""
+"""``python -m reproduction.datasets``: lists the data sets and where they are; downloads them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+import sys
+from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
 
-from .options import Debug
+from spansvm.cli import run
+from spansvm.cli.options import Debug
 
-if TYPE_CHECKING:
-    from rich.console import Console
+from . import DataSetError, describe, locate, names
+from . import fetch as download
 
-__all__ = ["HELP", "datasets"]
+__all__ = ["app"]
 
-HELP = (
+_COMMAND = "python -m reproduction.datasets"
+
+_HELP = (
     "List the paper's data sets and where their files are, or download some.\n\n"
     "Files are looked up in the folder named by SPANSVM_DATA, then in the cache "
     "(SPANSVM_CACHE).\n\n"
     "\b\n"
-    "  spansvm datasets\n"
-    "  spansvm datasets adult\n"
-    "  spansvm datasets --fetch adult --fetch splice"
+    f"  {_COMMAND}\n"
+    f"  {_COMMAND} adult\n"
+    f"  {_COMMAND} --fetch adult --fetch splice"
+)
+
+app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
+@app.command(help=_HELP)
 def datasets(
     chosen: Annotated[
         list[str] | None, typer.Argument(metavar="[NAME]...", help="Show the details of these.")
@@ -35,12 +49,7 @@ def datasets(
     force: Annotated[bool, typer.Option("--force", help="Download again even if present.")] = False,
     debug: Debug = False,
 ) -> None:
-    """See HELP."""
-    from rich.console import Console
-
-    from ..datasets import DataSetError, describe, names
-    from ..datasets import fetch as download
-
+    """List, describe or download data sets."""
     console = Console()
     wanted = list(names()) if fetch and "all" in fetch else fetch or []
     for name in [*wanted, *(chosen or [])]:
@@ -64,8 +73,6 @@ def datasets(
 
 
 def _where(name: str) -> str:
-    from ..datasets import locate
-
     places = list(locate(name).values())
     missing = sum(place is None for place in places)
     if missing:
@@ -74,10 +81,6 @@ def _where(name: str) -> str:
 
 
 def _list(console: Console) -> None:
-    from rich.table import Table
-
-    from ..datasets import describe, names
-
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("name", "training", "test", "features", "splits"):
         table.add_column(heading, justify="left" if heading == "name" else "right", no_wrap=True)
@@ -90,14 +93,10 @@ def _list(console: Console) -> None:
             splits[about.split_kind], _where(name),
         )  # fmt: skip
     console.print(table)
-    console.print("\n'spansvm datasets NAME' shows details, '--fetch NAME' downloads.")
+    console.print(f"\n'{_COMMAND} NAME' shows details, '--fetch NAME' downloads.")
 
 
 def _tell(name: str, console: Console) -> None:
-    from rich.padding import Padding
-
-    from ..datasets import describe
-
     about = describe(name)
     console.print(f"[bold]{about.title}[/bold] ({name})")
     lines = {
@@ -113,3 +112,7 @@ def _tell(name: str, console: Console) -> None:
     for label, text in lines.items():
         console.print(Padding(f"[dim]{label}:[/dim] {text}", (0, 0, 0, 2)), highlight=False)
     console.print()
+
+
+if __name__ == "__main__":
+    run(app, _COMMAND, sys.argv[1:])

@@ -1,28 +1,28 @@
-"""An unfinished search on disk: the outcomes of its finished candidates, for ``--resume``.
+"""An unfinished search on disk: the outcomes of its finished candidates, for later.
 
 A file of arrays and JSON, without pickle.  It also holds what decides the outcomes, the data and
-the options, so that those of another search are never taken over.
+the parameters, so that those of another search are never taken over.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import pickle
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from numbers import Number
 from pathlib import Path
+from types import NoneType
 from typing import Any
 from zipfile import BadZipFile
 
+import joblib
 import numpy as np
 
-from ..errors import UserError
-from ..search.kept import Kept
-from ..search.work import Outcome
+from .kept import Kept
+from .work import Outcome, Work
 
-__all__ = ["FILE", "Unfinished"]
-
-#: Name of the file in the folder of the results.
-FILE = "unfinished.npz"
+__all__ = ["Checkpoint", "decisive", "key_of"]
 
 #: The member that holds everything but arrays.
 _RECORD = "record"
@@ -30,26 +30,21 @@ _RECORD = "record"
 #: What an outcome needs no more once it is recorded: outcomes of folds are recorded one by one.
 _LEFT_OUT = ("folds", "exception", "error")
 
-Outcomes = Mapping[str, Mapping[int, Outcome]]
-
 
 @dataclass(frozen=True)
-class Unfinished:
+class Checkpoint:
     """A search that was stopped.
 
     Attributes
     ----------
     about : dict of str to str
-        What decides the outcomes, by the name of the option; the data by a fingerprint.
-    sizes : dict
-        How large the search is: what ``--sample`` and ``--components`` were, or what was chosen.
+        What decides the outcomes, by name.
     outcomes : dict
-        By candidate, as :func:`spansvm.cli.staged.key_of` writes it, and by fold.
+        By candidate, as :func:`key_of` writes it, and by split.
     """
 
-    about: dict[str, str]
-    sizes: dict[str, Any]
-    outcomes: Outcomes
+    about: Mapping[str, str]
+    outcomes: Mapping[str, Mapping[int, Outcome]]
 
     def write(self, path: Path) -> None:
         """Write it; candidates that failed are left out, to be tried again."""
@@ -62,20 +57,16 @@ class Unfinished:
                 str(split): _packed(outcome, f"{number}.{split}", arrays)
                 for split, outcome in own.items()
             }
-        record = {"about": self.about, "sizes": self.sizes, "outcomes": written}
+        record = {"about": dict(self.about), "outcomes": written}
         arrays[_RECORD] = np.frombuffer(json.dumps(record).encode(), dtype=np.uint8)
-        with path.open("wb") as stream:
+        unnamed = path.with_name(f"{path.name}.part")  # another one stays until this is complete
+        with unnamed.open("wb") as stream:
             np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]
+        unnamed.replace(path)
 
     @classmethod
-    def read(cls, folder: Path) -> Unfinished:
-        """What a folder holds; UserError if there is no unfinished search."""
-        path = folder / FILE
-        if not path.is_file():
-            raise UserError(
-                f"There is no unfinished search in {folder}; leave --resume out, or pass the --out "
-                "of the search that was stopped."
-            )
+    def read(cls, path: Path) -> Checkpoint:
+        """What a file holds; ValueError if that is no checkpoint."""
         try:
             with path.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
                 record = json.loads(arrays[_RECORD].tobytes())
@@ -83,27 +74,56 @@ class Unfinished:
                     key: {int(split): _unpacked(one, arrays) for split, one in own.items()}
                     for key, own in record["outcomes"].items()
                 }
-            return cls(record["about"], record["sizes"], outcomes)
+            return cls(dict(record["about"]), outcomes)
         except (OSError, BadZipFile, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise UserError(
-                f"{path} is damaged; leave --resume out, and pass --force to begin anew."
+            raise ValueError(
+                f"The checkpoint {path} cannot be read; delete it to begin anew."
             ) from error
 
-    def check(self, about: Mapping[str, str], folder: Path) -> None:
-        """UserError if another search is to be resumed."""
-        for name, value in about.items():
-            if self.about.get(name) == value:
-                continue
-            what = "with other data" if name == "data" else f"with another {name}"
-            raise UserError(
-                f"The unfinished search in {folder} was {what}; repeat its command with --resume "
-                "at the end, or leave --resume out and pass --force to begin anew."
-            )
+    def difference(self, about: Mapping[str, str]) -> str | None:
+        """What is different in another search; None if it is the same."""
+        return next((name for name, one in about.items() if self.about.get(name) != one), None)
+
+
+def decisive(
+    work: Work, X: Any, y: np.ndarray, candidates: Sequence[Mapping[str, Any]]
+) -> dict[str, str]:
+    """What decides the outcomes of a search, by name, as checksums."""
+    parts = {
+        "data": (X, y, work.params),
+        "estimator": work.estimator,
+        "method": work.method,
+        "cv": work.leaving,
+        "grid": [key_of(params) for params in candidates],
+        "scoring": (work.scorers, work.score_params, work.train_scores, work.keeping),
+        "gram_budget": work.gram_budget,
+    }
+    try:
+        return {name: str(joblib.hash(part)) for name, part in parts.items()}
+    except (pickle.PicklingError, TypeError, AttributeError) as error:
+        raise TypeError(
+            "A search with a checkpoint needs an estimator, data and scorers that can be pickled, "
+            f"to recognise them later: {error}"
+        ) from error
+
+
+def key_of(params: Mapping[str, Any]) -> str:
+    """A candidate as text that is the same for the same values."""
+    return repr(sorted((name, _plain(value)) for name, value in params.items()))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return sorted((repr(_plain(key)), _plain(one)) for key, one in value.items())
+    if isinstance(value, np.generic):
+        value = value.item()
+    # What is shown of other values need not be all of them.
+    return value if isinstance(value, (str, Number, NoneType)) else joblib.hash(value)
 
 
 def _packed(outcome: Outcome, name: str, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     """An outcome as JSON; its arrays go to `arrays`."""
-    packed: dict[str, Any] = {"arrays": {}}
+    packed: dict[str, Any] = {}
     for one in fields(outcome):
         value = getattr(outcome, one.name)
         if one.name in _LEFT_OUT or value is None:
@@ -115,9 +135,6 @@ def _packed(outcome: Outcome, name: str, arrays: dict[str, np.ndarray]) -> dict[
                 if array is not None:
                     arrays[f"{name}.kept.{part}"] = array
                     packed["kept"][part] = f"{name}.kept.{part}"
-        elif isinstance(value, np.ndarray):
-            arrays[f"{name}.{one.name}"] = value
-            packed["arrays"][one.name] = f"{name}.{one.name}"
         elif isinstance(value, Mapping):
             packed[one.name] = {key: float(item) for key, item in value.items()}
         else:
@@ -126,8 +143,7 @@ def _packed(outcome: Outcome, name: str, arrays: dict[str, np.ndarray]) -> dict[
 
 
 def _unpacked(packed: dict[str, Any], arrays: Mapping[str, np.ndarray]) -> Outcome:
-    values = {name: value for name, value in packed.items() if name not in ("arrays", "kept")}
-    values |= {name: arrays[place] for name, place in packed["arrays"].items()}
+    values = dict(packed)
     if "kept" in packed:
         parts = {name: arrays[place] for name, place in packed["kept"].items()}
         values["kept"] = Kept(parts.pop("wrong", None), parts)
