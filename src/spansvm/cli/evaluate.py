@@ -100,7 +100,7 @@ def _print(
     terminal: Terminal,
 ) -> None:  # fmt: skip
     from ..report.plain import number
-    from .test_rows import print_confusion
+    from .held_out import print_confusion
 
     def shown(share: float | None) -> str:
         return number(share) if share is None else f"{share:.4f}"

@@ -9,10 +9,10 @@ from ..report.plain import words
 from ..search.progress import duration
 from ..tables import Table
 from .grids import SearchPlan, own_name
+from .request import TuneRequest
 from .searching import Searched
 from .staged import BUDGET, Stages, Widened
 from .terminal import Terminal
-from .tune import TuneRequest
 
 __all__ = ["gather_facts", "tell_facts"]
 

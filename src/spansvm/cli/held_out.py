@@ -13,6 +13,7 @@ from sklearn.metrics import confusion_matrix, log_loss, roc_auc_score
 from ..errors import UserError
 from ..models import load_model
 from ..report.loo_figures import wilson
+from ..report.plain import cut
 from ..tables import FileOptions, Schema, Table, check_predictable, read_for_prediction
 from .terminal import Terminal
 from .tuned_files import MODEL
@@ -23,6 +24,7 @@ __all__ = [
     "held_out_figures",
     "load",
     "model_file",
+    "print_confusion",
     "read_labelled",
     "read_rows",
 ]
@@ -185,3 +187,12 @@ def _score(scorer: Any, model: Any, X: Any, labels: np.ndarray) -> float | None:
         except ValueError:
             return None
     return value if np.isfinite(value) else None
+
+
+def print_confusion(test: HeldOut, terminal: Terminal) -> None:
+    """Print the labels of the rows against the predictions."""
+    terminal.table(
+        {"label": "left", **{f"predicted {cut(label)}": "right" for label in test.classes}},
+        [[cut(label), *counts] for label, counts in zip(test.classes, test.confusion, strict=True)],
+        f"Confusion matrix for {test.source}:",
+    )

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..tables import Table
 from .grids import STEP
-from .tune import TuneRequest
+from .request import TuneRequest
 
 __all__ = ["code_of_arguments", "code_of_reading"]
 

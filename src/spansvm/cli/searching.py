@@ -17,12 +17,12 @@ from ..tables import Table
 from .expectation import COMPONENTS, Quicker, tell_what_it_takes
 from .grids import SearchPlan
 from .method_choice import choose_folds
+from .request import TuneRequest
 from .sizing import ALL, FEW_ROWS, Size, choose_size, parse_sample, parse_time
 from .smaller import Sample, approximated, draw_sample, fewest_rows
 from .staged import StagedSearch, Stages
 from .terminal import Terminal, without_traceback
 from .training_record import fingerprint
-from .tune import TuneRequest
 from .unfinished import Unfinished
 
 __all__ = ["Searched", "Searcher"]

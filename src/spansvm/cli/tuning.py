@@ -22,12 +22,12 @@ from .grids import plan_search, spread_of
 from .held_out import HeldOut, held_out_figures, read_labelled
 from .method_choice import choose_folds, choose_method, choose_scorers
 from .rebuilding import code_of_arguments, code_of_reading
+from .request import TuneRequest
 from .searching import Searched, Searcher
 from .smaller import coarser
 from .staged import INTERRUPTED
 from .terminal import PartialResults, Terminal
 from .training_record import TrainingRecord, fingerprint
-from .tune import TuneRequest
 from .tuned_files import FILES, write_files
 from .tuning_summary import describe_setting, print_summary, summary_as_json
 from .unfinished import FILE, Unfinished

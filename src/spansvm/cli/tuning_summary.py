@@ -12,9 +12,8 @@ from ..report.naming import name_parameters
 from ..report.plain import cut, percent, plain, words
 from ..search.grid import EQUAL_SCORES
 from .grids import own_name
-from .held_out import HeldOut
+from .held_out import HeldOut, print_confusion
 from .terminal import Terminal
-from .test_rows import print_confusion
 
 __all__ = ["describe_setting", "error_in_words", "print_summary", "summary_as_json"]
 

@@ -16,6 +16,7 @@ import sklearn
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from .. import __version__
 from .._validation import n_rows
 from ..search.composite import unwrap
 from ..svc import SpanSVC
@@ -326,8 +327,6 @@ def _feature_names(X: Any, given: Sequence[str] | None, *, readable: bool) -> li
 
 
 def _versions() -> dict[str, str]:
-    from .. import __version__
-
     return {
         "spansvm": __version__,
         "Python": platform.python_version(),
