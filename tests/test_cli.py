@@ -19,10 +19,11 @@ from spansvm.cli import options, tune
 from spansvm.cli.grids import KERNEL_NAMES, SEARCHES
 from spansvm.cli.training_record import TrainingRecord
 from spansvm.models import load_model, save_model
-from spansvm.report.loo_figures import wilson
 from spansvm.tables import IMPUTATIONS, SCALINGS
 from spansvm.tables.formats import FORMATS
 from spansvm.tables.roles import MISSING_TARGETS
+
+from .problems import reference_wilson
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
@@ -87,7 +88,7 @@ def test_the_printed_error_of_one_candidate_is_its_own_with_its_interval(run):
     _, out, err = run(f"tune data.csv {FEW} --search one.yaml")
     model = load_model("data-tuned/model.skops").model
     n_errors = round(model[-1].loo_error_ * 120)
-    low, high = (f"{100 * end:.1f}%" for end in wilson(n_errors, 120))
+    low, high = (f"{100 * end:.1f}%" for end in reference_wilson(n_errors, 120))
     assert f"({n_errors} of 120 rows; 95% CI {low} to {high})" in out
     assert "corrected" not in out + err
     assert "best of" not in out + err

@@ -16,8 +16,8 @@ from spansvm import ClassWeighting, SpanSearch, SpanSVC, exact_loo
 from spansvm.report import Report, render_html
 from spansvm.report.cautions import Duplicates
 from spansvm.report.headline import frequencies
-from spansvm.report.loo_figures import wilson
 from spansvm.report.plain import percent
+from spansvm.search.intervals import wilson_interval
 from spansvm.studies.association import explained_share
 
 pytest.importorskip("jinja2", reason="jinja2 is not installed")
@@ -465,6 +465,7 @@ def test_how_the_search_was_made_is_said_once_and_a_partial_result_first(cancer)
         "rows": {"n_rows": 285, "n_without_label": 3},
     }
     notes = [f"Partial: {stopped}", widened, "Something else."]
+    facts["notes"] = notes[:2]
     _, report = reported(*cancer, {"C": [1.0, 10.0]}, facts=facts, notes=notes)
     page = render_html(report)
     assert page.index(stopped) < page.index('class="setting"')
@@ -515,5 +516,5 @@ def test_the_error_of_a_machine_without_in_bound_vectors_is_exact_too():
 
 
 def test_the_end_of_an_interval_above_zero_does_not_look_like_zero():
-    assert [percent(end) for end in wilson(0, 8124)] == ["0.0%", "0.05%"]
+    assert [percent(end) for end in wilson_interval(0.0, 8124)] == ["0.0%", "0.05%"]
     assert percent(0.0005) == "0.1%"

@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ._typing import Array, Mask, Rows
 from .blas import one_blas_thread
-from .groups import Removed, Remover
+from .groups import Remover
 from .left_out import (
     LeftOutClasses,
     StoredValues,
@@ -182,7 +182,9 @@ def _values(
                     continue
                 kernel = grams.whole.block(where, grams.places[column][removed.rows])
                 values[:, column] = removed.values(plain[rows, column], kernel)
-                shift[column] = _shift(remover, removed, local[column, rows], values[:, column])
+                own = local[column, rows]
+                inside = own >= 0
+                shift[column] = remover.shift(removed, own[inside], values[inside, column])
                 gaps.append(removed.gap)
             found.append((values, shift))
     loose = int((np.array(gaps) > LOOSE).sum())
@@ -194,9 +196,3 @@ def _values(
             stacklevel=4,
         )
     return found
-
-
-def _shift(remover: Remover, removed: Removed, members: Rows, values: Array) -> float:
-    """:meth:`Remover.shift`, with -1 for rows that are not in the machine."""
-    own = members >= 0
-    return remover.shift(removed, members[own], values[own])

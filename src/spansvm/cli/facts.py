@@ -87,11 +87,11 @@ def gather_facts(
 def tell_facts(facts: dict[str, Any], terminal: Terminal) -> None:
     """Note what happened during the search."""
     for one in facts["widened"]:
-        terminal.note(one["in_words"])
+        terminal.note(one["in_words"], fact=True)
     if facts["resumed"]:
         terminal.note(f"{facts['resumed']} candidates were taken over from the unfinished search.")
     if facts["stopped"] is not None:
-        terminal.note(f"Partial: {facts['stopped']['in_words']}")
+        terminal.note(f"Partial: {facts['stopped']['in_words']}", fact=True)
 
 
 def _widened(one: Widened) -> str:

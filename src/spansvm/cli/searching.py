@@ -113,7 +113,7 @@ class Searcher:
         table = self.table if sample is None else sample.table
         plan = approximated(self.plan, size.components, table.n_rows, self.request.seed)
         search = self._search_on(table, plan)
-        about = self._about(table, plan)
+        about = self._about(search, table, plan)
         if before is not None:
             before.check(about, self.request.out)
         n_candidates = plan.n_candidates
@@ -202,13 +202,13 @@ class Searcher:
         search.terminal = self.terminal
         return search
 
-    def _about(self, table: Table, plan: SearchPlan) -> dict[str, str]:
+    def _about(self, search: StagedSearch, table: Table, plan: SearchPlan) -> dict[str, str]:
         """What decides the outcomes of candidates; the candidates themselves are compared later."""
         request = self.request
         return {
             "data": fingerprint(table, with_roles=True),
             "--method": self.method,
-            "--cv": str(choose_folds(self.method, table, request.seed, request.cv)),
+            "--cv": str(search.cv),
             "--scoring": str(request.scoring),
             "--scale": request.scale,
             "--impute": str(request.impute),

@@ -85,7 +85,8 @@ def draw_sample(
         "selected model is then trained on all rows."
     )
     terminal.note(
-        f"{drawn} Figures are those of a model trained on the sample, unless they say all rows."
+        f"{drawn} Figures are those of a model trained on the sample, unless they say all rows.",
+        fact=bool(why),
     )
     return sample
 

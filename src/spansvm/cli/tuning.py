@@ -55,7 +55,7 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
     )  # fmt: skip
     plan = coarser(plan, request.candidates, terminal)
     if plan.why:
-        terminal.note(plan.why)
+        terminal.note(plan.why, fact=True)
     method = choose_method(request.method, request.cv, table, terminal)
     if request.sample is None:
         choose_folds(method, table, request.seed, request.cv)  # it may refuse
@@ -182,5 +182,5 @@ def _report(
         test=None if test is None else asdict(test),
         notes=terminal.told,
         trained=trained,
-        facts=facts,
+        facts={**facts, "notes": terminal.facts},
     )

@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..search.corrected import selecting_scorer
-from ..search.scoring import resolve_scorers
 from ..studies import (
     Comparison,
     Decisions,
@@ -27,7 +26,7 @@ from ..studies import (
 from ..studies.association import strongest
 from ..studies.columns import column_of
 from ..studies.influence import MOST_FEATURES
-from .plain import cut, number, percent
+from .plain import cut, number, percent, points
 from .searched import SearchedCandidates
 
 __all__ = ["Analyses", "describe_analyses"]
@@ -43,7 +42,6 @@ _MOST_OPTIMISM = 0.1
 #: second, a learning curve says nothing.
 _MANY, _MOSTLY = 0.05, 0.25
 
-_CHANCE = "Chance can explain the difference"
 _MEMORY = " As many rows are equal, part of that may be memory."
 
 _Found = TypeVar("_Found")
@@ -188,7 +186,7 @@ def _scorer(search: Any) -> Callable[..., Any] | None:
     name = selecting_scorer(search)
     if name == "accuracy":
         return None
-    return resolve_scorers(search.estimator, search.scoring).get(name)
+    return search.scorer_ if name == "score" else search.scorer_[name]
 
 
 def _permuted(subject: Subject) -> list[int]:
@@ -208,10 +206,10 @@ def _permuted(subject: Subject) -> list[int]:
 def _of_comparison(comparison: Comparison, searched: SearchedCandidates, repeated: bool) -> str:
     """How the selected model does against the best of the others."""
     if comparison.score is None:
-        text = _by_error(comparison)
+        text, differs = _by_error(comparison)
     else:
-        text = _by_score(comparison, searched.scoring)
-    if repeated and not text.startswith(_CHANCE):
+        text, differs = _by_score(comparison, searched.scoring)
+    if repeated and differs:
         text += _MEMORY
     if searched.n_compared > 1:
         text += (
@@ -223,41 +221,46 @@ def _of_comparison(comparison: Comparison, searched: SearchedCandidates, repeate
     return text.strip()
 
 
-def _by_error(comparison: Comparison) -> str:
+def _by_error(comparison: Comparison) -> tuple[str, bool]:
+    """The difference of the errors in words, and whether it is more than chance."""
     best = min(comparison.baselines, key=lambda one: one.error)
     difference = best.difference
     if not difference.clear:
-        return _no_difference(best.name, difference.value <= 0.0)
+        return _no_difference(best.name, difference.value <= 0.0), False
     low, high = sorted(100 * abs(end) for end in difference.interval)
     word = "fewer" if difference.value > 0.0 else "more"
     return (
         f"Of 100 left-out rows the selected model misclassifies {abs(100 * difference.value):.1f} "
         f"{word} than the strongest of these ({best.name}; 95% CI {low:.1f} to {high:.1f})."
-    )
+    ), True
 
 
-def _by_score(comparison: Comparison, name: str) -> str:
+def _by_score(comparison: Comparison, name: str) -> tuple[str, bool]:
+    """The same for the score."""
     scored = [
         (one.score_difference, one.score_interval, one.name)
         for one in comparison.baselines
         if one.score_difference is not None and one.score_interval is not None
     ]
     if not scored:
-        return ""
+        return "", True
     difference, interval, best = max(scored)
     if interval[0] <= 0.0 <= interval[1]:
-        return _no_difference(best, difference >= 0.0)
+        return _no_difference(best, difference >= 0.0), False
     low, high = sorted(abs(end) for end in interval)
     word = "lower" if difference > 0.0 else "higher"
     return (
         f"For left-out rows the {name} of the selected model is {number(abs(difference), 2)} "
         f"{word} than that of the strongest of these ({best}; 95% CI {number(low, 2)} to "
         f"{number(high, 2)})."
-    )
+    ), True
 
 
 def _no_difference(name: str, no_better: bool) -> str:
-    text = f"{_CHANCE} between the selected model and the strongest of these ({name})"
+    text = (
+        "Chance can explain the difference between the selected model and the strongest of these "
+        f"({name})"
+    )
     return text + (": the search found nothing better." if no_better else ".")
 
 
@@ -300,10 +303,10 @@ def _of_curve(curve: LearningCurve, mostly_equal: bool, corrected: bool) -> str:
     """What the curve means; `corrected`: whether its last error is, or need not be, corrected."""
     gain, half = curve.gain, curve.points[-2].n_rows
     low, high = gain.interval
-    interval = f"95% CI {_signed(-high)} to {_signed(-low)}"
+    interval = f"95% CI {points(-high)} to {points(-low)}"
     text = (
         f"From {half} to {curve.points[-1].n_rows} rows the error changed by "
-        f"{_signed(-gain.value)} percentage points ({interval})"
+        f"{points(-gain.value)} percentage points ({interval})"
     )
     if mostly_equal:
         return f"{text}. With so many equal rows, that does not tell whether more would help."
@@ -319,8 +322,3 @@ def _of_curve(curve: LearningCurve, mostly_equal: bool, corrected: bool) -> str:
             "all rows is not corrected for that."
         )
     return text
-
-
-def _signed(share: float) -> str:
-    text = f"{100 * share:+.1f}".replace("-", "\N{MINUS SIGN}")
-    return "0.0" if float(f"{100 * share:.1f}") == 0.0 else text

@@ -20,7 +20,13 @@ from .loo_figures import ClassFigures, LeaveOneOutFigures
 from .plain import percent
 from .searched import SearchedCandidates
 
-__all__ = ["Duplicates", "caution_of_labels", "count_duplicates", "find_cautions"]
+__all__ = [
+    "Duplicates",
+    "caution_of_labels",
+    "count_duplicates",
+    "find_cautions",
+    "suggested_scoring",
+]
 
 #: Copies are worth a caution from this share of the rows on.
 _MANY_COPIES = 0.01
@@ -33,6 +39,9 @@ _FEW_ROWS, _NOISY = 100, 0.75
 
 #: With fewer rows in a class, no score helps: there is too little to learn from.
 _FEW_IN_CLASS = 5
+
+#: A score that does not reward ignoring a rare class, as accuracy does.
+_FOR_RARE = "balanced_accuracy"
 
 
 @dataclass(frozen=True)
@@ -222,11 +231,23 @@ def _advice(one: ClassFigures, search: SearchedCandidates, figures: LeaveOneOutF
     """What might help a class that is not predicted, as a sentence with a place for "it"."""
     if one.n_rows < _FEW_IN_CLASS:
         return " There is little to learn from so few rows: add some, or leave {it} out."
-    if one.n_rows * len(figures.classes) > figures.n_rows / 2:
+    if not _rare(one, figures):
         return " The features may say little about {it}."
     if search.selects_by_error:
         return (
-            " Accuracy rewards ignoring such a rare class; a score such as balanced_accuracy does "
-            "not."
+            f" Accuracy rewards ignoring such a rare class; a score such as {_FOR_RARE} does not."
         )
     return ""
+
+
+def _rare(one: ClassFigures, figures: LeaveOneOutFigures) -> bool:
+    """Whether a class has less than half of its share of the rows."""
+    return one.n_rows * len(figures.classes) <= figures.n_rows / 2
+
+
+def suggested_scoring(search: SearchedCandidates, figures: LeaveOneOutFigures) -> str | None:
+    """A score that may help where a rare class is never predicted; None if there is none."""
+    ignored = [
+        one for one in figures.never_said if one.n_rows >= _FEW_IN_CLASS and _rare(one, figures)
+    ]
+    return _FOR_RARE if ignored and search.selects_by_error else None

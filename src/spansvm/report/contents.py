@@ -21,7 +21,13 @@ from .._validation import n_rows
 from ..search.composite import unwrap
 from ..svc import SpanSVC
 from .analyses import Analyses, describe_analyses
-from .cautions import Duplicates, caution_of_labels, count_duplicates, find_cautions
+from .cautions import (
+    Duplicates,
+    caution_of_labels,
+    count_duplicates,
+    find_cautions,
+    suggested_scoring,
+)
 from .headline import expected_error, headline
 from .loo_figures import (
     LeaveOneOutFigures,
@@ -216,6 +222,11 @@ class Report:
         if self.test is None:
             return None
         return describe_test(self.test, self.search, self.leave_one_out)
+
+    @property
+    def suggested_scoring(self) -> str | None:
+        """A score that may help where a rare class is never predicted; None if there is none."""
+        return suggested_scoring(self.search, self.leave_one_out)
 
     @property
     def setting(self) -> str:

@@ -34,6 +34,15 @@ def frequencies(shares: Sequence[float], *, apart: bool = False) -> list[str]:
     >>> frequencies([0.0123, 0.37])
     ['12 of 1000', '370 of 1000']
     """
+    of, counts = _counted(shares, apart)
+    return [
+        f"fewer than 1 of {of}" if share > 0.0 and not count else f"{count} of {of}"
+        for count, share in zip(counts, shares, strict=True)
+    ]
+
+
+def _counted(shares: Sequence[float], apart: bool) -> tuple[int, list[int]]:
+    """Of how many rows to speak, and how many of them each share is."""
     for of in _OF:
         counts = [round(share * of) for share in shares]
         near = all(
@@ -42,10 +51,7 @@ def frequencies(shares: Sequence[float], *, apart: bool = False) -> list[str]:
         )
         if near and (not apart or len(set(counts)) == len(counts)):
             break
-    return [
-        f"fewer than 1 of {of}" if share > 0.0 and not count else f"{count} of {of}"
-        for count, share in zip(counts, shares, strict=True)
-    ]
+    return of, counts
 
 
 def headline(search: SearchedCandidates, figures: LeaveOneOutFigures) -> list[str]:
@@ -61,7 +67,8 @@ def headline(search: SearchedCandidates, figures: LeaveOneOutFigures) -> list[st
     if error == 0.0:
         first = f"None of {figures.n_rows} rows would be misjudged when left out."
     else:
-        about = said[:1].upper() + said[1:] if said.startswith("fewer") else f"About {said}"
+        n_wrong, _ = _counted([error, majority], sure)[1]
+        about = f"About {said}" if n_wrong else said.capitalize()
         first = f"{about} {rows} would be misjudged."
     second = f"Always saying '{figures.majority.label}' misjudges {without}"
     if error >= majority:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +12,8 @@ from .._typing import Array
 from ..display.axes import Axis, mean_scores, on_grid, parameter_columns
 from ..methods import predicts
 from ..search.grid import EQUAL_SCORES
-from .naming import class_weights, in_order, name_parameters
-from .plain import MINUS, plain, words
+from .naming import in_order, name_parameters, value_in_words
+from .plain import MINUS, plain
 
 __all__ = [
     "CorrectedScore",
@@ -291,13 +291,11 @@ def _label(axis: Axis, index: int) -> str:
     value = axis.values[index]
     if value is np.ma.masked:
         return "not set"
-    if isinstance(value, Mapping):
-        return class_weights(value)
     if axis.exponents is not None and not 0.1 <= value <= 100:
         exponent = axis.exponents[index]
         if exponent == round(exponent):
             return f"{axis.base}{f'{exponent:.0f}'.translate(_SUPERSCRIPTS)}"
-    return words(value)
+    return value_in_words(value)
 
 
 def _chart(axes: Sequence[SearchedAxis]) -> tuple[str, list[int]]:

@@ -11,9 +11,9 @@ import numpy as np
 from scipy import sparse
 
 from .._typing import Array
+from ..search.intervals import QUANTILE
 from ..search.kept import Recorder, Replayed
 from ..search.responses import LeftOutClassifier
-from .paired import QUANTILE
 from .subject import Subject
 
 __all__ = ["Scored"]
