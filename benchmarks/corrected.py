@@ -1,4 +1,4 @@
-"""``python -m benchmarks.corrected``: which error of the selected model can be promised.
+"""``python -m benchmarks.corrected``: which error of the selected model to report.
 
 Random training sets of 100 and of 400 rows of ten data sets with thousands of other rows, two
 grids: class weights (33 x 33, gamma = 1/d) and C x gamma (8 x 6).  A model is selected on all

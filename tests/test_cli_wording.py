@@ -82,7 +82,7 @@ def test_with_folds_of_groups_the_cross_validation_error_is_corrected_for_the_he
     # Fifteen persons tell less than 120 independent rows.
     assert np.diff(corrected["interval"]) > 0.25
     assert page.count('class="tile main"') == 1
-    assert "would be misclassified" not in page
+    assert "Leaving out each of" not in page
 
 
 def test_with_folds_of_groups_evaluate_points_to_the_corrected_error(run):

@@ -570,7 +570,7 @@ def test_the_headline_of_a_report_has_no_error_that_folds_did_not_count():
     model, grid = make_pipeline(SelectKBest(k=20), SpanSVC()), {"spansvc__C": [1, 10]}
     search = SpanSearch(model, grid, cv=5, scoring="roc_auc").fit(X, y)
     (said,) = Report.from_search(search, X, y, analyses=False).headline
-    assert "misjudged" not in said
+    assert "misclassified" not in said
     search = SpanSearch(model, grid, cv=5).fit(X, y)
     said = Report.from_search(search, X, y, analyses=False).headline
     assert said[1].endswith(("the model does no better.", "that the model does better."))

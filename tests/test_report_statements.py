@@ -283,12 +283,12 @@ def test_the_headline_says_the_corrected_error_and_the_largest_class():
     X, y = rng.normal(size=(200, 3)), np.where(np.arange(200) % 10 < 3, "bad", "good")
     X[:, 0] += 0.4 * (y == "bad")
     _, report = reported(X, y, {"C": [0.1, 1.0, 10.0], "gamma": [0.1, 1.0]})
-    error = report.search.promise.value
+    error = report.search.reported.value
     said = report.headline[0].split()
     assert int(said[1]) / int(said[3]) == pytest.approx(error, rel=0.11)
-    assert report.headline[0].endswith("new rows would be misjudged.")
-    assert report.headline[1].startswith("Always saying 'good' misjudges 3")
-    low, high = report.search.promise.interval
+    assert "new rows would be misclassified" in report.headline[0]
+    assert report.headline[1].startswith("Always predicting 'good' misclassifies 3")
+    low, high = report.search.reported.interval
     assert low < 0.3 < high
     assert report.headline[1].endswith(
         ("the model does no better.", "it is not certain that the model does better.")
@@ -326,19 +326,23 @@ def cancer():
 @pytest.mark.parametrize(
     ("error", "n_rows", "findings"),
     [
-        (0.02, 200, ["is within what the search promised"]),
-        (0.10, 20, ["is above what the search promised, .* With 20 test rows that may be chance"]),
-        (0.30, 200, ["is above what the search promised, .* This is more than chance"]),
-        (0.55, 200, ["is above what", "no better than always predicting their largest class"]),
-        (0.0, 200, ["is below what the search promised, .* that may be chance"]),
+        (0.02, 200, ["is within the 95% CI"]),
+        (0.10, 20, ["is above the 95% CI .* With 20 test rows that may be chance"]),
+        (0.30, 200, ["is above the 95% CI .* This is more than chance"]),
+        (
+            0.55,
+            200,
+            ["is above the 95% CI", "no better than always predicting their largest class"],
+        ),
+        (0.0, 200, ["is below the 95% CI .* that may be chance"]),
     ],
 )
-def test_a_test_error_is_compared_with_the_promise_and_the_largest_class(
+def test_a_test_error_is_compared_with_the_search_and_the_largest_class(
     cancer, error, n_rows, findings
 ):
     test = {"error": error, "n_rows": n_rows, "majority_error": 0.4}
     _, report = reported(*cancer, {"C": [1.0, 10.0]}, test=test)
-    low, high = report.search.promise.interval
+    low, high = report.search.reported.interval
     assert 0.0 < low < 0.02 < high < 0.1
     assert len(report.tested.findings) == len(findings)
     for sentence, part in zip(report.tested.findings, findings, strict=True):

@@ -109,5 +109,5 @@ def _stopped(stages: Stages, n_done: int, budget: float | None) -> str:
     selected = "; the best of these was selected" if n_done > 1 else ", which was selected"
     return (
         f"The search was stopped {when}, after {n_done} of {stages.n_planned} candidates"
-        f"{selected}. The same command with --resume goes on."
+        f"{selected}. The same command with --resume continues it."
     )

@@ -221,7 +221,7 @@ def tune(
         bool,
         typer.Option(
             "--resume", metavar=NO_VALUE, rich_help_panel=_OUTPUT,
-            help="Go on with a search that was stopped; repeat its other options.",
+            help="Continue a search that was stopped; repeat its other options.",
         ),
     ] = False,
     force: Force = False,

@@ -69,8 +69,8 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
     folder = OutputFolder(request.out, force=request.force or request.resume)
     if (request.out / FILE).exists() and not folder.force:
         raise UserError(
-            f"{request.out} holds an unfinished search; pass --resume to go on with it, --force to "
-            "begin anew, or choose another --out."
+            f"{request.out} holds an unfinished search; pass --resume to continue it, --force to "
+            "start again, or choose another --out."
         )
     folder.prepare(*FILES)
     searcher = Searcher(request, table, plan, features, method, scorers, terminal)
@@ -117,8 +117,8 @@ def _record(report: Report, table: Table, setting: str, facts: dict[str, Any]) -
         estimates=[asdict(estimate) for estimate in report.trust.estimates],
         n_searched=report.leave_one_out.n_rows,
         trained=report.trained,
-        corrected=report.search.promise,
-        corrected_name=report.search.promise_name,
+        corrected=report.search.reported,
+        corrected_name=report.search.reported_name,
         stopped="" if facts["stopped"] is None else facts["stopped"]["in_words"],
     )
 

@@ -64,12 +64,12 @@ def print_summary(
     loo, search, judged = report.leave_one_out, report.search, report.search.judged_error
     trained, lines = report.trained, [["best setting", setting]]
     score = search.scores[search.scoring][search.best_index]
-    promise, best_of = search.promise, ""
-    if promise is not None:
+    reported, best_of = search.reported, ""
+    if reported is not None:
         shown = percent if search.selects_by_error else words
-        value, low, high = (shown(one) for one in (promise.value, *promise.interval))
+        value, low, high = (shown(one) for one in (reported.value, *reported.interval))
         text = f"{value} (95% CI {low} to {high})"
-        lines.append([search.promise_name, text if trained is None else f"{text}{_SAMPLE}"])
+        lines.append([search.reported_name, text if trained is None else f"{text}{_SAMPLE}"])
         best_of = f", the best of {search.n_compared} candidates"
     if search.scoring != "accuracy":
         lines.append([search.scoring, f"{words(score)}{best_of}"])
@@ -77,7 +77,7 @@ def print_summary(
         reason = f" (selection criterion){best_of}" if search.selects_by_error else ""
         lines.append([judged.name, f"{percent(judged.error)}{reason}"])
     in_words = error_in_words(loo.n_errors, loo.n_rows, loo.interval)
-    if promise is not None and search.selects_by_error and judged is None:
+    if reported is not None and search.selects_by_error and judged is None:
         in_words = f"{percent(loo.error)} ({loo.n_errors} of {loo.n_rows} rows){best_of}"
     if trained is not None:
         in_words += _SAMPLE
@@ -88,7 +88,7 @@ def print_summary(
     majority = percent(loo.majority_error)
     if search.selects_by_error:
         error = loo.error if judged is None else judged.error
-        error = error if promise is None else promise.value
+        error = error if reported is None else reported.value
         majority += f"; {_comparison(error, loo.majority_error)}"
     lines.append(["majority-class error", majority])
     if test is not None:
@@ -98,7 +98,7 @@ def print_summary(
     width = max(len(label) for label, _ in lines) + 3
     for label, text in lines:
         terminal.say(f"{label + ' ':.<{width}} {text}")
-    if promise is not None:
+    if reported is not None:
         terminal.note(search.best_of_many)
     elif search.n_compared > 1 and test is None:
         terminal.note(

@@ -42,7 +42,7 @@ _MOST_OPTIMISM = 0.1
 #: second, a learning curve says nothing.
 _MANY, _MOSTLY = 0.05, 0.25
 
-_MEMORY = " As many rows are equal, part of that may be memory."
+_MEMORY = " Many rows are identical, so part of that may be memorisation."
 
 _Found = TypeVar("_Found")
 
@@ -103,15 +103,15 @@ def describe_analyses(
     notes: list[str] = []
     if subject.sampled:
         notes.append(
-            f"To save time, these studies are those of a model with the same setting, trained on "
+            "To save time, these studies are of a model with the same setting, trained on "
             f"{subject.n_rows} of the {subject.n_all} rows."
         )
     repeated = subject.n_repeated > _MANY * subject.n_rows
     if repeated:
         notes.append(
-            f"{subject.n_repeated} of {subject.n_rows} rows have an equal one, which stays when "
-            "they are left out. Models that can memorise rows look better for that, features seem "
-            "to have more influence, and the learning curve falls more steeply."
+            f"{subject.n_repeated} of {subject.n_rows} rows have an identical one, which stays "
+            "when they are left out. This makes models that can memorise rows look better, "
+            "features seem more influential, and the learning curve steeper."
         )
     scorer = _scorer(search)
     with subject.machines.holding_grams():
@@ -214,9 +214,9 @@ def _of_comparison(comparison: Comparison, searched: SearchedCandidates, repeate
     if searched.n_compared > 1:
         text += (
             f" The selected model is the best of {searched.n_compared} candidates on these same "
-            "rows, which flatters it"
+            "rows, which favours it"
         )
-        known = searched.promise is not None
+        known = searched.reported is not None
         text += "; the differences are corrected for that." if known else " a little."
     return text.strip()
 
@@ -287,14 +287,14 @@ def _of_leak(leak: Leak, leaks: Leaks, subject: Subject) -> str:
 def _of_influence(influence: Influence, repeated: bool) -> str:
     clear = [one for one in influence.features if one.clear]
     if not clear:
-        text = "The influence of every single feature can be chance."
+        text = "The influence of every single feature may be due to chance."
     else:
         rest = len(influence.features) - len(clear)
         first = ", ".join(f"'{one.name}'" for one in clear[:3])
         text = f"The error depends most on {first}."
         if rest:
             others = "the other feature" if rest == 1 else f"the other {rest} features"
-            text += f" The influence of {others} can be chance."
+            text += f" The influence of {others} may be due to chance."
         text += _MEMORY if repeated else ""
     return text
 
@@ -309,7 +309,7 @@ def _of_curve(curve: LearningCurve, mostly_equal: bool, corrected: bool) -> str:
         f"{points(-gain.value)} percentage points ({interval})"
     )
     if mostly_equal:
-        return f"{text}. With so many equal rows, that does not tell whether more would help."
+        return f"{text}. With so many identical rows, that does not tell whether more would help."
     meaning = {
         "falling": ": more rows would probably help further, but each doubling helps less.",
         "flat": ": more rows of this kind would hardly help. Other features might.",
@@ -318,7 +318,7 @@ def _of_curve(curve: LearningCurve, mostly_equal: bool, corrected: bool) -> str:
     text += meaning[curve.verdict]
     if not corrected and curve.verdict == "falling":
         text += (
-            " Part of it may be the luck of the selection: as another score selected, the error of "
-            "all rows is not corrected for that."
+            " Part of it may be due to the selection: candidates were selected by another score, "
+            "so the error of all rows is not corrected for that."
         )
     return text

@@ -24,7 +24,7 @@ _COST_NAMES = (
     "false alarms",
     "cost of 100 rows",
     "with the model's own threshold",
-    "with the same answer for all",
+    "with the same prediction for all",
 )
 _NO_VALUE = "any"
 

@@ -154,9 +154,9 @@ def caution_of_labels(estimator: Any, X: Any, y: np.ndarray) -> list[str]:
     if step is None:
         return []
     return [
-        f"{step} That holds for all that this page says of left-out rows: errors, margins, "
+        f"{step} This affects all that this page says about left-out rows: errors, margins, "
         "probabilities, suspicious labels, comparisons. The scores of the folds, by which "
-        "candidates were compared, are free of it."
+        "candidates were compared, are not affected."
     ]
 
 
@@ -189,7 +189,7 @@ def find_cautions(
         text = (
             f"{listed(single)} {'has' if len(single) == 1 else 'have'} a single row"
             f"{'' if len(single) == 1 else ' each'}. Left out, nothing remains to learn the class "
-            "from: it counts as an error whatever the model."
+            "from: it counts as an error for every model."
         )
         cautions.append(f"{text} Add rows of such a class, or leave it out.")
     # A model that never predicts some class already has its caution.

@@ -64,7 +64,7 @@ class Report:
     leave_one_out : LeaveOneOutFigures
     trust : Trust
     headline : list of str
-        The finding in words: how many of ten new rows the model would misjudge.
+        The finding in words: how many of ten new rows the model would misclassify.
     recipe : Recipe
         Every step of the model with its values, and code that makes it again.
     duplicates : Duplicates or None
@@ -155,7 +155,7 @@ class Report:
             Further arguments of ``fit`` in that program: code, by name.
         test : dict, optional
             Scores on test rows, by name.  ``"error"`` is shown at the top, with a 95% CI if
-            ``"n_rows"`` is given, and compared with what was promised and with
+            ``"n_rows"`` is given, and compared with what the search expects and with
             ``"majority_error"``.  ``"score"``, with ``"score_name"``, is that of the search.
             ``"confusion"``, a list of lists, is shown as a table, with the labels in
             ``"classes"``.

@@ -153,12 +153,12 @@ class SearchedCandidates:
         return self.n_candidates - self.n_failed
 
     @property
-    def promise(self) -> CorrectedScore | None:
-        """The corrected score; None without one, and for a single candidate, which needs none."""
+    def reported(self) -> CorrectedScore | None:
+        """The score to report: the corrected one; None without one, and for a single candidate."""
         return self.corrected if self.n_compared > 1 else None
 
     @property
-    def promise_name(self) -> str:
+    def reported_name(self) -> str:
         """What it is called."""
         return "corrected error" if self.selects_by_error else f"corrected {self.scoring}"
 
@@ -166,8 +166,8 @@ class SearchedCandidates:
     def best_of_many(self) -> str:
         """Why the plain score of the selected candidate is better than the corrected one."""
         return (
-            f"The plain figure is the best of {self.n_compared} on the same rows: the selected "
-            "model is also the luckiest one. The corrected figure is what to expect on new rows."
+            f"The uncorrected figure is the best of {self.n_compared} on the same rows, and so too "
+            "optimistic. Report the corrected one, which is what to expect on new rows."
         )
 
     @property

@@ -1,4 +1,4 @@
-"""The selected model on test rows, and whether that agrees with what was promised."""
+"""The selected model on test rows, and whether that agrees with the search."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class TestedRows:
     confusion : list of lists of int
         Rows are the labels, columns the predictions; empty if not known.
     findings : list of str
-        Whether it agrees with what was promised, and whether it beats the largest class.
+        Whether it agrees with the search, and whether it beats the largest class.
     doubts : list of str
         Those of them that are no good news.
     """
@@ -95,7 +95,7 @@ def describe_test(
         if name not in (*_PLACED, search.scoring) and value is not None:
             shown[_NAMES.get(name, name)] = words(value)
     findings = [
-        *_against_promise(test, search, figures, interval),
+        *_against_search(test, search, figures, interval),
         *_against_majority(error, test.get("majority_error"), search),
     ]
     return TestedRows(
@@ -116,27 +116,27 @@ def _score(test: Mapping[str, Any], search: SearchedCandidates) -> float | None:
     return test.get(search.scoring)
 
 
-def _against_promise(
+def _against_search(
     test: Mapping[str, Any],
     search: SearchedCandidates,
     figures: LeaveOneOutFigures,
     interval: list[float] | None,
 ) -> list[_Finding]:
-    """Whether the selecting score, or the error, lies in the interval that was promised."""
-    if not search.selects_by_error and search.promise is not None:
+    """Whether the selecting score, or the error, lies in the 95% CI from the search."""
+    if not search.selects_by_error and search.reported is not None:
         score = _score(test, search)
         if score is None:
             return []
         what = f"The {search.scoring} of the test rows, {words(score)}"
-        return [_compared(what, score, search.promise.interval, words)]
-    error, (_, promised) = test.get("error"), expected_error(search, figures)
-    if error is None or promised is None:
+        return [_compared(what, score, search.reported.interval, words)]
+    error, (_, expected) = test.get("error"), expected_error(search, figures)
+    if error is None or expected is None:
         return []
-    found = _compared(f"The test error, {percent(error)}", error, promised, percent)
+    found = _compared(f"The test error, {percent(error)}", error, expected, percent)
     if not found.is_doubt or interval is None:
         return [found]
     # A share of few rows is uncertain itself.
-    if interval[0] > promised[1] or interval[1] < promised[0]:
+    if interval[0] > expected[1] or interval[1] < expected[0]:
         more = "This is more than chance: the test rows differ from those of the search."
     else:
         more = (
@@ -146,9 +146,9 @@ def _against_promise(
     return [_Finding(f"{found.in_words} {more}", is_doubt=True)]
 
 
-def _compared(what: str, value: float, promised: list[float], show: Any) -> _Finding:
-    side = "above" if value > promised[1] else "below" if value < promised[0] else "within"
-    text = f"{what}, is {side} what the search promised, {_range(promised, show)}."
+def _compared(what: str, value: float, expected: list[float], show: Any) -> _Finding:
+    side = "above" if value > expected[1] else "below" if value < expected[0] else "within"
+    text = f"{what}, is {side} the 95% CI from the search, {_range(expected, show)}."
     return _Finding(text, is_doubt=side != "within")
 
 

@@ -10,9 +10,9 @@ in its log odds.
 This was decided by coverage (``benchmarks/results/corrected.csv``: ten data sets, two grids, 100
 and 400 training rows, 1200 searches).  95% CIs covered the error on new rows in 88 % of all cases
 with the first variance alone, in 93 % with both, and the percentiles of the scores on the rows not
-drawn in 95 %, at a width larger by a tenth.  What one must not promise, an error below the true
-one, is the other way round: the true error was above the interval in 2.1 % with both variances, in
-3.7 % with the percentiles.
+drawn in 95 %, at a width larger by a tenth.  The worse mistake, an error that is reported too
+small, is the other way round: the true error was above the interval in 2.1 % with both variances,
+in 3.7 % with the percentiles.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
 - Logistic regression (L2, C = 1) on the same transformed rows.  Its left-out predictions come from
   ten folds with every class in its share, or of whole groups: each model has seen nine tenths of
   the rows, not all but one.
-- An SVM as it comes: C = 1, ``gamma="scale"``, no weights; left out by the span, as the selected
-  model is.
+- An SVM with default parameters: C = 1, ``gamma="scale"``, no weights; left out by the span, as the
+  selected model is.
 - If rows have weights or scores, the same search without them.
 
 The selected model is the best of many candidates, and its error optimistic; the others, except the
@@ -267,7 +267,7 @@ def _plain_svm(subject: Subject) -> _Predicted:
     )
     gamma = ', gamma = "scale"' if name == "rbf" else ""
     return _Predicted(
-        "SVC as it comes", f"C = 1{gamma}, no weights; left out by the span",
+        "SVC with default parameters", f"C = 1{gamma}, no weights; left out by the span",
         left_out.wrong(), LeftOutClassifier(left_out, subject.classes, SpanSVC()),
     )  # fmt: skip
 

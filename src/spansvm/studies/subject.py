@@ -160,7 +160,7 @@ class Subject:
 
     @cached_property
     def majority_error(self) -> float:
-        """The error of always saying the largest class."""
+        """The error of always predicting the largest class."""
         return 1.0 - float(np.bincount(self.indices).max()) / self.n_rows
 
     @property
