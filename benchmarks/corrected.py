@@ -35,7 +35,7 @@ from threadpoolctl import threadpool_limits
 from reproduction.csv_files import Row, read_rows, to_csv, write_text
 from spansvm import ClassWeighting, SpanSearch, SpanSVC
 from spansvm.datasets import load, ringnorm
-from spansvm.search.draws import repeat_selection
+from spansvm.search.bootstrap import repeat_selection
 from spansvm.weighting import PAPER_CLASS_WEIGHTS
 
 from .datasets import Pool, pool

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TimeElapsedColumn
 
-from spansvm.bars import progress_bar
 from spansvm.datasets import describe
+from spansvm.progress_bars import progress_bar
 
 from .confirmation import confirm
 from .problems import GRIDS, VARIATIONS, WITH_SCORES, Key, Problem, problem

@@ -27,14 +27,14 @@ from sklearn.svm import SVC
 from spansvm import ClassWeighting, SpanSearch, SpanSVC
 from spansvm.datasets import twonorm
 from spansvm.search import corrected
-from spansvm.search.count_scores import count_score
-from spansvm.search.draw_scores import (
+from spansvm.search.bootstrap_scores import (
     AnyScorer,
     ConfusedLabels,
     CountedErrors,
     RankedValues,
     RowMeans,
 )
+from spansvm.search.count_scores import count_score
 from spansvm.search.label_scores import label_score
 
 FEW = {"C": [0.1, 10.0], "gamma": [0.1, 10.0]}
@@ -371,8 +371,8 @@ def test_other_settings_of_a_score_are_left_to_the_scorer(scorer):
 def test_blocks_of_bounded_memory_change_nothing(monkeypatch):
     X, y = clouds()
     whole = SpanSearch(SpanSVC(), GRID, scoring="balanced_accuracy").fit(X, y).corrected_score_
-    monkeypatch.setattr("spansvm.search.draw_scores.BLOCK", 200)
-    monkeypatch.setattr("spansvm.search.draws.BLOCK", 200)
+    monkeypatch.setattr("spansvm.search.bootstrap_scores.BLOCK", 200)
+    monkeypatch.setattr("spansvm.search.bootstrap.BLOCK", 200)
     parts = SpanSearch(SpanSVC(), GRID, scoring="balanced_accuracy").fit(X, y).corrected_score_
     assert parts == pytest.approx(whole, abs=1e-14)
 

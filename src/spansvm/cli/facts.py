@@ -72,7 +72,7 @@ def gather_facts(
             "scale": request.scale,
             "impute": request.impute,
             "features": list(table.feature_names),
-            "kinds": list(table.kinds),
+            "column_types": list(table.column_types),
             "n_encoded": n_encoded,
         },
         "rows": {

@@ -125,14 +125,14 @@ def _record(report: Report, table: Table, setting: str, facts: dict[str, Any]) -
 
 def _introduce(table: Table, terminal: Terminal) -> None:
     """Print what was read, so that a wrong column is noticed."""
-    kinds = {kind: table.kinds.count(kind) for kind in (NUMERIC, CATEGORICAL)}
-    features = ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count)
+    counted = {own: table.column_types.count(own) for own in (NUMERIC, CATEGORICAL)}
+    features = ", ".join(f"{count} {own}" for own, count in counted.items() if count)
     classes, counts = np.unique(np.asarray(table.y), return_counts=True)
     sizes = listed([f"{label}: {count}" for label, count in zip(classes, counts, strict=True)])
     target = "the label" if table.schema.target is None else f"'{table.schema.target}'"
     terminal.progress(
-        f"{table.source}: {table.n_rows} rows, {len(table.kinds)} features ({features}); target "
-        f"{target} ({sizes})."
+        f"{table.source}: {table.n_rows} rows, {len(table.column_types)} features ({features}); "
+        f"target {target} ({sizes})."
     )
     for note in table.notes:
         terminal.note(note)

@@ -90,7 +90,7 @@ def describe(name: str) -> Description:
 
 
 def locate(name: str) -> dict[str, Path | None]:
-    """Where each file of a data set is on this machine; None for missing ones."""
+    """Where each file of a data set is on this computer; None for missing ones."""
     found = {file.path: find(file) for file in describe(name).files}
     return {path: None if place is None else place[1] for path, place in found.items()}
 
@@ -237,7 +237,7 @@ def _place(description: Description, file: PublishedFile) -> tuple[PublishedFile
             f"`spansvm datasets --fetch {name}`, or spansvm.datasets.fetch({name!r}), downloads it "
             f"from its publisher; or set SPANSVM_DATA to a folder that holds {file.path}."
         )
-        raise DataSetError(f"{name} is not on this machine: {file.path} is missing. {advice}")
+        raise DataSetError(f"{name} is not on this computer: {file.path} is missing. {advice}")
     return found
 
 

@@ -16,8 +16,8 @@ from .naming import in_order, name_parameters, value_in_words
 from .plain import MINUS, plain
 
 __all__ = [
-    "CorrectedScore",
     "JudgedError",
+    "ReportedScore",
     "SearchedAxis",
     "SearchedCandidates",
     "describe_search",
@@ -38,7 +38,7 @@ class JudgedError:
 
 
 @dataclass(frozen=True)
-class CorrectedScore:
+class ReportedScore:
     """The selected candidate's score, corrected for being the best of many, with its 95% CI.
 
     As an error, if candidates were selected by that.
@@ -110,7 +110,7 @@ class SearchedCandidates:
     shown : list of int
         The axes that the chart shows, the horizontal one first; with curves, the second, if any,
         distinguishes them.
-    corrected : CorrectedScore or None
+    corrected : ReportedScore or None
         Of the selected candidate; None for methods that give no predictions.
         How many groups were left out one at a time; None if single rows or folds were.
     """
@@ -130,7 +130,7 @@ class SearchedCandidates:
     best_index: int
     chart: str
     shown: list[int]
-    corrected: CorrectedScore | None = None
+    corrected: ReportedScore | None = None
     n_groups: int | None = None
 
     @property
@@ -153,7 +153,7 @@ class SearchedCandidates:
         return self.n_candidates - self.n_failed
 
     @property
-    def reported(self) -> CorrectedScore | None:
+    def reported(self) -> ReportedScore | None:
         """The score to report: the corrected one; None without one, and for a single candidate."""
         return self.corrected if self.n_compared > 1 else None
 
@@ -241,14 +241,14 @@ def describe_search(search: Any, seconds: float | None = None) -> SearchedCandid
     )
 
 
-def _corrected(search: Any) -> CorrectedScore | None:
+def _corrected(search: Any) -> ReportedScore | None:
     """The corrected score; as an error if candidates are selected by accuracy."""
     if not hasattr(search, "corrected_score_"):
         return None
     score, (low, high) = search.corrected_score_, search.corrected_interval_
     if _scores(search)[1] == "accuracy":
         score, low, high = 1.0 - score, 1.0 - high, 1.0 - low
-    return CorrectedScore(float(score), [float(low), float(high)])
+    return ReportedScore(float(score), [float(low), float(high)])
 
 
 def _scores(search: Any) -> tuple[dict[str, Array], str]:

@@ -5,11 +5,10 @@
 ``leaving`` decides what is left out, ``training_sets`` holds the rows and Gram matrices they are
 trained on, ``shared_data`` shares these, ``evaluation`` trains candidates, ``scored`` scores them
 (``trained``, ``responses``, ``standard_errors``), ``dispatch`` sends them to workers,
-``refinement`` evaluates the best of them exactly, ``results`` builds the table, ``refit`` trains
-the selected model, ``corrected`` corrects its score for having been selected (``kept``, ``draws``,
-``drawn``, ``draw_scores``, ``label_scores``, ``count_scores``, ``intervals``), ``selected`` is the
-fitted search as a classifier, ``base`` the search itself; ``spansearch`` and ``randomized`` are the
-public classes.
+``results`` builds the table, ``refit`` trains the selected model, ``corrected`` corrects its score
+for having been selected (``kept``, ``bootstrap``, ``quickest_scores``, ``bootstrap_scores``,
+``label_scores``, ``count_scores``, ``intervals``), ``selected`` is the fitted search as a
+classifier, ``base`` the search itself; ``spansearch`` and ``randomized`` are the public classes.
 """
 
 from .randomized import SpanRandomizedSearch

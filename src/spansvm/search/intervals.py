@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .draws import Repeated
+from .bootstrap import Repeated
 
 __all__ = ["QUANTILE", "interval_of_score", "interval_of_share", "wilson_interval"]
 

@@ -17,7 +17,7 @@ import numpy as np
 from rich.console import Console
 from rich.progress import TimeElapsedColumn
 
-from ..bars import progress_bar
+from ..progress_bars import progress_bar
 from .forecast import Forecast
 
 __all__ = ["SearchProgress", "duration"]

@@ -35,7 +35,7 @@ class Column:
     values : pyarrow.ChunkedArray
         Text or numbers; null where a value is missing.
     declared : {"numeric", "categorical"} or None
-        The kind that the file itself declares, if any.
+        The type that the file itself declares, if any.
     rows : ndarray of int, optional
         The number of each value's row in the file, from 1, if some rows were left out.
     """
@@ -66,7 +66,7 @@ class Column:
         """The row of the first missing value, counted from 1."""
         return self.row_number(int(np.argmax(self.values.is_null().to_numpy())))
 
-    def kind(self) -> str:
+    def column_type(self) -> str:
         """Whether the column holds numbers or categories; UserError if it holds both."""
         if self.declared is not None:
             return self.declared

@@ -46,7 +46,7 @@ def match_columns(
         )
     by_name = {**given, **{part.name: part for part in dates}}
     features = [by_name[name] for name in schema.features]
-    X = data_frame(features, schema.kinds)
+    X = data_frame(features, schema.column_types)
     ids = None if id is None else find_column(source, columns, id, "--id").names()
     used = {column_of(part.name) for part in dates}
     known = (*schema.features, schema.target, id, *used, *schema.others)

@@ -254,7 +254,7 @@ def _libsvm_table(source: str, rows: LibsvmRows, available: float) -> Table:
         schema=Schema(
             layout="dense" if dense else "sparse",
             features=tuple(str(i + rows.base) for i in range(n_features)),
-            kinds=(NUMERIC,) * n_features,
+            column_types=(NUMERIC,) * n_features,
             categories={},
             target=None,
             classes=tuple(np.unique(rows.y).tolist()),

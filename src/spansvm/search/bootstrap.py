@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._typing import Array, Rows
-from .draw_scores import BLOCK, DrawScores
+from .bootstrap_scores import BLOCK, BootstrapScores
 from .grid import EQUAL_SCORES
 
 __all__ = ["N_DRAWS", "Repeated", "draws", "repeat_selection"]
@@ -62,13 +62,13 @@ class Repeated:
 
 
 def repeat_selection(
-    scores: DrawScores, best: int, units: Rows, n_draws: int = N_DRAWS
+    scores: BootstrapScores, best: int, units: Rows, n_draws: int = N_DRAWS
 ) -> Repeated:
     """Select on drawn rows, and score on the others.
 
     Parameters
     ----------
-    scores : DrawScores
+    scores : BootstrapScores
     best : int
         The search's own selection.
     units : ndarray of shape (n,)

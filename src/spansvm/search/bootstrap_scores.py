@@ -27,9 +27,9 @@ from .label_scores import LabelScore
 
 __all__ = [
     "AnyScorer",
+    "BootstrapScores",
     "ConfusedLabels",
     "CountedErrors",
-    "DrawScores",
     "RankedValues",
     "RowMeans",
     "of_mean",
@@ -39,7 +39,7 @@ __all__ = [
 BLOCK = 2**20
 
 
-class DrawScores(Protocol):
+class BootstrapScores(Protocol):
     """Scores of candidates on drawn rows.
 
     Attributes
