@@ -32,7 +32,7 @@ from .pairs import PairRows, labels
 from .values import LOOSE, accuracy_of, ranking, without_traces
 from .verified import LEAVING
 
-__all__ = ["GroupValues", "folds_left_out", "groups_left_out", "sets_of"]
+__all__ = ["GroupValues", "folds_left_out", "groups_left_out", "numbers_of", "sets_of"]
 
 
 def sets_of(groups: np.ndarray) -> list[Rows]:
@@ -40,6 +40,14 @@ def sets_of(groups: np.ndarray) -> list[Rows]:
     _, codes = np.unique(groups, return_inverse=True)
     order = np.argsort(codes, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(codes[order])) + 1)
+
+
+def numbers_of(sets: Sequence[Rows], n_rows: int) -> Rows:
+    """The number of every row's set."""
+    numbers = np.empty(n_rows, dtype=np.intp)
+    for number, rows in enumerate(sets):
+        numbers[rows] = number
+    return numbers
 
 
 def groups_left_out(

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._typing import Rows
 from ..errors import listed
-from ..group_left_out import groups_left_out, sets_of
+from ..group_left_out import groups_left_out, numbers_of, sets_of
 from ..lazy import LazyGram
 from ..machines import TrainedMachines
 from ..search.fit_arguments import FitParams
@@ -103,10 +103,7 @@ def count_duplicates(model: SpanSVC, *, grouped: bool = False) -> Duplicates | N
     kinds, own = copies[used], machines.indices[used]
     apart = np.arange(used.size)[used]
     if model.left_out_sets_ is not None:
-        groups = np.empty(used.size, dtype=np.intp)
-        for number, rows in enumerate(model.left_out_sets_):
-            groups[rows] = number
-        apart = groups[used]
+        apart = numbers_of(model.left_out_sets_, used.size)[used]
     # A row has a copy that stays in if the rows like it are more than those that leave with it.
     same, other = _n_staying(kinds, own, apart)
     if not (same | other).any():

@@ -17,7 +17,7 @@ import numpy as np
 from .._typing import Array, Mask, Rows
 from .._validation import check_rows
 from ..blas import one_blas_thread
-from ..group_left_out import groups_left_out
+from ..group_left_out import groups_left_out, numbers_of
 from ..kernels import Kernel
 from ..left_out import LeftOutClasses
 from ..machines import PairPaths, TrainedMachines
@@ -168,10 +168,7 @@ class Subject:
         """The set of every row: its own number, or that of its group."""
         if self.sets is None:
             return np.arange(self.n_rows)
-        units = np.empty(self.n_rows, dtype=np.intp)
-        for number, rows in enumerate(self.sets):
-            units[rows] = number
-        return units
+        return numbers_of(self.sets, self.n_rows)
 
     # The setting on something else ----------------------------------------------------------
 
