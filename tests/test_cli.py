@@ -324,7 +324,7 @@ def test_evaluate_lays_estimates_beside_the_error_on_other_rows(run):
 def test_evaluate_knows_the_training_file_again(run):
     run(f"tune data.csv {FEW} --search grid.yaml --quiet")
     _, out, err = run("evaluate data-tuned/model.skops data.csv")
-    assert "The model was trained on data.csv: its error there says little about new rows" in err
+    assert "The model was trained on data.csv" in err
     assert "training error" in out
     _, out, _ = run("evaluate data-tuned/model.skops test.csv --json --quiet")
     content = json.loads(out)
