@@ -335,7 +335,7 @@ def test_samplers_follow_the_same_rule():
     X, y = numbers()
     X, y = np.delete(X, np.flatnonzero(y)[:12], 0), np.delete(y, np.flatnonzero(y)[:12])
     model = pipeline.make_pipeline(sampling.SMOTE(k_neighbors=3, random_state=0), SVC(**EXACT))
-    with pytest.warns(UserWarning, match=r"'smote' \(SMOTE\) makes the training rows anew"):
+    with pytest.warns(UserWarning, match=r"'smote' \(SMOTE\) makes new training rows"):
         ours = SpanSearch(model, GRID).fit(X, y)
     theirs = GridSearchCV(model, GRID).fit(X, y)
     np.testing.assert_array_equal(

@@ -119,19 +119,19 @@ def describe_analyses(
             notes, "Other models", lambda: compare_baselines(subject, search, scorer)
         )
         leaks = _tried(notes, "Leaks", lambda: find_leaks(subject))
-        # By how much the error is too small is known only if it selected.  Features are judged
-        # with more caution: scores between 0 and 1 are about as optimistic as the error is.
-        of_error = flattered = 0.0
+        # By how much the error is too small is known only if it selected.  With features there is
+        # more caution: scores between 0 and 1 are about as optimistic as the error is.
+        of_error = optimism = 0.0
         if comparison is not None:
             of_error = min(comparison.optimism, _MOST_OPTIMISM)
-            flattered = max(of_error, min(comparison.score_optimism, _MOST_OPTIMISM))
+            optimism = max(of_error, min(comparison.score_optimism, _MOST_OPTIMISM))
         influence = None
         if subject.names:
             columns = _permuted(subject)
             influence = _tried(
                 notes, "The influence of features",
                 lambda: measure_influence(
-                    subject, columns=columns, scorer=scorer, optimism=flattered
+                    subject, columns=columns, scorer=scorer, optimism=optimism
                 ),
             )  # fmt: skip
         curve = _tried(
@@ -146,7 +146,7 @@ def describe_analyses(
         verdicts["influence"] = _of_influence(influence, repeated)
     if curve is not None:
         verdicts["learning_curve"] = _of_curve(
-            curve, subject.n_repeated > _MOSTLY * subject.n_rows, corrected=flattered == of_error
+            curve, subject.n_repeated > _MOSTLY * subject.n_rows, corrected=optimism == of_error
         )
     return Analyses(
         n_rows=subject.n_rows,

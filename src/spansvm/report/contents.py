@@ -66,7 +66,7 @@ class Report:
     headline : list of str
         The finding in words: how many of ten new rows the model would misclassify.
     recipe : Recipe
-        Every step of the model with its values, and code that makes it again.
+        Every step of the model with its values, and code that rebuilds it.
     duplicates : Duplicates or None
         Rows that equal others; None if there are none.
     cautions : list of str

@@ -173,13 +173,13 @@ class _Evaluator:
         if self.split is not None:
             test = self.split[1]
             predicted = one.problems.on_test_rows(trained.machines, self.y[test])
-            judged = self.scoring.of_fold(predicted, trained, test)
+            evaluated = self.scoring.of_fold(predicted, trained, test)
         elif leaving.sets is None or leaving.pooled:
-            judged = self._on_all_rows(trained)
+            evaluated = self._on_all_rows(trained)
         else:
-            judged, folds = {}, self._on_folds(trained)
+            evaluated, folds = {}, self._on_folds(trained)
         if self.work.train_scores and not folds:
-            judged["train_scores"] = self._on_training_rows(trained)
+            evaluated["train_scores"] = self._on_training_rows(trained)
         converged = all(own.converged for own in found)
         outcome = Outcome(
             n_in_bound=sum(own.n_in_bound for own in found),
@@ -190,7 +190,7 @@ class _Evaluator:
             indefinite=any(own.indefinite for own in found),
             fit_time=one.seconds + sum(own.seconds for own in found),
             score_time=time.perf_counter() - fitted,
-            **judged,
+            **evaluated,
         )
         if folds:
             parts = tuple(_part(outcome, len(folds), own) for own in folds)
@@ -201,11 +201,11 @@ class _Evaluator:
         """Evaluate by the values of left-out rows or groups, or by a criterion."""
         left_out = self._left_out(trained)
         wrong = left_out.wrong(trained.machine.break_ties)[self.counted]
-        judged: dict[str, Any] = {"loo_error": float(wrong.mean()), "hinge": left_out.hinge}
+        evaluated: dict[str, Any] = {"loo_error": float(wrong.mean()), "hinge": left_out.hinge}
         if not predicts(self.work.method):
             score = 1.0 - self._criterion(trained.machines[0])
-            return {**judged, "scores": {"score": score}}
-        return {**judged, **self.scoring.left_out(left_out, wrong, trained)}
+            return {**evaluated, "scores": {"score": score}}
+        return {**evaluated, **self.scoring.left_out(left_out, wrong, trained)}
 
     def _method(self, n_sets: int) -> str:
         """The method for some sets of machines: where their values are compared, by one-vs-rest,
@@ -239,7 +239,7 @@ class _Evaluator:
         """Evaluate on the test rows of all folds, left out of one model."""
         sets = self.work.leaving.sets
         assert sets is not None
-        exact, judged = self.work.method == "loo", []
+        exact, evaluated = self.work.method == "loo", []
         every = zip(*(folds_left_out(own, sets, exact) for own in trained.machines), strict=True)
         seen = None
         for test, parts in zip(sets, every, strict=True):
@@ -249,8 +249,8 @@ class _Evaluator:
             if self.work.train_scores:
                 seen = seen or self._on_training_rows(trained)
                 own["train_scores"] = seen
-            judged.append(own)
-        return judged
+            evaluated.append(own)
+        return evaluated
 
     def _on_training_rows(self, trained: Trained) -> dict[str, float]:
         """Scores of the rows that the model was trained on."""
@@ -262,11 +262,11 @@ class _Evaluator:
         return self.scoring.of_training_rows(predicted, trained, rows)
 
 
-def _part(outcome: Outcome, n_folds: int, judged: dict[str, Any]) -> Outcome:
+def _part(outcome: Outcome, n_folds: int, evaluated: dict[str, Any]) -> Outcome:
     """The outcome of one of the folds that a model predicts; they share its time."""
     return replace(
         outcome,
         fit_time=outcome.fit_time / n_folds,
         score_time=outcome.score_time / n_folds,
-        **judged,
+        **evaluated,
     )

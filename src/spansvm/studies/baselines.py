@@ -148,11 +148,11 @@ def compare_baselines(
     units = None if subject.sets is None else subject.units
     selected = Scored(subject, scorer, LeftOutClassifier(subject.left_out, subject.classes,
                                                          subject.model))  # fmt: skip
-    flattered = 0.0 if search is None else selection_optimism(search)
+    optimism = 0.0 if search is None else selection_optimism(search)
     by_error, by_score = (1.0, 0.0) if scorer is None else (0.0, 1.0)
     compared = []
     for one in found:
-        scored, shift = Scored(subject, scorer, one.classifier), flattered - one.optimism
+        scored, shift = Scored(subject, scorer, one.classifier), optimism - one.optimism
         compared.append(
             Baseline(
                 one.name, one.meaning, float(one.wrong.mean()),
@@ -161,7 +161,7 @@ def compare_baselines(
             )
         )  # fmt: skip
     return Comparison(
-        float(subject.wrong.mean()), selected.score, by_error * flattered, by_score * flattered,
+        float(subject.wrong.mean()), selected.score, by_error * optimism, by_score * optimism,
         compared, skipped,
     )  # fmt: skip
 

@@ -54,7 +54,7 @@ class Subject:
     machines : TrainedMachines
         Trained on the rows: those of the model, unless rows were left aside.
     left_out : LeftOutClasses
-        What they say of these rows when they are left out.
+        Their predictions for these rows when they are left out.
     sets : list of ndarray of int, or None
         Rows that leave together; None for single rows.
     n_all : int
