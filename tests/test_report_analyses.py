@@ -67,6 +67,15 @@ def test_a_report_can_be_had_without_studies(cancer):
     assert json.loads(report.to_json())["analyses"] is None
 
 
+def test_a_choice_by_a_function_of_several_scores_is_compared_by_errors():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = make_pipeline(MinMaxScaler(), SpanSVC())
+    search = SpanSearch(model, GRID, scoring=["accuracy", "f1"], refit=lambda results: 0)
+    comparison = Report.from_search(search.fit(X, y), X, y).analyses.comparison
+    assert comparison.score is None
+    assert len(comparison.baselines) == 3
+
+
 def test_a_model_that_is_no_better_is_not_praised():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(150, 4)), rng.integers(0, 2, 150)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -186,7 +186,8 @@ def _scorer(search: Any) -> Callable[..., Any] | None:
     name = selecting_scorer(search)
     if name == "accuracy":
         return None
-    return search.scorer_ if name == "score" else search.scorer_[name]
+    scorers = search.scorer_ if isinstance(search.scorer_, Mapping) else {"score": search.scorer_}
+    return scorers.get(name)
 
 
 def _permuted(subject: Subject) -> list[int]:
