@@ -30,7 +30,7 @@ help:
 	@echo "make theory     check the theorems on thousands of random problems (a few minutes)"
 	@echo "make mutations  put errors into the core and list those the tests miss (an hour)"
 	@echo "make bench      speed relative to GridSearchCV, LibSVM, liquidSVM, TorchKM (two hours)"
-	@echo "make quality    selected models, promised errors, probabilities; real data (four hours)"
+	@echo "make quality    selected models, reported errors, probabilities; real data (four hours)"
 	@echo "make reproduce  run the paper's experiments, next to its numbers (an hour and a half)"
 	@echo "make clean      delete .venv, .venv-oldest and everything that was built"
 

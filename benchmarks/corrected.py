@@ -1,4 +1,4 @@
-"""``python -m benchmarks.corrected``: which error of the selected model can be promised.
+"""``python -m benchmarks.corrected``: which error of the selected model to report.
 
 Random training sets of 100 and of 400 rows of ten data sets with thousands of other rows, two
 grids: class weights (33 x 33, gamma = 1/d) and C x gamma (8 x 6).  A model is selected on all
@@ -35,7 +35,7 @@ from threadpoolctl import threadpool_limits
 from reproduction.csv_files import Row, read_rows, to_csv, write_text
 from reproduction.datasets import load, ringnorm
 from spansvm import ClassWeighting, SpanSearch, SpanSVC
-from spansvm.search.draws import repeat_selection
+from spansvm.search.bootstrap import repeat_selection
 from spansvm.weighting import PAPER_CLASS_WEIGHTS
 
 from .datasets import Pool, pool

@@ -2,8 +2,8 @@
 
 Whole searches over gamma and C: the exact kernel, landmark features (scikit-learn's Nystroem) with
 our linear machine and its predicted leave-one-out error, and the same features with LinearSVC under
-GridSearchCV with 5 folds.  Ours runs in full.  Of the opponent, some candidates of the same grid
-are evaluated, and their mean time is extrapolated to all; its errors are those of the best of them.
+GridSearchCV with 5 folds.  Our search is complete.  Of the opponent, some candidates of the same
+grid are evaluated, and their mean time is extrapolated to all; its errors are those of the best.
 Every search runs in a process of its own, on one thread.  What is in the file of results is not
 measured again.
 """

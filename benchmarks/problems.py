@@ -33,7 +33,7 @@ def ringnorm(n: int, d: int, seed: int = 0, *, named: bool = False) -> Problem:
 
 
 def core_problems() -> Iterator[Problem]:
-    """Ringnorm in two sizes, and splice and adult if they are on this machine."""
+    """Ringnorm in two sizes, and splice and adult if they are on this computer."""
     yield ringnorm(1024, 20)
     yield ringnorm(4096, 20)
     for name in ("splice", "adult"):

@@ -1,6 +1,6 @@
 """``python -m benchmarks.search``: whole searches, against common tools.
 
-The search is the paper's: 33 x 33 class weights, gamma = 1/d.  Ours runs in full.  For the other
+The search is the paper's: 33 x 33 class weights, gamma = 1/d.  Ours is complete.  For the other
 tools, some candidates drawn at random from the same grid are evaluated with 5 folds, each tool in
 its own environment, and their mean time is extrapolated to all 1089; the spread comes from the
 two halves of the sample.  One thread each, except in the measurement of threads.

@@ -1,9 +1,9 @@
 """``python -m benchmarks.users``: the searches people run, against GridSearchCV.
 
-C and gamma of ``make_pipeline(MinMaxScaler(), SVC())``, two classes and many.  Ours runs in full;
-of GridSearchCV (5 folds), 16 candidates drawn at random are run and extrapolated.  Both on one
-thread, in the same process, in turns; processor time decides, wall time is shown too.  At the end
-our search with two threads against one.
+C and gamma of ``make_pipeline(MinMaxScaler(), SVC())``, two classes and many.  Our search is
+complete; of GridSearchCV (5 folds), 16 candidates drawn at random are run and extrapolated.  Both
+on one thread, in the same process, in turns; processor time decides, wall time is shown too.  At
+the end our search with two threads against one.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A search on a dask cluster, with the same results as on one processor.
 
-Without a scheduler, two workers are started on this machine.  A cluster does not pay off for a
+Without a scheduler, two workers are started on this computer.  A cluster does not pay off for a
 search that takes seconds; this one is small so that you can try it.
 
     python examples/05_dask_cluster.py [PICTURE [SCHEDULER]]

@@ -122,7 +122,7 @@ def _check_that_they_are_here(data_sets: Sequence[str]) -> None:
     missing = [name for name in data_sets if None in locate(name).values()]
     if missing:
         raise UserError(
-            f"Not on this machine: {', '.join(missing)}. Download with '{_COMMAND}.datasets "
+            f"Not on this computer: {', '.join(missing)}. Download with '{_COMMAND}.datasets "
             f"{' '.join(f'--fetch {name}' for name in missing)}', or leave them out with "
             "--datasets."
         )

@@ -21,6 +21,7 @@ settings.load_profile("spansvm")
 PLUMBING = {
     "test_answers",
     "test_architecture",
+    "test_guides",
     "test_bad_files",
     "test_benchmarks",
     "test_cli_errors",

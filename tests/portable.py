@@ -1,4 +1,4 @@
-"""The tests under the arithmetic of other machines: ``make portable``.
+"""The tests under the arithmetic of other processors: ``make portable``.
 
 Kernels of the BLAS and the target of the compiler decide the last bits of every sum.  Each
 environment pretends to be a machine with others, as far as this one can.  All are run, whatever

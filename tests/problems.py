@@ -8,6 +8,7 @@ import clarabel
 import daqp
 import numpy as np
 from scipy import sparse
+from scipy.stats import binomtest
 
 from spansvm.gram import Gram, HeldGram
 from spansvm.kernels import resolve_kernel
@@ -164,3 +165,9 @@ def reference_loo(K, y, C, p):
         return np.nan, False
     size = np.abs(beta) / C[rest]
     return float(K[p, rest] @ beta + b), bool(((size > 1e-6) & (size < 1 - 1e-6)).any())
+
+
+def reference_wilson(n_errors, n_rows):
+    """Wilson's 95% CI of a share, by scipy."""
+    interval = binomtest(n_errors, n_rows).proportion_ci(0.95, method="wilson")
+    return [interval.low, interval.high]

@@ -120,7 +120,7 @@ def test_the_weight_of_a_class_is_told_in_words(run):
     code, out, err = run("tune rare.csv --scoring balanced_accuracy --candidates 12")
     assert code == 0
     assert "The weights of the classes are searched, too" in err
-    assert re.search(r"^best setting \.+ C = \S+, gamma = \S+, (weight of class in = |no class)",
+    assert re.search(r"^best setting \.+ C = \S+, gamma = \S+, class weights = (in: |none)",
                      out, re.MULTILINE)  # fmt: skip
 
 

@@ -106,7 +106,8 @@ def test_only_what_is_quicker_and_not_yet_used_is_proposed(run, monkeypatch):
 def test_a_search_of_minutes_is_announced_and_a_shorter_one_is_not(run, monkeypatch):
     long_search(monkeypatch, seconds=500.0)
     _, _, err = run("tune data.csv --drop batch --sample all")
-    assert "This will take about 8 minutes on 40000 rows; its Gram matrix takes 6.0 GiB" in err
+    for fact in ("about 8 minutes", "40000 rows", "6.0 GiB"):
+        assert fact in err
     assert "quicker" not in err
     long_search(monkeypatch, seconds=50.0)
     assert "This will take" not in run("tune data.csv --drop batch --force")[2]
@@ -235,7 +236,7 @@ def test_rare_classes_keep_rows_and_that_is_told(run):
     data.to_csv("rare.csv", index=False)
     code, _, err = run(f"tune rare.csv {SEARCH} --sample 30")
     assert code == 0, err
-    assert "The sample has more rows of rare classes than their share: 5 of 'rare'." in err
+    assert "5 of 'rare'" in err
 
 
 @pytest.mark.parametrize(

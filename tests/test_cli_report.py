@@ -58,13 +58,13 @@ def test_the_program_of_the_report_makes_the_saved_model(run, options):
     assert "SimpleImputer" in {step["what"] for step in content["recipe"]["steps"]}
 
 
-def test_the_page_says_whether_the_test_rows_agree_with_the_promise(run):
+def test_the_page_says_whether_the_test_rows_agree_with_the_search(run):
     run("tune credit.csv --id customer --impute median --search grid.yaml --test new.csv")
     content = json.loads(Path("credit-tuned/report.json").read_text())
     low, high = content["search"]["corrected"]["interval"]
     error = content["test"]["error"]
     where = "within" if low <= error <= high else "above" if error > high else "below"
-    assert f"is {where} what the search promised" in content["tested"]["findings"][0]
+    assert f"is {where} the 95% CI" in content["tested"]["findings"][0]
     page = Path("credit-tuned/report.html").read_text(encoding="utf-8")
     section = page.split('<section id="test">')[1].split("</section>")[0]
     assert "Confusion matrix of the test rows" in section
@@ -75,4 +75,4 @@ def test_the_finding_comes_first(run):
     out, _ = run("tune credit.csv --id customer --impute median --search grid.yaml")
     content = json.loads(Path("credit-tuned/report.json").read_text())
     assert out.startswith(f"{' '.join(content['headline'])}\n\nbest setting")
-    assert "Always saying 'good' misjudges" in out
+    assert "Always predicting 'good' misclassifies" in out

@@ -11,7 +11,8 @@ import pytest
 from sklearn.metrics import confusion_matrix, f1_score, roc_auc_score
 
 from spansvm.models import load_model
-from spansvm.report.loo_figures import wilson
+
+from .problems import reference_wilson
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
@@ -51,7 +52,7 @@ def test_test_rows_get_their_error_with_an_interval_and_a_confusion_matrix(run):
     out, _ = run(f"{TUNE} --test test.csv")
     model, X, y = predicted()
     wrong = int((model.predict(X) != y).sum())
-    low, high = (f"{100 * end:.1f}%" for end in wilson(wrong, 80))
+    low, high = (f"{100 * end:.1f}%" for end in reference_wilson(wrong, 80))
     told = f"{100 * wrong / 80:.1f}% ({wrong} of 80 rows; 95% CI {low} to {high})"
     assert re.search(rf"^test error \.+ {re.escape(told)}$", out, re.MULTILINE)
     counts = confusion_matrix(y, model.predict(X))
@@ -60,7 +61,7 @@ def test_test_rows_get_their_error_with_an_interval_and_a_confusion_matrix(run):
         assert re.search(rf"^{label} +{own[0]} +{own[1]}$", out, re.MULTILINE)
     test = json.loads(Path("data-tuned/report.json").read_text())["test"]
     assert test["confusion"] == counts.tolist()
-    assert test["interval"] == wilson(wrong, 80)
+    assert test["interval"] == pytest.approx(reference_wilson(wrong, 80), abs=1e-12)
     assert (test["source"], test["classes"]) == ("test.csv", ["no", "yes"])
     assert (test["score_name"], test["score"]) == ("accuracy", 1 - wrong / 80)
     assert "test accuracy" not in out
@@ -82,23 +83,21 @@ def test_test_rows_get_the_score_of_the_selection(run, scoring):
         assert re.search(rf"^f1 +{expected:.4f} +the score of the selection *$", out, re.MULTILINE)
 
 
-def test_test_rows_that_are_as_promised_surprise_nobody(run):
+def test_test_rows_that_are_as_expected_are_no_caution(run):
     _, err = run(f"{TUNE} --test test.csv")
     tested = json.loads(Path("data-tuned/report.json").read_text())["tested"]
     assert tested["doubts"] == []
-    assert "promised" not in err
+    assert "Caution: The test error" not in err
 
 
-def test_a_test_error_outside_the_promise_is_told(run):
+def test_a_test_error_outside_the_interval_is_told(run):
     _, err = run(f"{TUNE} --test strange.csv")
     report = json.loads(Path("data-tuned/report.json").read_text())
     low, high = (f"{100 * end:.1f}%" for end in report["search"]["corrected"]["interval"])
     share = f"{100 * report['test']['error']:.1f}%"
     findings = report["tested"]["doubts"]
-    assert findings[0] == (
-        f"The test error, {share}, is above what the search promised, {low} to {high}. This is "
-        "more than chance: the test rows differ from those of the search."
-    )
+    for fact in (share, " is above ", f"{low} to {high}", "more than chance"):
+        assert fact in findings[0]
     assert "no better than always predicting their largest class" in findings[1]
     for finding in findings:
         assert f"Caution: {finding}" in err
@@ -113,10 +112,9 @@ def test_few_test_rows_may_differ_by_chance(run):
         assert "With 12 test rows that may be chance: the 95% CI of the test error is" in err
 
 
-def test_a_score_outside_the_promise_is_told(run):
+def test_a_score_outside_the_interval_is_told(run):
     _, err = run(f"{TUNE} --test strange.csv --scoring roc_auc")
-    assert re.search(r"Caution: The roc_auc of the test rows, 0\.\d+, is below what the search "
-                     r"promised, 0\.\d+ to 0\.\d+\.", err)  # fmt: skip
+    assert re.search(r"Caution: The roc_auc .* 0\.\d+, is below .* 0\.\d+ to 0\.\d+\.", err)
 
 
 def test_a_score_that_test_rows_do_not_have_is_left_out(run):

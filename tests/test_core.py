@@ -1,4 +1,4 @@
-"""What the compiled core promises whatever it computes: interrupts, memory, threads, levels."""
+"""What holds for the compiled core whatever it computes: interrupts, memory, threads, levels."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from sklearn.svm import SVC
 from reproduction.datasets import twonorm
 from spansvm import ClassWeighting, SpanSearch, SpanSVC
 from spansvm.search import corrected
-from spansvm.search.draw_scores import (
+from spansvm.search.bootstrap_scores import (
     AnyScorer,
     ConfusedLabels,
     CountedErrors,
@@ -370,8 +370,8 @@ def test_other_settings_of_a_score_are_left_to_the_scorer(scorer):
 def test_blocks_of_bounded_memory_change_nothing(monkeypatch):
     X, y = clouds()
     whole = SpanSearch(SpanSVC(), GRID, scoring="balanced_accuracy").fit(X, y).corrected_score_
-    monkeypatch.setattr("spansvm.search.draw_scores.BLOCK", 200)
-    monkeypatch.setattr("spansvm.search.draws.BLOCK", 200)
+    monkeypatch.setattr("spansvm.search.bootstrap_scores.BLOCK", 200)
+    monkeypatch.setattr("spansvm.search.bootstrap.BLOCK", 200)
     parts = SpanSearch(SpanSVC(), GRID, scoring="balanced_accuracy").fit(X, y).corrected_score_
     assert parts == pytest.approx(whole, abs=1e-14)
 

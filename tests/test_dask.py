@@ -23,7 +23,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 @pytest.fixture(scope="module")
 def client():
     with (
-        # A busy machine takes longer than the usual 15 s to start a worker anew; after that, the
+        # A busy computer takes longer than the usual 15 s to start a worker anew; after that, the
         # cluster would go on without it.
         dask.config.set({"distributed.deploy.lost-worker-timeout": "60s"}),
         distributed.LocalCluster(

@@ -1,4 +1,4 @@
-"""Downloads from a server on this machine, faults included."""
+"""Downloads from a server on this computer, faults included."""
 
 from __future__ import annotations
 

@@ -456,9 +456,9 @@ def test_training_rows_of_folds_are_resampled(flowers):
 
 def test_rows_that_know_the_left_out_one_are_refused(flowers):
     model = Sampling([("double", Doubling()), ("svc", SVC())])
-    with pytest.raises(ValueError, match=r"row that is left out would have a part in those"):
+    with pytest.raises(ValueError, match="depend on the row that is left out"):
         SpanSearch(model, {"svc__C": [1]}, method="span_rule").fit(*flowers)
-    with pytest.warns(UserWarning, match=r"'double' \(Doubling\) makes the training rows anew"):
+    with pytest.warns(UserWarning, match=r"'double' \(Doubling\) makes new training rows"):
         assert SpanSearch(model, {"svc__C": [1]}).fit(*flowers).method_ == "kfold"
     with pytest.raises(ValueError, match="sample_weight and scores do not fit"):
         SpanSearch(model, {"svc__C": [1]}, cv=3).fit(*flowers, sample_weight=np.ones(150))

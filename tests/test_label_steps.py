@@ -335,7 +335,7 @@ def test_samplers_follow_the_same_rule():
     X, y = numbers()
     X, y = np.delete(X, np.flatnonzero(y)[:12], 0), np.delete(y, np.flatnonzero(y)[:12])
     model = pipeline.make_pipeline(sampling.SMOTE(k_neighbors=3, random_state=0), SVC(**EXACT))
-    with pytest.warns(UserWarning, match=r"'smote' \(SMOTE\) makes the training rows anew"):
+    with pytest.warns(UserWarning, match=r"'smote' \(SMOTE\) makes new training rows"):
         ours = SpanSearch(model, GRID).fit(X, y)
     theirs = GridSearchCV(model, GRID).fit(X, y)
     np.testing.assert_array_equal(
@@ -570,7 +570,7 @@ def test_the_headline_of_a_report_has_no_error_that_folds_did_not_count():
     model, grid = make_pipeline(SelectKBest(k=20), SpanSVC()), {"spansvc__C": [1, 10]}
     search = SpanSearch(model, grid, cv=5, scoring="roc_auc").fit(X, y)
     (said,) = Report.from_search(search, X, y, analyses=False).headline
-    assert "misjudged" not in said
+    assert "misclassified" not in said
     search = SpanSearch(model, grid, cv=5).fit(X, y)
     said = Report.from_search(search, X, y, analyses=False).headline
     assert said[1].endswith(("the model does no better.", "that the model does better."))

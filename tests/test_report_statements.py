@@ -16,9 +16,10 @@ from spansvm import ClassWeighting, SpanSearch, SpanSVC, exact_loo
 from spansvm.report import Report, render_html
 from spansvm.report.cautions import Duplicates
 from spansvm.report.headline import frequencies
-from spansvm.report.loo_figures import wilson
 from spansvm.report.plain import percent
 from spansvm.studies.association import explained_share
+
+from .problems import reference_wilson
 
 pytest.importorskip("jinja2", reason="jinja2 is not installed")
 
@@ -283,12 +284,12 @@ def test_the_headline_says_the_corrected_error_and_the_largest_class():
     X, y = rng.normal(size=(200, 3)), np.where(np.arange(200) % 10 < 3, "bad", "good")
     X[:, 0] += 0.4 * (y == "bad")
     _, report = reported(X, y, {"C": [0.1, 1.0, 10.0], "gamma": [0.1, 1.0]})
-    error = report.search.promise.value
+    error = report.search.reported.value
     said = report.headline[0].split()
     assert int(said[1]) / int(said[3]) == pytest.approx(error, rel=0.11)
-    assert report.headline[0].endswith("new rows would be misjudged.")
-    assert report.headline[1].startswith("Always saying 'good' misjudges 3")
-    low, high = report.search.promise.interval
+    assert "new rows would be misclassified" in report.headline[0]
+    assert report.headline[1].startswith("Always predicting 'good' misclassifies 3")
+    low, high = report.search.reported.interval
     assert low < 0.3 < high
     assert report.headline[1].endswith(
         ("the model does no better.", "it is not certain that the model does better.")
@@ -326,19 +327,23 @@ def cancer():
 @pytest.mark.parametrize(
     ("error", "n_rows", "findings"),
     [
-        (0.02, 200, ["is within what the search promised"]),
-        (0.10, 20, ["is above what the search promised, .* With 20 test rows that may be chance"]),
-        (0.30, 200, ["is above what the search promised, .* This is more than chance"]),
-        (0.55, 200, ["is above what", "no better than always predicting their largest class"]),
-        (0.0, 200, ["is below what the search promised, .* that may be chance"]),
+        (0.02, 200, ["is within the 95% CI"]),
+        (0.10, 20, ["is above the 95% CI .* With 20 test rows that may be chance"]),
+        (0.30, 200, ["is above the 95% CI .* This is more than chance"]),
+        (
+            0.55,
+            200,
+            ["is above the 95% CI", "no better than always predicting their largest class"],
+        ),
+        (0.0, 200, ["is below the 95% CI .* that may be chance"]),
     ],
 )
-def test_a_test_error_is_compared_with_the_promise_and_the_largest_class(
+def test_a_test_error_is_compared_with_the_search_and_the_largest_class(
     cancer, error, n_rows, findings
 ):
     test = {"error": error, "n_rows": n_rows, "majority_error": 0.4}
     _, report = reported(*cancer, {"C": [1.0, 10.0]}, test=test)
-    low, high = report.search.promise.interval
+    low, high = report.search.reported.interval
     assert 0.0 < low < 0.02 < high < 0.1
     assert len(report.tested.findings) == len(findings)
     for sentence, part in zip(report.tested.findings, findings, strict=True):
@@ -465,6 +470,7 @@ def test_how_the_search_was_made_is_said_once_and_a_partial_result_first(cancer)
         "rows": {"n_rows": 285, "n_without_label": 3},
     }
     notes = [f"Partial: {stopped}", widened, "Something else."]
+    facts["notes"] = notes[:2]
     _, report = reported(*cancer, {"C": [1.0, 10.0]}, facts=facts, notes=notes)
     page = render_html(report)
     assert page.index(stopped) < page.index('class="setting"')
@@ -515,5 +521,5 @@ def test_the_error_of_a_machine_without_in_bound_vectors_is_exact_too():
 
 
 def test_the_end_of_an_interval_above_zero_does_not_look_like_zero():
-    assert [percent(end) for end in wilson(0, 8124)] == ["0.0%", "0.05%"]
+    assert [percent(end) for end in reference_wilson(0, 8124)] == ["0.0%", "0.05%"]
     assert percent(0.0005) == "0.1%"

@@ -87,14 +87,14 @@ def test_rows_of_a_group_tell_less_than_as_many_others():
 def test_baselines_are_the_models_they_are_called(cancer):
     found = {one.name: one for one in compare_baselines(cancer).baselines}
     X, y = cancer.machines.X, cancer.y
-    assert list(found) == ["largest class", "logistic regression", "SVC as it comes"]
+    assert list(found) == ["largest class", "logistic regression", "SVC with default parameters"]
     assert found["largest class"].error == pytest.approx(212 / 569)
     folds = StratifiedKFold(10, shuffle=True, random_state=0)
     logistic = LogisticRegression(max_iter=200, tol=1e-3)
     predicted = cross_val_predict(logistic, X, y, cv=folds)
     assert found["logistic regression"].error == pytest.approx(np.mean(predicted != y))
     span = SpanSVC().fit(X, y)
-    assert found["SVC as it comes"].error == pytest.approx(span.loo_error_)
+    assert found["SVC with default parameters"].error == pytest.approx(span.loo_error_)
     for one in found.values():
         assert one.difference.value == pytest.approx(one.error - cancer.wrong.mean())
 
@@ -108,7 +108,7 @@ def test_groups_leave_the_baselines_as_groups():
         for subject in (subject_of(X, y), subject_of(X, y, groups))
     )
     # Rows of a person give the label of the others away; whole persons do not.
-    for name in ("logistic regression", "SVC as it comes"):
+    for name in ("logistic regression", "SVC with default parameters"):
         assert alone[name] < 0.25
         assert together[name] > 0.45
 
@@ -125,7 +125,7 @@ def test_scores_of_baselines_are_those_of_scikit_learn():
         assert found.score == pytest.approx(expected)
         assert [one.name for one in found.baselines] == [
             "largest class", "logistic regression", "logistic regression, balanced",
-            "SVC as it comes",
+            "SVC with default parameters",
         ]  # fmt: skip
         assert found.baselines[0].score == 0.5
         for one in found.baselines:

@@ -50,7 +50,7 @@ def test_columns_get_their_kinds_and_roles(tmp_path) -> None:
         roles=Roles(scores="score", weights="weight", groups="team", id="name"),
     )
     assert table.feature_names == ("age", "job")
-    assert table.kinds == ("numeric", "categorical")
+    assert table.column_types == ("numeric", "categorical")
     np.testing.assert_array_equal(table.X["age"], [30, 41.5, np.nan, 55])
     assert table.X["job"].tolist()[:3] == ["cook", "judge", "cook"]
     assert table.y is not None
@@ -100,7 +100,7 @@ def test_other_delimiters_and_decimal_commas_are_read_when_asked_for(tmp_path) -
     path = write(tmp_path, "a|b|y\n1,5|x|0\n2|z|1\n-3,25|x|0\n4|x|1\n")
     table = read_table(path, FileOptions(delimiter="|", decimal=","))
     assert table.X["a"].tolist() == [1.5, 2, -3.25, 4]
-    assert table.kinds == ("numeric", "categorical")
+    assert table.column_types == ("numeric", "categorical")
 
 
 def test_quoted_fields_may_hold_anything(tmp_path) -> None:
@@ -169,7 +169,7 @@ ARFF = """% a comment
 def test_arff_declares_the_kinds(tmp_path, name) -> None:
     table = read_table(write(tmp_path, ARFF, name))
     assert table.feature_names == ("the age", "job")
-    assert table.kinds == ("numeric", "categorical")
+    assert table.column_types == ("numeric", "categorical")
     assert table.schema.categories == {"job": ("cook", "high judge")}
     assert table.missing == {"the age": 1, "job": 1}
     assert table.y.tolist() == ["yes", "no", "yes", "no"]
@@ -276,6 +276,13 @@ def test_a_prediction_file_is_matched_by_name(tmp_path) -> None:
         "Column 'b' has values that the model has not seen (new); they are treated as unknown.",
     )
     assert model.predict(rows.X).shape == (2,)
+
+
+def test_schemas_of_models_that_were_saved_earlier_are_read(tmp_path) -> None:
+    schema = read_table(write(tmp_path, "a,b,y\n1,x,0\n2,z,1\n3,x,1\n4,z,0\n")).schema
+    earlier = schema.to_json()
+    earlier["kinds"] = earlier.pop("column_types")
+    assert Schema.from_json(json.loads(json.dumps(earlier))) == schema
 
 
 def test_labels_of_a_prediction_file_are_taken_if_the_model_knows_them(tmp_path) -> None:

@@ -97,7 +97,7 @@ def test_missing_dates_are_missing_values(tmp_path):
 
 def test_dates_in_which_day_and_month_cannot_be_told_apart_are_told(tmp_path):
     table = read_table(write(tmp_path, "at,y\n01/02/2024,0\n03/04/2024,1\n05/06/2024,0\n"))
-    assert table.schema.kinds == ("categorical",)
+    assert table.schema.column_types == ("categorical",)
     assert len(table.notes) == 1
     assert "looks like dates, but its day and month cannot be told apart" in table.notes[0]
 

@@ -1,4 +1,4 @@
-"""The published files: where they are on this machine, what they hold, and how to get them.
+"""The published files: where they are on this computer, what they hold, and how to get them.
 
 A file is looked up in the folder named by the environment variable ``SPANSVM_DATA``, then in the
 cache, where pooch puts its downloads; plain, or compressed as its publisher offers it.  A known
@@ -24,8 +24,8 @@ from urllib.parse import urlsplit
 from rich.console import Console
 from rich.progress import DownloadColumn, Progress, TaskID
 
-from spansvm.bars import progress_bar
 from spansvm.errors import MissingPackageError, UserError, require
+from spansvm.progress_bars import progress_bar
 
 __all__ = ["DataSetError", "PublishedFile", "cache_folder", "download", "find", "read_content"]
 
@@ -104,7 +104,7 @@ def _folders() -> Iterator[Path]:
 
 
 def find(file: PublishedFile) -> tuple[PublishedFile, Path] | None:
-    """The file or its stand-in, with its path; None if neither is on this machine."""
+    """The file or its stand-in, with its path; None if neither is on this computer."""
     for folder in _folders():
         for form in (file, file.stand_in):
             if form is None:

@@ -91,7 +91,7 @@ def describe(name: str) -> Description:
 
 
 def locate(name: str) -> dict[str, Path | None]:
-    """Where each file of a data set is on this machine; None for missing ones."""
+    """Where each file of a data set is on this computer; None for missing ones."""
     found = {file.path: find(file) for file in describe(name).files}
     return {path: None if place is None else place[1] for path, place in found.items()}
 
@@ -238,7 +238,7 @@ def _place(description: Description, file: PublishedFile) -> tuple[PublishedFile
             f"`python -m reproduction.datasets --fetch {name}` downloads it from its publisher; or "
             f"set SPANSVM_DATA to a folder that holds {file.path}."
         )
-        raise DataSetError(f"{name} is not on this machine: {file.path} is missing. {advice}")
+        raise DataSetError(f"{name} is not on this computer: {file.path} is missing. {advice}")
     return found
 
 

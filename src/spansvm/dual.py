@@ -418,7 +418,7 @@ def instance_bounds(C: float, class_weight: Array, classes: np.ndarray, weight: 
 def advice_on_stops(gap: float) -> str:
     """What to do about a training that stopped with the KKT conditions violated by `gap`."""
     advice = "Scale the features, use a smaller C, or raise max_iter"
-    # A larger tolerance would be none.
+    # Where the violation is large, a larger tolerance would only hide it.
     return f"{advice}, or tol." if gap < _TOLERABLE else f"{advice}."
 
 

@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ._typing import Array, Mask, Rows
 from .blas import one_blas_thread
-from .groups import Removed, Remover
+from .groups import Remover
 from .left_out import (
     CountedValues,
     LeftOutClasses,
@@ -33,7 +33,7 @@ from .pairs import PairRows
 from .values import LOOSE, accuracy_of, ranking, without_traces
 from .verified import LEAVING
 
-__all__ = ["GroupValues", "folds_left_out", "groups_left_out", "sets_of"]
+__all__ = ["GroupValues", "folds_left_out", "groups_left_out", "numbers_of", "sets_of"]
 
 
 def sets_of(groups: np.ndarray) -> list[Rows]:
@@ -41,6 +41,14 @@ def sets_of(groups: np.ndarray) -> list[Rows]:
     _, codes = np.unique(groups, return_inverse=True)
     order = np.argsort(codes, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(codes[order])) + 1)
+
+
+def numbers_of(sets: Sequence[Rows], n_rows: int) -> Rows:
+    """The number of every row's set."""
+    numbers = np.empty(n_rows, dtype=np.intp)
+    for number, rows in enumerate(sets):
+        numbers[rows] = number
+    return numbers
 
 
 def groups_left_out(
@@ -175,7 +183,9 @@ def _values(
                     continue
                 kernel = grams.whole.block(where, grams.places[column][removed.rows])
                 values[:, column] = removed.values(plain[rows, column], kernel)
-                shift[column] = _shift(remover, removed, local[column, rows], values[:, column])
+                own = local[column, rows]
+                inside = own >= 0
+                shift[column] = remover.shift(removed, own[inside], values[inside, column])
                 gaps.append(removed.gap)
             found.append((values, shift))
     loose = int((np.array(gaps) > LOOSE).sum())
@@ -187,9 +197,3 @@ def _values(
             stacklevel=4,
         )
     return found
-
-
-def _shift(remover: Remover, removed: Removed, members: Rows, values: Array) -> float:
-    """:meth:`Remover.shift`, with -1 for rows that are not in the machine."""
-    own = members >= 0
-    return remover.shift(removed, members[own], values[own])

@@ -32,7 +32,7 @@ class Method:
         out.
     selects : bool
         Whether a search may select by it.  Not by estimates that ignore the slack or the
-        intercept: on noise they may prefer a constant model and promise no error.
+        intercept: on noise they may prefer a constant model, and predict no errors.
     """
 
     name: str

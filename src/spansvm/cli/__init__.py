@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import typer
 
+from .. import __version__
 from ..errors import UserError
 from . import demo, evaluate, predict, tune
 from .options import DEBUG, NO_VALUE, Debug
@@ -47,8 +48,6 @@ _WrongUsage = next(base for base in typer.BadParameter.__mro__ if base.__name__ 
 
 def _show_version(asked: bool) -> None:
     if asked:
-        from .. import __version__
-
         print(f"spansvm {__version__}")
         raise typer.Exit
 

@@ -36,7 +36,7 @@ def demo(
     from ..output import OutputFolder
     from ..tables import Roles
     from .options import file_options
-    from .tune import TuneRequest
+    from .request import TuneRequest
     from .tuned_files import FILES
     from .tuning import run_tuning
 

@@ -11,9 +11,9 @@ from ..search.results import evaluated
 from ..search.stages import BUDGET, Widened
 from ..tables import Table
 from .grids import SearchPlan, own_name
+from .request import TuneRequest
 from .searching import Searched
 from .terminal import Terminal
-from .tune import TuneRequest
 
 __all__ = ["gather_facts", "tell_facts"]
 
@@ -72,7 +72,7 @@ def gather_facts(
             "scale": request.scale,
             "impute": request.impute,
             "features": list(table.feature_names),
-            "kinds": list(table.kinds),
+            "column_types": list(table.column_types),
             "n_encoded": n_encoded,
         },
         "rows": {
@@ -87,11 +87,11 @@ def gather_facts(
 def tell_facts(facts: dict[str, Any], terminal: Terminal) -> None:
     """Note what happened during the search."""
     for one in facts["widened"]:
-        terminal.note(one["in_words"])
+        terminal.note(one["in_words"], fact=True)
     if facts["resumed"]:
         terminal.note(f"{facts['resumed']} candidates were taken over from the unfinished search.")
     if facts["stopped"] is not None:
-        terminal.note(f"Partial: {facts['stopped']['in_words']}")
+        terminal.note(f"Partial: {facts['stopped']['in_words']}", fact=True)
 
 
 def _widened(one: Widened) -> str:
@@ -109,5 +109,5 @@ def _stopped(reason: str, n_done: int, n_planned: int, budget: float | None) -> 
     selected = "; the best of these was selected" if n_done > 1 else ", which was selected"
     return (
         f"The search was stopped {when}, after {n_done} of {n_planned} candidates"
-        f"{selected}. The same command with --resume goes on."
+        f"{selected}. The same command with --resume continues it."
     )

@@ -12,8 +12,8 @@ from sklearn.metrics import confusion_matrix, log_loss, roc_auc_score
 
 from ..errors import UserError
 from ..models import load_model
-from ..report.loo_figures import wilson
 from ..report.plain import cut
+from ..search.intervals import wilson_interval
 from ..tables import FileOptions, Schema, Table, check_predictable, read_for_prediction
 from .terminal import Terminal
 from .tuned_files import MODEL
@@ -164,7 +164,7 @@ def held_out_figures(
         n_rows=labels.size,
         n_errors=n_errors,
         error=n_errors / labels.size,
-        interval=wilson(n_errors, labels.size),
+        interval=list(wilson_interval(n_errors / labels.size, labels.size)),
         majority_error=1.0 - float(sizes.max()) / labels.size,
         roc_auc=float(roc_auc_score(labels, model.decision_function(table.X))) if both else None,
         log_loss=None

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..tables import Table
 from .grids import STEP
-from .tune import TuneRequest
+from .request import TuneRequest
 
 __all__ = ["code_of_arguments", "code_of_reading"]
 
@@ -17,10 +17,10 @@ def code_of_reading(request: TuneRequest) -> str:
     arguments = [repr(request.data)]
     names = ["read_table"]
     for keyword, value in (("options", request.file), ("roles", request.roles)):
-        call = _call(value)
-        if not call.endswith("()"):
+        given = _given(value)
+        if given:
             names.append(type(value).__name__)
-            arguments.append(f"{keyword}={call}")
+            arguments.append(f"{keyword}={type(value).__name__}({', '.join(given)})")
     one_line = f"table = read_table({', '.join(arguments)})"
     if len(one_line) > 88:
         one_line = "table = read_table(\n    " + ",\n    ".join(arguments) + ",\n)"
@@ -38,8 +38,8 @@ def code_of_arguments(table: Table) -> dict[str, str]:
     }
 
 
-def _call(value: Any) -> str:
-    """A dataclass as code: its fields that differ from their defaults."""
+def _given(value: Any) -> list[str]:
+    """The fields of a dataclass that differ from their defaults, as code."""
     given = []
     for field in fields(value):
         own = getattr(value, field.name)
@@ -49,4 +49,4 @@ def _call(value: Any) -> str:
             default = field.default_factory()
         if own != default:
             given.append(f"{field.name}={own!r}")
-    return f"{type(value).__name__}({', '.join(given)})"
+    return given

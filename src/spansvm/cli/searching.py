@@ -27,6 +27,7 @@ from ..search.stages import SearchStoppedWarning, parse_time
 from ..tables import Table
 from .grids import SearchPlan
 from .method_choice import choose_folds
+from .request import TuneRequest
 from .sizing import (
     ALL,
     COMPONENTS,
@@ -40,7 +41,6 @@ from .sizing import (
 from .smaller import Sample, approximated, draw_sample, fewest_rows
 from .terminal import Terminal, without_traceback
 from .training_record import fingerprint
-from .tune import TuneRequest
 
 __all__ = ["UNFINISHED", "Searched", "Searcher", "read_unfinished"]
 
@@ -175,7 +175,7 @@ class Searcher:
         table = self.table if sample is None else sample.table
         plan = approximated(self.plan, size.components, table.n_rows, self.request.seed)
         search = self._search_on(table, plan)
-        about = self._about(table, plan)
+        about = self._about(search, table, plan)
         if before is not None:
             self._check_that_it_is_the_same(before, about)
         n_candidates = plan.n_candidates
@@ -272,13 +272,13 @@ class Searcher:
         search.terminal = self.terminal
         return search
 
-    def _about(self, table: Table, plan: SearchPlan) -> dict[str, str]:
+    def _about(self, search: TerminalSearch, table: Table, plan: SearchPlan) -> dict[str, str]:
         """What decides the outcomes of candidates; the candidates themselves are compared later."""
         request = self.request
         return {
             "data": fingerprint(table, with_roles=True),
             "--method": self.method,
-            "--cv": str(choose_folds(self.method, table, request.seed, request.cv)),
+            "--cv": str(search.cv),
             "--scoring": str(request.scoring),
             "--scale": request.scale,
             "--impute": str(request.impute),

@@ -52,7 +52,7 @@ def draw_sample(
 ) -> Sample | None:
     """A sample with every class in its share, of whole groups if there are groups.
 
-    None if all rows are to be searched.  `why` is the reason, if nobody asked for it.
+    None if all rows are to be searched.  `why` is the reason, if it was not asked for.
     """
     if n_rows is None:
         return None
@@ -85,7 +85,8 @@ def draw_sample(
         "selected model is then trained on all rows."
     )
     terminal.note(
-        f"{drawn} Figures are those of a model trained on the sample, unless they say all rows."
+        f"{drawn} Figures are those of a model trained on the sample, unless they say all rows.",
+        fact=bool(why),
     )
     return sample
 

@@ -40,8 +40,8 @@ class Terminal:
 
     Attributes
     ----------
-    told : list of str
-        The notes so far, including those not printed.
+    told, facts : list of str
+        The notes so far, including those not printed; those of them that the report says anyway.
     """
 
     def __init__(self, *, quiet: bool = False, as_json: bool = False) -> None:
@@ -50,10 +50,13 @@ class Terminal:
         self.quiet = quiet
         self.as_json = as_json
         self.told: list[str] = []
+        self.facts: list[str] = []
 
-    def note(self, text: str) -> None:
-        """Print a note, and keep it for the report."""
+    def note(self, text: str, *, fact: bool = False) -> None:
+        """Print a note, and keep it for the report; a `fact` has its own place there."""
         self.told.append(printable(text))
+        if fact:
+            self.facts.append(self.told[-1])
         self.progress(text)
 
     def progress(self, text: str) -> None:

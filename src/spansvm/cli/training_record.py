@@ -17,7 +17,7 @@ from scipy import sparse
 
 from ..errors import UserError
 from ..report.loo_figures import TrainedModel
-from ..report.searched import CorrectedScore, JudgedError
+from ..report.searched import JudgedError, ReportedScore
 from ..tables import Table
 
 __all__ = ["TrainingRecord", "fingerprint"]
@@ -55,7 +55,7 @@ class TrainingRecord:
         How many of the rows were searched.  All estimates are those of a model trained on these.
     trained : TrainedModel or None
         If that was a sample: the left-out errors of the model itself.
-    corrected : CorrectedScore or None
+    corrected : ReportedScore or None
         The score, or the error, corrected for being the best of many candidates.
     corrected_name : str
     stopped : str
@@ -75,7 +75,7 @@ class TrainingRecord:
     estimates: list[dict[str, Any]]
     n_searched: int | None = None
     trained: TrainedModel | None = None
-    corrected: CorrectedScore | None = None
+    corrected: ReportedScore | None = None
     corrected_name: str = ""
     stopped: str = ""
 
@@ -99,7 +99,7 @@ class TrainingRecord:
                 **values,
                 judged=None if judged is None else JudgedError(**judged),
                 trained=None if trained is None else TrainedModel(**trained),
-                corrected=None if corrected is None else CorrectedScore(**corrected),
+                corrected=None if corrected is None else ReportedScore(**corrected),
             )
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise UserError(

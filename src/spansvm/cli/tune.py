@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import shlex
 import sys
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -29,12 +28,10 @@ from .options import (
     file_options,
     offering,
 )
+from .request import TuneRequest
 from .terminal import Terminal
 
-if TYPE_CHECKING:
-    from ..tables import FileOptions, Roles
-
-__all__ = ["HELP", "TuneRequest", "tune"]
+__all__ = ["HELP", "tune"]
 
 HELP = (
     "Search the hyperparameters of a weighted SVM, train the best one, write a model and a "
@@ -70,34 +67,6 @@ _SCALINGS = ("minmax", "standard", "none")
 _IMPUTATIONS = ("median", "mean", "most_frequent")
 
 _COLUMNS, _SEARCH, _OUTPUT = "Columns", "Search", "Output"
-
-
-@dataclass(frozen=True)
-class TuneRequest:
-    """The options of the command, with the same defaults."""
-
-    data: str
-    out: Path
-    file: FileOptions
-    roles: Roles
-    scale: str = "minmax"
-    impute: str | None = None
-    search: str | None = None
-    method: str | None = None
-    scoring: str | None = None
-    test: str | None = None
-    jobs: int | None = None
-    seed: int = 0
-    sample: str | None = None
-    candidates: int | None = None
-    components: int | None = None
-    kernel: str | None = None
-    cv: int | None = None
-    memory: str | None = None
-    budget: str | None = None
-    resume: bool = False
-    force: bool = False
-    command: str = ""
 
 
 def _column(option: str, help: str) -> typer.models.OptionInfo:
@@ -252,7 +221,7 @@ def tune(
         bool,
         typer.Option(
             "--resume", metavar=NO_VALUE, rich_help_panel=_OUTPUT,
-            help="Go on with a search that was stopped; repeat its other options.",
+            help="Continue a search that was stopped; repeat its other options.",
         ),
     ] = False,
     force: Force = False,

@@ -23,11 +23,11 @@ from .grids import plan_search, spread_of
 from .held_out import HeldOut, held_out_figures, read_labelled
 from .method_choice import choose_folds, choose_method, choose_scorers
 from .rebuilding import code_of_arguments, code_of_reading
+from .request import TuneRequest
 from .searching import UNFINISHED, Searched, Searcher, read_unfinished
 from .smaller import coarser
 from .terminal import PartialResults, Terminal
 from .training_record import TrainingRecord, fingerprint
-from .tune import TuneRequest
 from .tuned_files import FILES, write_files
 from .tuning_summary import describe_setting, print_summary, summary_as_json
 
@@ -54,7 +54,7 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
     )  # fmt: skip
     plan = coarser(plan, request.candidates, terminal)
     if plan.why:
-        terminal.note(plan.why)
+        terminal.note(plan.why, fact=True)
     method = choose_method(request.method, request.cv, table, terminal)
     if request.sample is None:
         choose_folds(method, table, request.seed, request.cv)  # it may refuse
@@ -68,8 +68,8 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
     folder = OutputFolder(request.out, force=request.force or request.resume)
     if (request.out / UNFINISHED).exists() and not folder.force:
         raise UserError(
-            f"{request.out} holds an unfinished search; pass --resume to go on with it, --force to "
-            "begin anew, or choose another --out."
+            f"{request.out} holds an unfinished search; pass --resume to continue it, --force to "
+            "start again, or choose another --out."
         )
     folder.prepare(*FILES)
     if not request.resume:
@@ -118,22 +118,22 @@ def _record(report: Report, table: Table, setting: str, facts: dict[str, Any]) -
         estimates=[asdict(estimate) for estimate in report.trust.estimates],
         n_searched=report.leave_one_out.n_rows,
         trained=report.trained,
-        corrected=report.search.promise,
-        corrected_name=report.search.promise_name,
+        corrected=report.search.reported,
+        corrected_name=report.search.reported_name,
         stopped="" if facts["stopped"] is None else facts["stopped"]["in_words"],
     )
 
 
 def _introduce(table: Table, terminal: Terminal) -> None:
     """Print what was read, so that a wrong column is noticed."""
-    kinds = {kind: table.kinds.count(kind) for kind in (NUMERIC, CATEGORICAL)}
-    features = ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count)
+    counted = {own: table.column_types.count(own) for own in (NUMERIC, CATEGORICAL)}
+    features = ", ".join(f"{count} {own}" for own, count in counted.items() if count)
     classes, counts = np.unique(np.asarray(table.y), return_counts=True)
     sizes = listed([f"{label}: {count}" for label, count in zip(classes, counts, strict=True)])
     target = "the label" if table.schema.target is None else f"'{table.schema.target}'"
     terminal.progress(
-        f"{table.source}: {table.n_rows} rows, {len(table.kinds)} features ({features}); target "
-        f"{target} ({sizes})."
+        f"{table.source}: {table.n_rows} rows, {len(table.column_types)} features ({features}); "
+        f"target {target} ({sizes})."
     )
     for note in table.notes:
         terminal.note(note)
@@ -183,5 +183,5 @@ def _report(
         test=None if test is None else asdict(test),
         notes=terminal.told,
         trained=trained,
-        facts=facts,
+        facts={**facts, "notes": terminal.facts},
     )

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from ..errors import listed
 from ..report import Report
-from ..report.naming import name_parameters
-from ..report.plain import cut, percent, plain, words
+from ..report.naming import in_order, name_parameters, value_in_words
+from ..report.plain import percent, plain, words
 from ..search.grid import EQUAL_SCORES
 from .grids import own_name
 from .held_out import HeldOut, print_confusion
@@ -26,22 +25,11 @@ _SAMPLE = ", of a model trained on the sample"
 
 def describe_setting(params: Mapping[str, Any], classes: tuple[int | str, ...]) -> str:
     """The selected parameters in words: ``C+ (class yes) = 4, C- (class no) = 0.5``."""
-    # C+ comes before C-, as usual, and weights after what they weigh.
-    parameters = sorted(params, key=lambda one: ("class_weight" in one, "negative" in one))
+    parameters = in_order(params)
     return ", ".join(
-        _class_weights(params[parameter])
-        if isinstance(params[parameter], Mapping)
-        else f"{name} = {words(params[parameter])}"
+        f"{name} = {value_in_words(params[parameter])}"
         for parameter, name in zip(parameters, name_parameters(parameters, classes), strict=True)
     )
-
-
-def _class_weights(weights: Mapping[Any, float]) -> str:
-    if all(weight == 1 for weight in weights.values()):
-        return "no class weights"
-    shown = [f"{cut(label)} = {words(weight)}" for label, weight in weights.items()]
-    one = len(shown) == 1
-    return f"weight{'' if one else 's'} of class{'' if one else 'es'} {listed(shown)}"
 
 
 def _own_names(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -76,12 +64,12 @@ def print_summary(
     loo, search, judged = report.leave_one_out, report.search, report.search.judged_error
     trained, lines = report.trained, [["best setting", setting]]
     score = search.scores[search.scoring][search.best_index]
-    promise, best_of = search.promise, ""
-    if promise is not None:
+    reported, best_of = search.reported, ""
+    if reported is not None:
         shown = percent if search.selects_by_error else words
-        value, low, high = (shown(one) for one in (promise.value, *promise.interval))
+        value, low, high = (shown(one) for one in (reported.value, *reported.interval))
         text = f"{value} (95% CI {low} to {high})"
-        lines.append([search.promise_name, text if trained is None else f"{text}{_SAMPLE}"])
+        lines.append([search.reported_name, text if trained is None else f"{text}{_SAMPLE}"])
         best_of = f", the best of {search.n_compared} candidates"
     if search.scoring != "accuracy":
         lines.append([search.scoring, f"{words(score)}{best_of}"])
@@ -89,7 +77,7 @@ def print_summary(
         reason = f" (selection criterion){best_of}" if search.selects_by_error else ""
         lines.append([judged.name, f"{percent(judged.error)}{reason}"])
     in_words = error_in_words(loo.n_errors, loo.n_rows, loo.interval)
-    if promise is not None and search.selects_by_error and judged is None:
+    if reported is not None and search.selects_by_error and judged is None:
         in_words = f"{percent(loo.error)} ({loo.n_errors} of {loo.n_rows} rows){best_of}"
     if trained is not None:
         in_words += _SAMPLE
@@ -100,7 +88,7 @@ def print_summary(
     majority = percent(loo.majority_error)
     if search.selects_by_error:
         error = loo.error if judged is None else judged.error
-        error = error if promise is None else promise.value
+        error = error if reported is None else reported.value
         majority += f"; {_comparison(error, loo.majority_error)}"
     lines.append(["majority-class error", majority])
     if test is not None:
@@ -110,7 +98,7 @@ def print_summary(
     width = max(len(label) for label, _ in lines) + 3
     for label, text in lines:
         terminal.say(f"{label + ' ':.<{width}} {text}")
-    if promise is not None:
+    if reported is not None:
         terminal.note(search.best_of_many)
     elif search.n_compared > 1 and test is None:
         terminal.note(
@@ -118,8 +106,9 @@ def print_summary(
             "--test FILE evaluates the model on held-out rows."
         )
     for caution in report.cautions:
-        advice = " Try --scoring balanced_accuracy." if "balanced_accuracy" in caution else ""
-        terminal.note(f"Caution: {caution}{advice}")
+        terminal.note(f"Caution: {caution}")
+    if report.suggested_scoring is not None:
+        terminal.note(f"Try --scoring {report.suggested_scoring}.")
     for doubt in report.trust.doubts:
         terminal.note(f"Caution: {doubt}")
     if search.at_edge:
@@ -161,7 +150,7 @@ def _print_suspicious(report: Report, terminal: Terminal, *, named: bool) -> Non
         else "The label that the other rows contradict, with the model's prediction without it:",
     )
     if report.suspicious.explanation:
-        terminal.say(report.suspicious.explanation or "No label is contradicted by the other rows.")
+        terminal.say(report.suspicious.explanation)
     if not named:
         terminal.say("Row 1 is the first row of data, after any header.")
 

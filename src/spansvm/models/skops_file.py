@@ -17,6 +17,7 @@ from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
 
 from sklearn.pipeline import Pipeline
 
+from .. import __version__
 from ..errors import UserError, require
 from ..svc import SpanSVC
 from ..tables import Schema
@@ -99,8 +100,6 @@ def save_model(
     spansvm.models.load_model : Loads it again.
     spansvm.models.save_libsvm : Saves the SVM alone for LIBSVM's own programs.
     """
-    from .. import __version__
-
     skops = require("skops.io", "cli")
     content = skops.dumps(_without_training_rows(model), compression=ZIP_DEFLATED)
     unknown = sorted(set(skops.get_untrusted_types(data=content)) - set(TRUSTED))

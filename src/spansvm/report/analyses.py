@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 
 from ..search.corrected import selecting_scorer
-from ..search.scoring import resolve_scorers
 from ..studies import (
     Comparison,
     Decisions,
@@ -27,7 +26,7 @@ from ..studies import (
 from ..studies.association import strongest
 from ..studies.columns import column_of
 from ..studies.influence import MOST_FEATURES
-from .plain import cut, number, percent
+from .plain import cut, number, percent, points
 from .searched import SearchedCandidates
 
 __all__ = ["Analyses", "describe_analyses"]
@@ -43,8 +42,7 @@ _MOST_OPTIMISM = 0.1
 #: second, a learning curve says nothing.
 _MANY, _MOSTLY = 0.05, 0.25
 
-_CHANCE = "Chance can explain the difference"
-_MEMORY = " As many rows are equal, part of that may be memory."
+_MEMORY = " Many rows are identical, so part of that may be memorisation."
 
 _Found = TypeVar("_Found")
 
@@ -105,15 +103,15 @@ def describe_analyses(
     notes: list[str] = []
     if subject.sampled:
         notes.append(
-            f"To save time, these studies are those of a model with the same setting, trained on "
+            "To save time, these studies are of a model with the same setting, trained on "
             f"{subject.n_rows} of the {subject.n_all} rows."
         )
     repeated = subject.n_repeated > _MANY * subject.n_rows
     if repeated:
         notes.append(
-            f"{subject.n_repeated} of {subject.n_rows} rows have an equal one, which stays when "
-            "they are left out. Models that can memorise rows look better for that, features seem "
-            "to have more influence, and the learning curve falls more steeply."
+            f"{subject.n_repeated} of {subject.n_rows} rows have an identical one, which stays "
+            "when they are left out. This makes models that can memorise rows look better, "
+            "features seem more influential, and the learning curve steeper."
         )
     scorer = _scorer(search)
     with subject.machines.holding_grams():
@@ -121,19 +119,19 @@ def describe_analyses(
             notes, "Other models", lambda: compare_baselines(subject, search, scorer)
         )
         leaks = _tried(notes, "Leaks", lambda: find_leaks(subject))
-        # By how much the error is too small is known only if it selected.  Features are judged
-        # with more caution: scores between 0 and 1 are about as optimistic as the error is.
-        of_error = flattered = 0.0
+        # By how much the error is too small is known only if it selected.  With features there is
+        # more caution: scores between 0 and 1 are about as optimistic as the error is.
+        of_error = optimism = 0.0
         if comparison is not None:
             of_error = min(comparison.optimism, _MOST_OPTIMISM)
-            flattered = max(of_error, min(comparison.score_optimism, _MOST_OPTIMISM))
+            optimism = max(of_error, min(comparison.score_optimism, _MOST_OPTIMISM))
         influence = None
         if subject.names:
             columns = _permuted(subject)
             influence = _tried(
                 notes, "The influence of features",
                 lambda: measure_influence(
-                    subject, columns=columns, scorer=scorer, optimism=flattered
+                    subject, columns=columns, scorer=scorer, optimism=optimism
                 ),
             )  # fmt: skip
         curve = _tried(
@@ -148,7 +146,7 @@ def describe_analyses(
         verdicts["influence"] = _of_influence(influence, repeated)
     if curve is not None:
         verdicts["learning_curve"] = _of_curve(
-            curve, subject.n_repeated > _MOSTLY * subject.n_rows, corrected=flattered == of_error
+            curve, subject.n_repeated > _MOSTLY * subject.n_rows, corrected=optimism == of_error
         )
     return Analyses(
         n_rows=subject.n_rows,
@@ -188,7 +186,8 @@ def _scorer(search: Any) -> Callable[..., Any] | None:
     name = selecting_scorer(search)
     if name == "accuracy":
         return None
-    return resolve_scorers(search.estimator, search.scoring).get(name)
+    scorers = search.scorer_ if isinstance(search.scorer_, Mapping) else {"score": search.scorer_}
+    return scorers.get(name)
 
 
 def _permuted(subject: Subject) -> list[int]:
@@ -208,56 +207,61 @@ def _permuted(subject: Subject) -> list[int]:
 def _of_comparison(comparison: Comparison, searched: SearchedCandidates, repeated: bool) -> str:
     """How the selected model does against the best of the others."""
     if comparison.score is None:
-        text = _by_error(comparison)
+        text, differs = _by_error(comparison)
     else:
-        text = _by_score(comparison, searched.scoring)
-    if repeated and not text.startswith(_CHANCE):
+        text, differs = _by_score(comparison, searched.scoring)
+    if repeated and differs:
         text += _MEMORY
     if searched.n_compared > 1:
         text += (
             f" The selected model is the best of {searched.n_compared} candidates on these same "
-            "rows, which flatters it"
+            "rows, which favours it"
         )
-        known = searched.promise is not None
+        known = searched.reported is not None
         text += "; the differences are corrected for that." if known else " a little."
     return text.strip()
 
 
-def _by_error(comparison: Comparison) -> str:
+def _by_error(comparison: Comparison) -> tuple[str, bool]:
+    """The difference of the errors in words, and whether it is more than chance."""
     best = min(comparison.baselines, key=lambda one: one.error)
     difference = best.difference
     if not difference.clear:
-        return _no_difference(best.name, difference.value <= 0.0)
+        return _no_difference(best.name, difference.value <= 0.0), False
     low, high = sorted(100 * abs(end) for end in difference.interval)
     word = "fewer" if difference.value > 0.0 else "more"
     return (
         f"Of 100 left-out rows the selected model misclassifies {abs(100 * difference.value):.1f} "
         f"{word} than the strongest of these ({best.name}; 95% CI {low:.1f} to {high:.1f})."
-    )
+    ), True
 
 
-def _by_score(comparison: Comparison, name: str) -> str:
+def _by_score(comparison: Comparison, name: str) -> tuple[str, bool]:
+    """The same for the score."""
     scored = [
         (one.score_difference, one.score_interval, one.name)
         for one in comparison.baselines
         if one.score_difference is not None and one.score_interval is not None
     ]
     if not scored:
-        return ""
+        return "", True
     difference, interval, best = max(scored)
     if interval[0] <= 0.0 <= interval[1]:
-        return _no_difference(best, difference >= 0.0)
+        return _no_difference(best, difference >= 0.0), False
     low, high = sorted(abs(end) for end in interval)
     word = "lower" if difference > 0.0 else "higher"
     return (
         f"For left-out rows the {name} of the selected model is {number(abs(difference), 2)} "
         f"{word} than that of the strongest of these ({best}; 95% CI {number(low, 2)} to "
         f"{number(high, 2)})."
-    )
+    ), True
 
 
 def _no_difference(name: str, no_better: bool) -> str:
-    text = f"{_CHANCE} between the selected model and the strongest of these ({name})"
+    text = (
+        "Chance can explain the difference between the selected model and the strongest of these "
+        f"({name})"
+    )
     return text + (": the search found nothing better." if no_better else ".")
 
 
@@ -284,14 +288,14 @@ def _of_leak(leak: Leak, leaks: Leaks, subject: Subject) -> str:
 def _of_influence(influence: Influence, repeated: bool) -> str:
     clear = [one for one in influence.features if one.clear]
     if not clear:
-        text = "The influence of every single feature can be chance."
+        text = "The influence of every single feature may be due to chance."
     else:
         rest = len(influence.features) - len(clear)
         first = ", ".join(f"'{one.name}'" for one in clear[:3])
         text = f"The error depends most on {first}."
         if rest:
             others = "the other feature" if rest == 1 else f"the other {rest} features"
-            text += f" The influence of {others} can be chance."
+            text += f" The influence of {others} may be due to chance."
         text += _MEMORY if repeated else ""
     return text
 
@@ -300,13 +304,13 @@ def _of_curve(curve: LearningCurve, mostly_equal: bool, corrected: bool) -> str:
     """What the curve means; `corrected`: whether its last error is, or need not be, corrected."""
     gain, half = curve.gain, curve.points[-2].n_rows
     low, high = gain.interval
-    interval = f"95% CI {_signed(-high)} to {_signed(-low)}"
+    interval = f"95% CI {points(-high)} to {points(-low)}"
     text = (
         f"From {half} to {curve.points[-1].n_rows} rows the error changed by "
-        f"{_signed(-gain.value)} percentage points ({interval})"
+        f"{points(-gain.value)} percentage points ({interval})"
     )
     if mostly_equal:
-        return f"{text}. With so many equal rows, that does not tell whether more would help."
+        return f"{text}. With so many identical rows, that does not tell whether more would help."
     meaning = {
         "falling": ": more rows would probably help further, but each doubling helps less.",
         "flat": ": more rows of this kind would hardly help. Other features might.",
@@ -315,12 +319,7 @@ def _of_curve(curve: LearningCurve, mostly_equal: bool, corrected: bool) -> str:
     text += meaning[curve.verdict]
     if not corrected and curve.verdict == "falling":
         text += (
-            " Part of it may be the luck of the selection: as another score selected, the error of "
-            "all rows is not corrected for that."
+            " Part of it may be due to the selection: candidates were selected by another score, "
+            "so the error of all rows is not corrected for that."
         )
     return text
-
-
-def _signed(share: float) -> str:
-    text = f"{100 * share:+.1f}".replace("-", "\N{MINUS SIGN}")
-    return "0.0" if float(f"{100 * share:.1f}") == 0.0 else text

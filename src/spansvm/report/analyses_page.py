@@ -8,7 +8,7 @@ from typing import Any
 from ..studies import Costs, CostStep
 from .analyses import Analyses
 from .analysis_charts import draw_costs, draw_influence, draw_learning, draw_precision
-from .plain import cut, number, percent
+from .plain import cut, number, percent, points, signed
 from .svg import Markup
 
 __all__ = ["render_analyses"]
@@ -24,7 +24,7 @@ _COST_NAMES = (
     "false alarms",
     "cost of 100 rows",
     "with the model's own threshold",
-    "with the same answer for all",
+    "with the same prediction for all",
 )
 _NO_VALUE = "any"
 
@@ -50,7 +50,7 @@ def render_analyses(environment: Any, template: str, analyses: Analyses, **page:
     **page : dict
         What else the template names: ``report`` and ``search``.
     """
-    environment.filters.update(points=_points, signed=_signed)
+    environment.filters.update(points=points, signed=signed)
     influence, decisions, curve = analyses.influence, analyses.decisions, analyses.learning_curve
     shown = [] if influence is None else influence.features[:_MOST_FEATURES]
     values: dict[str, Any] = {
@@ -105,16 +105,3 @@ def _step_in_words(one: CostStep, costs: Costs) -> list[str]:
 
 def _ratio(ratio: float) -> str:
     return f"{number(ratio, 2)}" if ratio >= 1 else f"1/{number(1 / ratio, 2)}"
-
-
-def _points(share: float) -> str:
-    """A difference of shares in percentage points, with its sign."""
-    return _with_sign(f"{100 * share:+.1f}")
-
-
-def _signed(value: float) -> str:
-    return _with_sign(f"{value:+.3f}")
-
-
-def _with_sign(text: str) -> str:
-    return text.lstrip("+-") if float(text) == 0.0 else text.replace("-", "\N{MINUS SIGN}")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..search.intervals import QUANTILE
 from ..studies import Costs, FeatureInfluence, LearningCurve, Precision
-from ..studies.paired import QUANTILE
 from .plain import cut, number, percent
 from .svg import Drawing, Frame, Markup, Scale
 
@@ -39,8 +39,8 @@ def draw_influence(features: Sequence[FeatureInfluence]) -> Markup:
                     width=max(end - start, 1.5), height=18.0)  # fmt: skip
         drawing.add("line", class_="whisker", x1=scale(100 * first), x2=scale(100 * last),
                     y1=middle, y2=middle)  # fmt: skip
-        drawing.add("text", _clip(one.name), class_="row", x=frame.left - 10, y=middle, dy="0.35em",
-                    text_anchor="end")  # fmt: skip
+        drawing.add("text", cut(one.name, _LONGEST_NAME), class_="row", x=frame.left - 10,
+                    y=middle, dy="0.35em", text_anchor="end")  # fmt: skip
     zero = scale(0.0)
     drawing.add("line", class_="zero", x1=zero, x2=zero, y1=frame.top, y2=frame.bottom)
     drawing.add("text", "error grows by, percentage points", class_="name",
@@ -76,7 +76,7 @@ def draw_precision(curves: Sequence[Precision]) -> Markup:
             break  # the caption says it
         y = frame.bottom - 20 - 24 * (len(curves) - 1 - index)
         drawing.add("circle", class_=f"series{index}", cx=frame.left + 14, cy=y, r=5.0)
-        text = f"{_clip(one.label)}, average {one.average:.3f}"
+        text = f"{cut(one.label, _LONGEST_NAME)}, average {one.average:.3f}"
         drawing.add("text", text, x=frame.left + 26, y=y, dy="0.35em")
     frame.axis_names("recall", "precision")
     return drawing.markup()
@@ -101,7 +101,7 @@ def draw_costs(costs: Costs) -> Markup:
     own = across(1.0)
     drawing.add("line", class_="zero", id="cost-marker", x1=own, x2=own, y1=frame.top,
                 y2=frame.bottom)  # fmt: skip
-    label = _clip(costs.label)
+    label = cut(costs.label, _LONGEST_NAME)
     frame.axis_names(f"false alarms that a missed {label} costs", "error rate")
     return drawing.markup()
 
@@ -138,8 +138,3 @@ def _points(share: float) -> str:
     value = 100 * share
     sign = "+" if value > 0 else ""
     return sign + number(round(value, 2), 3)
-
-
-def _clip(label: object) -> str:
-    text = cut(label)
-    return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._typing import Rows
 from ..errors import listed
-from ..group_left_out import groups_left_out, sets_of
+from ..group_left_out import groups_left_out, numbers_of, sets_of
 from ..machines import TrainedMachines
 from ..search.fit_arguments import FitParams
 from ..search.label_steps import find_label_step
@@ -19,7 +19,13 @@ from .loo_figures import ClassFigures, LeaveOneOutFigures
 from .plain import percent
 from .searched import SearchedCandidates
 
-__all__ = ["Duplicates", "caution_of_labels", "count_duplicates", "find_cautions"]
+__all__ = [
+    "Duplicates",
+    "caution_of_labels",
+    "count_duplicates",
+    "find_cautions",
+    "suggested_scoring",
+]
 
 #: Copies are worth a caution from this share of the rows on.
 _MANY_COPIES = 0.01
@@ -32,6 +38,9 @@ _FEW_ROWS, _NOISY = 100, 0.75
 
 #: With fewer rows in a class, no score helps: there is too little to learn from.
 _FEW_IN_CLASS = 5
+
+#: A score that does not reward ignoring a rare class, as accuracy does.
+_FOR_RARE = "balanced_accuracy"
 
 
 @dataclass(frozen=True)
@@ -93,10 +102,7 @@ def count_duplicates(model: SpanSVC, *, grouped: bool = False) -> Duplicates | N
     kinds, own = copies[used], machines.indices[used]
     apart = np.arange(used.size)[used]
     if model.left_out_sets_ is not None:
-        groups = np.empty(used.size, dtype=np.intp)
-        for number, rows in enumerate(model.left_out_sets_):
-            groups[rows] = number
-        apart = groups[used]
+        apart = numbers_of(model.left_out_sets_, used.size)[used]
     # A row has a copy that stays in if the rows like it are more than those that leave with it.
     same, other = _n_staying(kinds, own, apart)
     if not (same | other).any():
@@ -144,9 +150,9 @@ def caution_of_labels(estimator: Any, X: Any, y: np.ndarray) -> list[str]:
     if step is None:
         return []
     return [
-        f"{step} That holds for all that this page says of left-out rows: errors, margins, "
+        f"{step} This affects all that this page says about left-out rows: errors, margins, "
         "probabilities, suspicious labels, comparisons. The scores of the folds, by which "
-        "candidates were compared, are free of it."
+        "candidates were compared, are not affected."
     ]
 
 
@@ -179,7 +185,7 @@ def find_cautions(
         text = (
             f"{listed(single)} {'has' if len(single) == 1 else 'have'} a single row"
             f"{'' if len(single) == 1 else ' each'}. Left out, nothing remains to learn the class "
-            "from: it counts as an error whatever the model."
+            "from: it counts as an error for every model."
         )
         cautions.append(f"{text} Add rows of such a class, or leave it out.")
     # A model that never predicts some class already has its caution.
@@ -221,11 +227,23 @@ def _advice(one: ClassFigures, search: SearchedCandidates, figures: LeaveOneOutF
     """What might help a class that is not predicted, as a sentence with a place for "it"."""
     if one.n_rows < _FEW_IN_CLASS:
         return " There is little to learn from so few rows: add some, or leave {it} out."
-    if one.n_rows * len(figures.classes) > figures.n_rows / 2:
+    if not _rare(one, figures):
         return " The features may say little about {it}."
     if search.selects_by_error:
         return (
-            " Accuracy rewards ignoring such a rare class; a score such as balanced_accuracy does "
-            "not."
+            f" Accuracy rewards ignoring such a rare class; a score such as {_FOR_RARE} does not."
         )
     return ""
+
+
+def _rare(one: ClassFigures, figures: LeaveOneOutFigures) -> bool:
+    """Whether a class has less than half of its share of the rows."""
+    return one.n_rows * len(figures.classes) <= figures.n_rows / 2
+
+
+def suggested_scoring(search: SearchedCandidates, figures: LeaveOneOutFigures) -> str | None:
+    """A score that may help where a rare class is never predicted; None if there is none."""
+    ignored = [
+        one for one in figures.never_said if one.n_rows >= _FEW_IN_CLASS and _rare(one, figures)
+    ]
+    return _FOR_RARE if ignored and search.selects_by_error else None

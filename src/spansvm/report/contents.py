@@ -16,11 +16,18 @@ import sklearn
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from .. import __version__
 from .._validation import n_rows
 from ..search.composite import unwrap
 from ..svc import SpanSVC
 from .analyses import Analyses, describe_analyses
-from .cautions import Duplicates, caution_of_labels, count_duplicates, find_cautions
+from .cautions import (
+    Duplicates,
+    caution_of_labels,
+    count_duplicates,
+    find_cautions,
+    suggested_scoring,
+)
 from .headline import expected_error, headline
 from .loo_figures import (
     LeaveOneOutFigures,
@@ -57,9 +64,9 @@ class Report:
     leave_one_out : LeaveOneOutFigures
     trust : Trust
     headline : list of str
-        The finding in words: how many of ten new rows the model would misjudge.
+        The finding in words: how many of ten new rows the model would misclassify.
     recipe : Recipe
-        Every step of the model with its values, and code that makes it again.
+        Every step of the model with its values, and code that rebuilds it.
     duplicates : Duplicates or None
         Rows that equal others; None if there are none.
     cautions : list of str
@@ -148,7 +155,7 @@ class Report:
             Further arguments of ``fit`` in that program: code, by name.
         test : dict, optional
             Scores on test rows, by name.  ``"error"`` is shown at the top, with a 95% CI if
-            ``"n_rows"`` is given, and compared with what was promised and with
+            ``"n_rows"`` is given, and compared with what the search expects and with
             ``"majority_error"``.  ``"score"``, with ``"score_name"``, is that of the search.
             ``"confusion"``, a list of lists, is shown as a table, with the labels in
             ``"classes"``.
@@ -215,6 +222,11 @@ class Report:
         if self.test is None:
             return None
         return describe_test(self.test, self.search, self.leave_one_out)
+
+    @property
+    def suggested_scoring(self) -> str | None:
+        """A score that may help where a rare class is never predicted; None if there is none."""
+        return suggested_scoring(self.search, self.leave_one_out)
 
     @property
     def setting(self) -> str:
@@ -326,8 +338,6 @@ def _feature_names(X: Any, given: Sequence[str] | None, *, readable: bool) -> li
 
 
 def _versions() -> dict[str, str]:
-    from .. import __version__
-
     return {
         "spansvm": __version__,
         "Python": platform.python_version(),

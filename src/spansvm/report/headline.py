@@ -1,7 +1,7 @@
-"""The finding in words: how many of ten, or a hundred, new rows the model would misjudge.
+"""The finding in words: how many of ten, or a hundred, new rows the model would misclassify.
 
 Natural frequencies ("3 of 10") are understood by more people than percentages.  The error is the
-corrected one where there is one, and next to it stands what no model at all would misjudge.
+corrected one where there is one, and next to it stands that of always predicting the largest class.
 """
 
 from __future__ import annotations
@@ -34,6 +34,15 @@ def frequencies(shares: Sequence[float], *, apart: bool = False) -> list[str]:
     >>> frequencies([0.0123, 0.37])
     ['12 of 1000', '370 of 1000']
     """
+    of, counts = _counted(shares, apart)
+    return [
+        f"fewer than 1 of {of}" if share > 0.0 and not count else f"{count} of {of}"
+        for count, share in zip(counts, shares, strict=True)
+    ]
+
+
+def _counted(shares: Sequence[float], apart: bool) -> tuple[int, list[int]]:
+    """Of how many rows to speak, and how many of them each share is."""
     for of in _OF:
         counts = [round(share * of) for share in shares]
         near = all(
@@ -42,10 +51,7 @@ def frequencies(shares: Sequence[float], *, apart: bool = False) -> list[str]:
         )
         if near and (not apart or len(set(counts)) == len(counts)):
             break
-    return [
-        f"fewer than 1 of {of}" if share > 0.0 and not count else f"{count} of {of}"
-        for count, share in zip(counts, shares, strict=True)
-    ]
+    return of, counts
 
 
 def headline(search: SearchedCandidates, figures: LeaveOneOutFigures) -> list[str]:
@@ -59,11 +65,12 @@ def headline(search: SearchedCandidates, figures: LeaveOneOutFigures) -> list[st
     said, without = frequencies([error, majority], apart=sure)
     rows = "new rows of new groups" if search.n_groups else "new rows"
     if error == 0.0:
-        first = f"None of {figures.n_rows} rows would be misjudged when left out."
+        first = f"None of {figures.n_rows} rows would be misclassified when left out."
     else:
-        about = said[:1].upper() + said[1:] if said.startswith("fewer") else f"About {said}"
-        first = f"{about} {rows} would be misjudged."
-    second = f"Always saying '{figures.majority.label}' misjudges {without}"
+        n_wrong, _ = _counted([error, majority], sure)[1]
+        about = f"About {said}" if n_wrong else said.capitalize()
+        first = f"{about} {rows} would be misclassified."
+    second = f"Always predicting '{figures.majority.label}' misclassifies {without}"
     if error >= majority:
         second += ": the model does no better."
     elif interval is not None and not sure:
@@ -80,19 +87,19 @@ def expected_error(
     search: SearchedCandidates, figures: LeaveOneOutFigures
 ) -> tuple[float, list[float] | None]:
     """The error to expect on new rows, and its 95% CI, if there is one."""
-    if search.selects_by_error and search.promise is not None:
-        return search.promise.value, search.promise.interval
+    if search.selects_by_error and search.reported is not None:
+        return search.reported.value, search.reported.interval
     if search.judged_error is not None:
         return search.judged_error.error, None
-    # Folds do not promise what is true when single rows are left out.
+    # The interval of left-out single rows says nothing about folds.
     return figures.error, None if search.method == "kfold" else figures.interval
 
 
 def _score(search: SearchedCandidates, n_classes: int) -> str:
     """The selecting score in words; the corrected one where there is one."""
     value = search.scores[search.scoring][search.best_index]
-    if search.promise is not None:
-        value = search.promise.value
+    if search.reported is not None:
+        value = search.reported.value
     if value is None:
         return f"The model's {search.scoring} is not known."
     if search.scoring == "roc_auc" and n_classes == 2:
@@ -102,5 +109,5 @@ def _score(search: SearchedCandidates, n_classes: int) -> str:
         )
     if search.scoring == "balanced_accuracy":
         (said,) = frequencies([1.0 - value])
-        return f"If all classes were equally frequent, {said} would be misjudged."
+        return f"If all classes were equally frequent, {said} would be misclassified."
     return f"The model's {search.scoring} is {number(value, 3)}."

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .loo_figures import Calibration, LeaveOneOutFigures, Operation
-from .plain import number, percent
+from .naming import LONGEST_LABEL
+from .plain import cut, number, percent
 from .svg import Drawing, Frame, Markup, Scale
 
 __all__ = ["draw_calibration", "draw_margins", "draw_operations"]
@@ -77,7 +78,7 @@ def draw_operations(operations: Sequence[Operation]) -> Markup:
         drawing.add("circle", class_=f"tipped series{index}", data_tip=tip,
                     cx=across(one.at[0]), cy=up(one.at[1]), r=6.0)  # fmt: skip
         y = frame.bottom - 20 - 24 * (len(operations) - 1 - index)
-        label = f"{_clip(one.label)}, AUC {one.auc:.4f}"
+        label = f"{cut(one.label, LONGEST_LABEL)}, AUC {one.auc:.4f}"
         drawing.add("circle", class_=f"series{index}", cx=frame.right - 14, cy=y, r=5.0)
         drawing.add("text", label, x=frame.right - 26, y=y, dy="0.35em", text_anchor="end")
     frame.axis_names("false positive rate", "true positive rate")
@@ -104,16 +105,14 @@ def draw_calibration(calibration: Calibration) -> Markup:
         )
         drawing.add("circle", class_="tipped series0", data_tip=tip,
                     cx=across(predicted), cy=up(observed), r=6.0)  # fmt: skip
-    frame.axis_names(f"predicted probability of {_clip(calibration.of)}", "observed share")
+    frame.axis_names(
+        f"predicted probability of {cut(calibration.of, LONGEST_LABEL)}", "observed share"
+    )
     return drawing.markup()
 
 
 def _rows(count: int) -> str:
     return "1 row" if count == 1 else f"{count} rows"
-
-
-def _clip(label: str) -> str:
-    return label if len(label) <= 28 else f"{label[:27]}…"
 
 
 def _square(label: str) -> tuple[Drawing, Frame, Scale, Scale]:

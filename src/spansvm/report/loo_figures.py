@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import binomtest
 from sklearn.metrics import brier_score_loss, roc_auc_score, roc_curve
 
 from .._typing import Array
 from ..display.margins import Margins, count_margins
 from ..machines import TrainedMachines
 from ..pairs import labels
+from ..search.intervals import wilson_interval
 from ..svc import SpanSVC
 from .plain import cut
 
@@ -24,7 +24,6 @@ __all__ = [
     "TrainedModel",
     "describe_leave_one_out",
     "describe_trained",
-    "wilson",
 ]
 
 #: Bars of the margin histogram, points of a ROC curve, groups of a calibration curve.
@@ -127,19 +126,14 @@ class LeaveOneOutFigures:
         return max(self.classes, key=lambda one: one.n_rows)
 
 
-def wilson(n_errors: int, n_rows: int) -> list[float]:
-    """Wilson's 95% CI of a share."""
-    interval = binomtest(n_errors, n_rows).proportion_ci(0.95, method="wilson")
-    return [float(interval.low), float(interval.high)]
-
-
 def describe_trained(model: SpanSVC) -> TrainedModel:
     """Rows and left-out errors of a fitted model."""
     with model.machines_.holding_grams():
         left_out = model.left_out_.stored()
     n_rows = int(left_out.used.sum())
     n_errors = int(left_out.wrong(model.break_ties)[left_out.used].sum())
-    return TrainedModel(n_rows, n_errors, n_errors / n_rows, wilson(n_errors, n_rows))
+    error = n_errors / n_rows
+    return TrainedModel(n_rows, n_errors, error, list(wilson_interval(error, n_rows)))
 
 
 def describe_leave_one_out(model: SpanSVC) -> LeaveOneOutFigures:
@@ -161,7 +155,7 @@ def describe_leave_one_out(model: SpanSVC) -> LeaveOneOutFigures:
         n_rows=n_rows,
         n_errors=n_errors,
         error=n_errors / n_rows,
-        interval=wilson(n_errors, n_rows),
+        interval=list(wilson_interval(n_errors / n_rows, n_rows)),
         majority_error=1.0 - float(sizes.max()) / n_rows,
         classes=[
             ClassFigures(
@@ -246,11 +240,14 @@ def _calibration(
         of = "the predicted class"
         values, happened = probabilities[np.arange(own.size), said], own == said
     groups = _groups_of_equal_size(values)
-    intervals = [wilson(int(happened[rows].sum()), rows.size) for rows in groups]
+    observed = [float(happened[rows].mean()) for rows in groups]
+    intervals = [
+        wilson_interval(share, rows.size) for share, rows in zip(observed, groups, strict=True)
+    ]
     return Calibration(
         of=of,
         predicted=[float(values[rows].mean()) for rows in groups],
-        observed=[float(happened[rows].mean()) for rows in groups],
+        observed=observed,
         low=[low for low, _ in intervals],
         high=[high for _, high in intervals],
         n_rows=[int(rows.size) for rows in groups],

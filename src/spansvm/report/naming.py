@@ -8,7 +8,7 @@ from typing import Any
 from ..errors import listed
 from .plain import cut, words
 
-__all__ = ["class_weights", "in_order", "name_parameters"]
+__all__ = ["LONGEST_LABEL", "in_order", "name_parameters", "value_in_words"]
 
 _NAMES = {
     "weighting__steepness": "steepness A",
@@ -21,7 +21,7 @@ _NAMES = {
 _WEIGHTS = {"weighting__positive": ("C+", -1), "weighting__negative": ("C-", 0)}
 
 #: The longest label that fits on a chart's axis.
-_LONGEST_LABEL = 28
+LONGEST_LABEL = 28
 
 
 def in_order(parameters: Iterable[str]) -> list[str]:
@@ -42,18 +42,20 @@ def in_order(parameters: Iterable[str]) -> list[str]:
     return sorted(parameters, key=place)
 
 
-def class_weights(weights: Mapping[Any, Any]) -> str:
-    """A value of ``class_weight`` in words.
+def value_in_words(value: Any) -> str:
+    """The value of a parameter in words; those of ``class_weight`` by class.
 
     Examples
     --------
-    >>> from spansvm.report.naming import class_weights
-    >>> class_weights({"bad": 3.0, "ugly": 10.0}), class_weights({"bad": 1.0})
-    ('bad: 3, ugly: 10', 'none')
+    >>> from spansvm.report.naming import value_in_words
+    >>> value_in_words({"bad": 3.0, "ugly": 10.0}), value_in_words({"bad": 1.0}), value_in_words(2)
+    ('bad: 3, ugly: 10', 'none', '2')
     """
-    if all(weight == 1 for weight in weights.values()):
+    if not isinstance(value, Mapping):
+        return words(value)
+    if all(weight == 1 for weight in value.values()):
         return "none"
-    return listed([f"{cut(label)}: {words(weight)}" for label, weight in weights.items()])
+    return listed([f"{cut(label)}: {words(weight)}" for label, weight in value.items()])
 
 
 def name_parameters(parameters: Sequence[str], classes: Sequence[Any]) -> list[str]:
@@ -87,9 +89,6 @@ def _name(parameter: str, classes: Sequence[Any]) -> str:
     own = _own(parameter)
     if own in _WEIGHTS:
         weight, place = _WEIGHTS[own]
-        label = cut(classes[place])
-        if len(label) > _LONGEST_LABEL:
-            label = f"{label[: _LONGEST_LABEL - 1]}…"
-        return f"{weight} (class {label})"
+        return f"{weight} (class {cut(classes[place], LONGEST_LABEL)})"
     last = parameter.rpartition("__")[2]
     return _NAMES.get(own, "class weights" if last == "class_weight" else last)

@@ -140,10 +140,9 @@ def _facts(report: Report) -> dict[str, Any]:
 
 
 def _other_notes(report: Report) -> list[str]:
-    """The notes that are not said elsewhere on the page."""
-    facts = _facts(report)
-    said = [*facts["told"], *([facts["stopped"]["in_words"]] if facts["stopped"] else ())]
-    return [note for note in report.notes if not any(words in note for words in said)]
+    """The notes that are not among the facts, which the page says elsewhere."""
+    facts = report.facts or {}
+    return [note for note in report.notes if note not in facts.get("notes", ())]
 
 
 def _setting(value: Any) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["MINUS", "cut", "number", "percent", "plain", "words"]
+__all__ = ["MINUS", "cut", "number", "percent", "plain", "points", "signed", "words"]
 
 MINUS, _NONE = "\N{MINUS SIGN}", "\N{EN DASH}"
 
@@ -34,10 +34,10 @@ def plain(value: Any) -> Any:
     return str(value)
 
 
-def cut(value: Any) -> str:
+def cut(value: Any, longest: int = _LONGEST_TEXT) -> str:
     """Text from the data on one line, short enough for a table."""
     text = " ".join(str(value).split())
-    return text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…"
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def number(value: float | None, digits: int = 4) -> str:
@@ -63,6 +63,17 @@ def percent(share: float | None) -> str:
     # The end of an interval above 0 must not look like certainty.
     tiny = 0.00005 < share < 0.0005
     return f"{100 * share:.2f}%" if tiny else f"{100 * share:.1f}%"
+
+
+def signed(value: float, decimals: int = 3) -> str:
+    """A difference with its sign."""
+    text = f"{value:+.{decimals}f}"
+    return text.lstrip("+-") if float(text) == 0.0 else text.replace("-", MINUS)
+
+
+def points(share: float) -> str:
+    """A difference of shares in percentage points, with its sign."""
+    return signed(100 * share, 1)
 
 
 def words(value: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,12 +13,12 @@ from ..display.axes import Axis, mean_scores, on_grid, parameter_columns
 from ..methods import predicts
 from ..search.grid import EQUAL_SCORES
 from ..search.results import evaluated
-from .naming import class_weights, in_order, name_parameters
-from .plain import MINUS, plain, words
+from .naming import in_order, name_parameters, value_in_words
+from .plain import MINUS, plain
 
 __all__ = [
-    "CorrectedScore",
     "JudgedError",
+    "ReportedScore",
     "SearchedAxis",
     "SearchedCandidates",
     "describe_search",
@@ -39,7 +39,7 @@ class JudgedError:
 
 
 @dataclass(frozen=True)
-class CorrectedScore:
+class ReportedScore:
     """The selected candidate's score, corrected for being the best of many, with its 95% CI.
 
     As an error, if candidates were selected by that.
@@ -111,7 +111,7 @@ class SearchedCandidates:
     shown : list of int
         The axes that the chart shows, the horizontal one first; with curves, the second, if any,
         distinguishes them.
-    corrected : CorrectedScore or None
+    corrected : ReportedScore or None
         Of the selected candidate; None for methods that give no predictions.
         How many groups were left out one at a time; None if single rows or folds were.
     """
@@ -131,7 +131,7 @@ class SearchedCandidates:
     best_index: int
     chart: str
     shown: list[int]
-    corrected: CorrectedScore | None = None
+    corrected: ReportedScore | None = None
     n_groups: int | None = None
 
     @property
@@ -154,12 +154,12 @@ class SearchedCandidates:
         return self.n_candidates - self.n_failed
 
     @property
-    def promise(self) -> CorrectedScore | None:
-        """The corrected score; None without one, and for a single candidate, which needs none."""
+    def reported(self) -> ReportedScore | None:
+        """The score to report: the corrected one; None without one, and for a single candidate."""
         return self.corrected if self.n_compared > 1 else None
 
     @property
-    def promise_name(self) -> str:
+    def reported_name(self) -> str:
         """What it is called."""
         return "corrected error" if self.selects_by_error else f"corrected {self.scoring}"
 
@@ -167,8 +167,8 @@ class SearchedCandidates:
     def best_of_many(self) -> str:
         """Why the plain score of the selected candidate is better than the corrected one."""
         return (
-            f"The plain figure is the best of {self.n_compared} on the same rows: the selected "
-            "model is also the luckiest one. The corrected figure is what to expect on new rows."
+            f"The uncorrected figure is the best of {self.n_compared} on the same rows, and so too "
+            "optimistic. Report the corrected one, which is what to expect on new rows."
         )
 
     @property
@@ -243,14 +243,14 @@ def describe_search(search: Any, seconds: float | None = None) -> SearchedCandid
     )
 
 
-def _corrected(search: Any) -> CorrectedScore | None:
+def _corrected(search: Any) -> ReportedScore | None:
     """The corrected score; as an error if candidates are selected by accuracy."""
     if not hasattr(search, "corrected_score_"):
         return None
     score, (low, high) = search.corrected_score_, search.corrected_interval_
     if _scores(search)[1] == "accuracy":
         score, low, high = 1.0 - score, 1.0 - high, 1.0 - low
-    return CorrectedScore(float(score), [float(low), float(high)])
+    return ReportedScore(float(score), [float(low), float(high)])
 
 
 def _scores(search: Any) -> tuple[dict[str, Array], str]:
@@ -293,13 +293,11 @@ def _label(axis: Axis, index: int) -> str:
     value = axis.values[index]
     if value is np.ma.masked:
         return "not set"
-    if isinstance(value, Mapping):
-        return class_weights(value)
     if axis.exponents is not None and not 0.1 <= value <= 100:
         exponent = axis.exponents[index]
         if exponent == round(exponent):
             return f"{axis.base}{f'{exponent:.0f}'.translate(_SUPERSCRIPTS)}"
-    return words(value)
+    return value_in_words(value)
 
 
 def _chart(axes: Sequence[SearchedAxis]) -> tuple[str, list[int]]:

@@ -1,4 +1,4 @@
-"""The selected model on test rows, and whether that agrees with what was promised."""
+"""The selected model on test rows, and whether that agrees with the search."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..search.intervals import wilson_interval
 from .headline import expected_error
-from .loo_figures import LeaveOneOutFigures, wilson
+from .loo_figures import LeaveOneOutFigures
 from .plain import percent, words
 from .searched import SearchedCandidates
 
@@ -19,9 +20,6 @@ _PLACED = (
     "score", "score_name", "findings",
 )  # fmt: skip
 _NAMES = {"roc_auc": "area under the ROC curve", "log_loss": "log loss of the probabilities"}
-
-#: How agreement with what was promised is said.
-_AGREES = "within what"
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,7 @@ class TestedRows:
     confusion : list of lists of int
         Rows are the labels, columns the predictions; empty if not known.
     findings : list of str
-        Whether it agrees with what was promised, and whether it beats the largest class.
+        Whether it agrees with the search, and whether it beats the largest class.
     doubts : list of str
         Those of them that are no good news.
     """
@@ -53,6 +51,14 @@ class TestedRows:
     confusion: list[list[int]]
     findings: list[str]
     doubts: list[str]
+
+
+@dataclass(frozen=True)
+class _Finding:
+    """What test rows say, in a sentence or two, and whether that is bad news."""
+
+    in_words: str
+    is_doubt: bool
 
 
 def describe_test(
@@ -70,7 +76,7 @@ def describe_test(
     error, n_rows = test.get("error"), test.get("n_rows")
     interval = test.get("interval")
     if interval is None and error is not None and n_rows:
-        interval = wilson(round(error * n_rows), n_rows)
+        interval = list(wilson_interval(round(error * n_rows) / n_rows, n_rows))
     shown = {}
     if n_rows:
         shown["rows"] = words(n_rows)
@@ -89,7 +95,7 @@ def describe_test(
         if name not in (*_PLACED, search.scoring) and value is not None:
             shown[_NAMES.get(name, name)] = words(value)
     findings = [
-        *_against_promise(test, search, figures, interval),
+        *_against_search(test, search, figures, interval),
         *_against_majority(error, test.get("majority_error"), search),
     ]
     return TestedRows(
@@ -98,8 +104,8 @@ def describe_test(
         interval=interval,
         classes=[str(label) for label in test.get("classes", ())],
         confusion=[list(counts) for counts in test.get("confusion", ())],
-        findings=findings,
-        doubts=[sentence for sentence in findings if _AGREES not in sentence],
+        findings=[one.in_words for one in findings],
+        doubts=[one.in_words for one in findings if one.is_doubt],
     )
 
 
@@ -110,52 +116,53 @@ def _score(test: Mapping[str, Any], search: SearchedCandidates) -> float | None:
     return test.get(search.scoring)
 
 
-def _against_promise(
+def _against_search(
     test: Mapping[str, Any],
     search: SearchedCandidates,
     figures: LeaveOneOutFigures,
     interval: list[float] | None,
-) -> list[str]:
-    """Whether the selecting score, or the error, lies in the interval that was promised."""
-    if not search.selects_by_error and search.promise is not None:
+) -> list[_Finding]:
+    """Whether the selecting score, or the error, lies in the 95% CI from the search."""
+    if not search.selects_by_error and search.reported is not None:
         score = _score(test, search)
         if score is None:
             return []
         what = f"The {search.scoring} of the test rows, {words(score)}"
-        return [_compared(what, score, search.promise.interval, words)]
-    error, (_, promised) = test.get("error"), expected_error(search, figures)
-    if error is None or promised is None:
+        return [_compared(what, score, search.reported.interval, words)]
+    error, (_, expected) = test.get("error"), expected_error(search, figures)
+    if error is None or expected is None:
         return []
-    sentence = _compared(f"The test error, {percent(error)}", error, promised, percent)
-    if not promised[0] <= error <= promised[1] and interval is not None:
-        # A share of few rows is uncertain itself.
-        if interval[0] > promised[1] or interval[1] < promised[0]:
-            sentence += " This is more than chance: the test rows differ from those of the search."
-        else:
-            sentence += (
-                f" With {test.get('n_rows')} test rows that may be chance: the 95% CI of the test "
-                f"error is {_range(interval, percent)}."
-            )
-    return [sentence]
+    found = _compared(f"The test error, {percent(error)}", error, expected, percent)
+    if not found.is_doubt or interval is None:
+        return [found]
+    # A share of few rows is uncertain itself.
+    if interval[0] > expected[1] or interval[1] < expected[0]:
+        more = "This is more than chance: the test rows differ from those of the search."
+    else:
+        more = (
+            f"With {test.get('n_rows')} test rows that may be chance: the 95% CI of the test error "
+            f"is {_range(interval, percent)}."
+        )
+    return [_Finding(f"{found.in_words} {more}", is_doubt=True)]
 
 
-def _compared(what: str, value: float, promised: list[float], show: Any) -> str:
-    side = _AGREES
-    if not promised[0] <= value <= promised[1]:
-        side = "above what" if value > promised[1] else "below what"
-    return f"{what}, is {side} the search promised, {_range(promised, show)}."
+def _compared(what: str, value: float, expected: list[float], show: Any) -> _Finding:
+    side = "above" if value > expected[1] else "below" if value < expected[0] else "within"
+    text = f"{what}, is {side} the 95% CI from the search, {_range(expected, show)}."
+    return _Finding(text, is_doubt=side != "within")
 
 
 def _against_majority(
     error: float | None, majority: float | None, search: SearchedCandidates
-) -> list[str]:
+) -> list[_Finding]:
     """That the largest class does as well; another score may be worth that."""
     if error is None or majority is None or error < majority or not search.selects_by_error:
         return []
-    return [
+    text = (
         "On the test rows the model is no better than always predicting their largest class, "
         f"which errs in {percent(majority)} of them."
-    ]
+    )
+    return [_Finding(text, is_doubt=True)]
 
 
 def _range(interval: list[float], show: Any) -> str:

@@ -7,7 +7,7 @@ trained on, ``shared_data`` shares these, ``evaluation`` trains candidates, ``sc
 (``trained``, ``responses``, ``standard_errors``), ``dispatch`` sends them to workers, ``stages``
 decides which come first and when to stop, ``checkpoint`` keeps what is finished, ``results`` builds
 the table, ``refit`` trains the selected model, ``corrected`` corrects its score for having been
-selected (``kept``, ``draws``, ``drawn``, ``draw_scores``, ``label_scores``,
+selected (``kept``, ``bootstrap``, ``quickest_scores``, ``bootstrap_scores``, ``label_scores``,
 ``intervals``), ``selected`` is the fitted search as a classifier, ``base`` the search itself;
 ``spansearch`` and ``randomized`` are the public classes.
 """

@@ -10,12 +10,12 @@ import numpy as np
 
 from .._typing import Rows
 from ..methods import predicts
-from .draw_scores import CountedErrors, DrawScores
-from .drawn import drawn_scores
-from .draws import repeat_selection
+from .bootstrap import repeat_selection
+from .bootstrap_scores import BootstrapScores, CountedErrors
 from .intervals import interval_of_score, interval_of_share
 from .kept import BUDGET, Keeping, Kept
 from .label_scores import accuracy, count_score, only_errors
+from .quickest_scores import quickest_scores
 
 if TYPE_CHECKING:
     from .work import Outcome, Work
@@ -110,7 +110,7 @@ class CorrectedScore:
 class _Predictions:
     """Predictions of all candidates of a search, to correct the score of the selected one."""
 
-    scores: DrawScores
+    scores: BootstrapScores
     best: int
     best_score: float
     units: Rows
@@ -169,7 +169,7 @@ def _gather(
         return _LACKING
     params = work.score_params.get(keeping.scorer, {})
     scorer = None if work.scorers is None else work.scorers[keeping.scorer]
-    scores = drawn_scores(scorer, params, kept, rows, y, X, search.refit)
+    scores = quickest_scores(scorer, params, kept, rows, y, X, search.refit)
     counted = count_score(scorer, classes) if keeping.only_errors else None
     units = rows if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1][rows]
     return _Predictions(

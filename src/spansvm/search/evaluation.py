@@ -40,29 +40,29 @@ __all__ = ["evaluate"]
 
 def evaluate(work: Work, X: Any, y: np.ndarray, chain: Chain) -> Iterator[Outcome]:
     """Train and evaluate the candidates of a chain in turn."""
-    judge = _Judge(work, X, y, chain)
+    evaluator = _Evaluator(work, X, y, chain)
     builders = cache_of(work.token).builders
     candidates = _taken_from(builders) or Candidates(work.estimator)
-    waiting: list[_Order] = []
+    waiting: list[_Prepared] = []
     for params in chain.candidates:
         started = time.perf_counter()
         try:
-            order = judge.order(params, *candidates.build(params))
+            one = evaluator.prepare(params, *candidates.build(params))
         except KeyboardInterrupt:
-            yield from judge.judge_all(waiting)
+            yield from evaluator.evaluate_all(waiting)
             raise
         except Exception as exception:
-            yield from judge.judge_all(waiting)
-            waiting, judge.paths = [], None
+            yield from evaluator.evaluate_all(waiting)
+            waiting, evaluator.paths = [], None
             candidates = Candidates(work.estimator)
             yield Outcome(fit_time=time.perf_counter() - started, **failure(exception))
             continue
-        if waiting and not order.follows(waiting[-1]):
-            yield from judge.judge_all(waiting)
+        if waiting and not one.follows(waiting[-1]):
+            yield from evaluator.evaluate_all(waiting)
             waiting = []
-        waiting.append(order)
+        waiting.append(one)
     builders.append(candidates)
-    yield from judge.judge_all(waiting)
+    yield from evaluator.evaluate_all(waiting)
 
 
 def _taken_from(builders: deque[Candidates]) -> Candidates | None:
@@ -73,7 +73,7 @@ def _taken_from(builders: deque[Candidates]) -> Candidates | None:
 
 
 @dataclass(frozen=True)
-class _Order:
+class _Prepared:
     """A candidate that is to be trained: its machine, weights in each problem, and tolerance.
 
     `agrees` tells whether the probabilities of its machine agree with the labels.
@@ -87,14 +87,14 @@ class _Order:
     tol: float
     seconds: float
 
-    def follows(self, other: _Order) -> bool:
+    def follows(self, other: _Prepared) -> bool:
         """Whether both can be trained in one go."""
         return (self.problems, self.tol, self.machine.max_iter) == (
             other.problems, other.tol, other.machine.max_iter,
         )  # fmt: skip
 
 
-class _Judge:
+class _Evaluator:
     """Trains and evaluates the candidates of one chain; the next one starts from `paths`."""
 
     def __init__(self, work: Work, X: Any, y: np.ndarray, chain: Chain) -> None:
@@ -109,7 +109,7 @@ class _Judge:
         self.paths: list[PairPaths] | None = None
         self.held: Problems | None = None  # the cache keeps only what is in use
 
-    def order(self, candidate: Mapping[str, Any], estimator: Any, machine: SpanSVC) -> _Order:
+    def prepare(self, candidate: Mapping[str, Any], estimator: Any, machine: SpanSVC) -> _Prepared:
         """What is to be trained for a candidate."""
         work, chain = self.work, self.chain
         started = time.perf_counter()
@@ -126,34 +126,34 @@ class _Judge:
         bounds = self.held.weigh(machine, self.params)
         seconds = time.perf_counter() - started
         agrees = isinstance(unwrap(estimator).machine, SpanSVC)
-        return _Order(candidate, copy(machine), agrees, self.held, bounds, tol, seconds)
+        return _Prepared(candidate, copy(machine), agrees, self.held, bounds, tol, seconds)
 
-    def judge_all(self, orders: list[_Order]) -> Iterator[Outcome]:
+    def evaluate_all(self, prepared: list[_Prepared]) -> Iterator[Outcome]:
         """Train and evaluate candidates that can be trained in one go."""
         done = 0
-        while done < len(orders):
-            for outcome in self._judge_some(orders[done:]):
+        while done < len(prepared):
+            for outcome in self._evaluate_some(prepared[done:]):
                 yield outcome
                 done += 1
 
-    def _judge_some(self, orders: list[_Order]) -> Iterator[Outcome]:
+    def _evaluate_some(self, prepared: list[_Prepared]) -> Iterator[Outcome]:
         """The same up to the first candidate that fails or stops early."""
-        first, leaving = orders[0], self.work.leaving
+        first, leaving = prepared[0], self.work.leaving
         self.paths = self.paths or [own.paths() for own in first.problems.sets]
         method = self._method(len(self.paths))
         spans = self.split is None and leaving.sets is None and method != "loo"
         trained = [
             paths.train_each(
-                [order.bounds[number] for order in orders],
+                [one.bounds[number] for one in prepared],
                 tol=first.tol, max_iter=first.machine.max_iter, spans=spans,
                 drops=method == "verified",
             )
             for number, paths in enumerate(self.paths)
         ]  # fmt: skip
-        for order in orders:
+        for one in prepared:
             started = time.perf_counter()
             try:
-                outcome = self._judge(order, [next(own) for own in trained])
+                outcome = self._evaluate(one, [next(own) for own in trained])
             except Exception as exception:
                 self.paths = None
                 yield Outcome(fit_time=time.perf_counter() - started, **failure(exception))
@@ -163,23 +163,23 @@ class _Judge:
                 self.paths = None
                 return
 
-    def _judge(self, order: _Order, found: Sequence[Models]) -> Outcome:
+    def _evaluate(self, one: _Prepared, found: Sequence[Models]) -> Outcome:
         fitted = time.perf_counter()
         trained = Trained(
-            self.work.estimator, order.candidate, order.machine, order.agrees, order.problems,
-            self.params, order.problems.machines(order.bounds, found),
+            self.work.estimator, one.candidate, one.machine, one.agrees, one.problems,
+            self.params, one.problems.machines(one.bounds, found),
         )  # fmt: skip
         leaving, folds = self.work.leaving, []
         if self.split is not None:
             test = self.split[1]
-            predicted = order.problems.on_test_rows(trained.machines, self.y[test])
-            judged = self.scoring.of_fold(predicted, trained, test)
+            predicted = one.problems.on_test_rows(trained.machines, self.y[test])
+            evaluated = self.scoring.of_fold(predicted, trained, test)
         elif leaving.sets is None or leaving.pooled:
-            judged = self._on_all_rows(trained)
+            evaluated = self._on_all_rows(trained)
         else:
-            judged, folds = {}, self._on_folds(trained)
+            evaluated, folds = {}, self._on_folds(trained)
         if self.work.train_scores and not folds:
-            judged["train_scores"] = self._on_training_rows(trained)
+            evaluated["train_scores"] = self._on_training_rows(trained)
         converged = all(own.converged for own in found)
         outcome = Outcome(
             n_in_bound=sum(own.n_in_bound for own in found),
@@ -188,9 +188,9 @@ class _Judge:
             converged=converged,
             gap=0.0 if converged else max(own.gap for own in found),
             indefinite=any(own.indefinite for own in found),
-            fit_time=order.seconds + sum(own.seconds for own in found),
+            fit_time=one.seconds + sum(own.seconds for own in found),
             score_time=time.perf_counter() - fitted,
-            **judged,
+            **evaluated,
         )
         if folds:
             parts = tuple(_part(outcome, len(folds), own) for own in folds)
@@ -201,11 +201,11 @@ class _Judge:
         """Evaluate by the values of left-out rows or groups, or by a criterion."""
         left_out = self._left_out(trained)
         wrong = left_out.wrong(trained.machine.break_ties)[self.counted]
-        judged: dict[str, Any] = {"loo_error": float(wrong.mean()), "hinge": left_out.hinge}
+        evaluated: dict[str, Any] = {"loo_error": float(wrong.mean()), "hinge": left_out.hinge}
         if not predicts(self.work.method):
             score = 1.0 - self._criterion(trained.machines[0])
-            return {**judged, "scores": {"score": score}}
-        return {**judged, **self.scoring.left_out(left_out, wrong, trained)}
+            return {**evaluated, "scores": {"score": score}}
+        return {**evaluated, **self.scoring.left_out(left_out, wrong, trained)}
 
     def _method(self, n_sets: int) -> str:
         """The method for some sets of machines: where their values are compared, by one-vs-rest,
@@ -239,7 +239,7 @@ class _Judge:
         """Evaluate on the test rows of all folds, left out of one model."""
         sets = self.work.leaving.sets
         assert sets is not None
-        exact, judged = self.work.method == "loo", []
+        exact, evaluated = self.work.method == "loo", []
         every = zip(*(folds_left_out(own, sets, exact) for own in trained.machines), strict=True)
         seen = None
         for test, parts in zip(sets, every, strict=True):
@@ -249,8 +249,8 @@ class _Judge:
             if self.work.train_scores:
                 seen = seen or self._on_training_rows(trained)
                 own["train_scores"] = seen
-            judged.append(own)
-        return judged
+            evaluated.append(own)
+        return evaluated
 
     def _on_training_rows(self, trained: Trained) -> dict[str, float]:
         """Scores of the rows that the model was trained on."""
@@ -262,11 +262,11 @@ class _Judge:
         return self.scoring.of_training_rows(predicted, trained, rows)
 
 
-def _part(outcome: Outcome, n_folds: int, judged: dict[str, Any]) -> Outcome:
+def _part(outcome: Outcome, n_folds: int, evaluated: dict[str, Any]) -> Outcome:
     """The outcome of one of the folds that a model predicts; they share its time."""
     return replace(
         outcome,
         fit_time=outcome.fit_time / n_folds,
         score_time=outcome.score_time / n_folds,
-        **judged,
+        **evaluated,
     )

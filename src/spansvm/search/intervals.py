@@ -10,21 +10,21 @@ in its log odds.
 This was decided by coverage (``benchmarks/results/corrected.csv``: ten data sets, two grids, 100
 and 400 training rows, 1200 searches).  95% CIs covered the error on new rows in 88 % of all cases
 with the first variance alone, in 93 % with both, and the percentiles of the scores on the rows not
-drawn in 95 %, at a width larger by a tenth.  What one must not promise, an error below the true
-one, is the other way round: the true error was above the interval in 2.1 % with both variances, in
-3.7 % with the percentiles.
+drawn in 95 %, at a width larger by a tenth.  The worse mistake, an error that is reported too
+small, is the other way round: the true error was above the interval in 2.1 % with both variances,
+in 3.7 % with the percentiles.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from .draws import Repeated
+from .bootstrap import Repeated
 
-__all__ = ["interval_of_score", "interval_of_share", "wilson_interval"]
+__all__ = ["QUANTILE", "interval_of_score", "interval_of_share", "wilson_interval"]
 
 #: The normal distribution's 97.5 % quantile.
-_QUANTILE = 1.959963984540054
+QUANTILE = 1.959963984540054
 
 #: A score this close to one of its limits counts as this far from it.
 _RIM = 0.01
@@ -61,7 +61,7 @@ def interval_of_score(
     score: float, repeated: Repeated, limits: tuple[float, float]
 ) -> tuple[float, float]:
     """95% CI of any other score, within its limits."""
-    half = _QUANTILE * np.sqrt(float(repeated.drawn.var()) + _selection_variance(repeated))
+    half = QUANTILE * np.sqrt(float(repeated.drawn.var()) + _selection_variance(repeated))
     low, high = limits
     if not np.isfinite(high - low):
         return max(score - half, low), min(score + half, high)
@@ -83,7 +83,7 @@ def _selection_variance(repeated: Repeated) -> float:
 
 def wilson_interval(share: float, n_rows: float) -> tuple[float, float]:
     """Wilson's 95% CI of a share of `n_rows` rows, which need not be a whole number."""
-    square = _QUANTILE**2 / n_rows
+    square = QUANTILE**2 / n_rows
     centre = (share + square / 2) / (1 + square)
     half = np.sqrt(_share_variance(share) * square + square**2 / 4) / (1 + square)
     # Rounding must not leave out the share itself, if that is 0 or 1.

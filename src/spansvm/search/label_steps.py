@@ -60,11 +60,11 @@ _LOOKS = (
     "out, so leave-one-out would be too optimistic"
 )
 _RESAMPLES = (
-    "makes the training rows anew. The row that is left out would have a part in those that stay, "
+    "makes new training rows. Those that stay would depend on the row that is left out, "
     "so leave-one-out would be too optimistic"
 )
 _RANDOM = (
-    "gives other rows each time it is fitted, even with the same labels, so nobody can tell "
+    "gives other rows each time it is fitted, even with the same labels, so it is not known "
     "whether it looks at them. If it does, leave-one-out is too optimistic. Fix its random numbers "
     "to find out"
 )

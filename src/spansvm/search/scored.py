@@ -13,10 +13,10 @@ import numpy as np
 
 from .._typing import Array, Mask, Rows
 from ..left_out import LeftOutClasses
-from .drawn import drawn_scores
 from .fit_arguments import has_rows, take_rows
 from .kept import Keeping, Kept, Recorder, keep_errors, keep_responses
 from .label_scores import only_errors
+from .quickest_scores import quickest_scores
 from .responses import LeftOutClassifier
 from .standard_errors import StandardErrors
 from .trained import Trained
@@ -174,7 +174,7 @@ class Scoring:
         """The standard error of the score that a scorer computed from what it asked for."""
         keeping = Keeping(name, only_errors(scorer, params, self._classes), sys.maxsize)
         kept = keep_responses(recorder.asked, self._y[rows], self._y, keeping)
-        scores = drawn_scores(
+        scores = quickest_scores(
             scorer, params, [kept], rows, self._y, self._X, name, recorder._fitted
         )
         return standard_errors.of(scores)

@@ -165,8 +165,8 @@ class SpanSearch(BaseSearch):
     step is noticed: one that is not known from scikit-learn is fitted with the labels and with
     permuted ones before the search, and its rows are compared.  Then all candidates are evaluated
     by five stratified folds, as in GridSearchCV, or by leaving out one group at a time, with a
-    warning; other methods that are asked for by name are refused.  So it is with samplers.  `cv`
-    silences the warning.
+    warning; other methods that are asked for by name are refused.  The same applies to samplers.
+    `cv` silences the warning.
 
     Leave-one-out methods do not count rows whose ``sample_weight`` is 0.  Other weights bound
     multipliers and are not counts: they do not weight the scores unless metadata routing says so.

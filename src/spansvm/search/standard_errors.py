@@ -14,8 +14,8 @@ from functools import cached_property
 import numpy as np
 
 from .._typing import Array, Mask, Rows
-from .draw_scores import AnyScorer, DrawScores, of_mean
-from .draws import draws
+from .bootstrap import draws
+from .bootstrap_scores import AnyScorer, BootstrapScores, of_mean
 
 __all__ = ["StandardErrors"]
 
@@ -44,7 +44,7 @@ class StandardErrors:
             return float(np.sqrt(share * (1.0 - share) / some.size))
         return self._of_contributions(of_mean(some.astype(np.float64), weight))
 
-    def of(self, scores: DrawScores) -> float:
+    def of(self, scores: BootstrapScores) -> float:
         """That of any score of a single candidate; NaN if drawn rows do not have one."""
         contributions = scores.contributions()
         if contributions is not None:

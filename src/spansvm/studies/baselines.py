@@ -4,8 +4,8 @@
 - Logistic regression (L2, C = 1) on the same transformed rows.  Its left-out predictions come from
   ten folds with every class in its share, or of whole groups: each model has seen nine tenths of
   the rows, not all but one.
-- An SVM as it comes: C = 1, ``gamma="scale"``, no weights; left out by the span, as the selected
-  model is.
+- An SVM with default parameters: C = 1, ``gamma="scale"``, no weights; left out by the span, as the
+  selected model is.
 - If rows have weights or scores, the same search without them.
 
 The selected model is the best of many candidates, and its error optimistic; the others, except the
@@ -149,11 +149,11 @@ def compare_baselines(
     units = None if subject.sets is None else subject.units
     selected = Scored(subject, scorer, LeftOutClassifier(subject.left_out, subject.classes,
                                                          subject.model))  # fmt: skip
-    flattered = 0.0 if search is None else selection_optimism(search)
+    optimism = 0.0 if search is None else selection_optimism(search)
     by_error, by_score = (1.0, 0.0) if scorer is None else (0.0, 1.0)
     compared = []
     for one in found:
-        scored, shift = Scored(subject, scorer, one.classifier), flattered - one.optimism
+        scored, shift = Scored(subject, scorer, one.classifier), optimism - one.optimism
         compared.append(
             Baseline(
                 one.name, one.meaning, float(one.wrong.mean()),
@@ -162,7 +162,7 @@ def compare_baselines(
             )
         )  # fmt: skip
     return Comparison(
-        float(subject.wrong.mean()), selected.score, by_error * flattered, by_score * flattered,
+        float(subject.wrong.mean()), selected.score, by_error * optimism, by_score * optimism,
         compared, skipped,
     )  # fmt: skip
 
@@ -268,7 +268,7 @@ def _plain_svm(subject: Subject) -> _Predicted:
     )
     gamma = ', gamma = "scale"' if name == "rbf" else ""
     return _Predicted(
-        "SVC as it comes", f"C = 1{gamma}, no weights; left out by the span",
+        "SVC with default parameters", f"C = 1{gamma}, no weights; left out by the span",
         left_out.wrong(), LeftOutClassifier(left_out, subject.classes, SpanSVC()),
     )  # fmt: skip
 

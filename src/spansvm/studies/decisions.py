@@ -3,8 +3,8 @@
 If missing a row of the rarer class costs r times as much as a false alarm, the cheapest decision
 is to raise the alarm wherever its probability is at least 1 / (1 + r).  The probabilities are the
 calibrated ones of the left-out rows: the threshold follows from the costs alone and is not fitted
-to the rows that it is judged on.  It applies to what ``predict_calibrated_proba`` says of new rows,
-and is a threshold of their decision values.
+to the rows that it is evaluated on.  It applies to what ``predict_calibrated_proba`` says of new
+rows, and is a threshold of their decision values.
 """
 
 from __future__ import annotations

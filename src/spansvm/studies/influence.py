@@ -25,7 +25,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from scipy.stats import norm
 
 from .._typing import Array, Mask, Rows
@@ -37,6 +36,7 @@ from ..search.fit_arguments import take_rows
 from ..search.responses import LeftOutClassifier
 from ..search.subsets import stratified_rows
 from .columns import column_of, with_column
+from .scored import score_of
 from .subject import Subject
 
 __all__ = ["MOST_FEATURES", "FeatureInfluence", "Influence", "measure_influence"]
@@ -142,7 +142,7 @@ def measure_influence(
     rows, n_repeats = _affordable(subject, without, len(chosen), n_repeats, seed)
     without.prepare(rows, ranked=scorer is not None)
     rng = np.random.default_rng(seed)
-    scored = _Scored(subject, rows, scorer)
+    scored = _PermutedScores(subject, rows, scorer)
     base = without.values(subject.machines.X[rows], 1)[0]
     wrong, score = scored.wrong(base), scored.score(base, without)
     found = []
@@ -340,7 +340,7 @@ def _shift(remover: Remover, change: Removed, members: Rows) -> float:
     return remover.shift(change, members, change.values(remover.solution.decision[members], block))
 
 
-class _Scored:
+class _PermutedScores:
     """Errors and scores of values of the permuted rows."""
 
     def __init__(self, subject: Subject, rows: Rows, scorer: Callable[..., Any] | None) -> None:
@@ -363,8 +363,4 @@ class _Scored:
             subject.left_out.calibration,
         )  # fmt: skip
         classifier = LeftOutClassifier(left_out, subject.classes, subject.model)
-        try:
-            rows = sparse.csr_matrix((self._y.size, 1))  # nothing to predict from
-            return float(self._scorer(classifier.given_to(self._scorer), rows, self._y))
-        except Exception:
-            return None
+        return score_of(self._scorer, classifier.given_to(self._scorer), self._y)

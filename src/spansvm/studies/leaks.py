@@ -169,7 +169,7 @@ def _wrong_without(subject: Subject, columns: list[int]) -> Mask:
     """Which left-out rows are wrong without these columns, in the best of a few settings.
 
     The selected setting suits the leak: a tiny C and gamma are enough for a copy of the target, and
-    not for anything else.  So larger C are tried, and the `gamma` of an SVC as it comes.
+    not for anything else.  So larger C are tried, and the default `gamma` of an SVC.
     """
     points = subject.without_columns(columns)
     own, bounds = subject.machines.kernel, subject.machines.bounds

@@ -2,12 +2,12 @@
 
 The rows are cut at random into parts with every class in its share: eighths, two of which make a
 quarter, two of these a half.  At every size each row is left out of the one part that contains it,
-so all sizes are judged on the same rows, and two of them can be compared row by row.
+so all sizes are evaluated on the same rows, and two of them can be compared row by row.
 
 The kernel is the selected one throughout.  ``C`` weighs the sum of the errors against the margin:
 what suits all rows may be too little for a part of them.  So at each size two settings are tried,
 the same ``C`` and one that is larger as the rows are fewer, and the better one counts.  One tuned
-anew would do a little better still: the curve may fall more steeply than that of repeated searches.
+again would do a little better still: the curve may be steeper than that of repeated searches.
 """
 
 from __future__ import annotations

@@ -13,11 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._typing import Mask
+from ..search.intervals import QUANTILE
 
 __all__ = ["Difference", "paired_difference"]
-
-#: The normal distribution's 97.5 % quantile.
-QUANTILE = 1.959963984540054
 
 
 @dataclass(frozen=True)

@@ -11,15 +11,29 @@ import numpy as np
 from scipy import sparse
 
 from .._typing import Array
+from ..search.intervals import QUANTILE
 from ..search.kept import Recorder, Replayed
 from ..search.responses import LeftOutClassifier
-from .paired import QUANTILE
 from .subject import Subject
 
-__all__ = ["Scored"]
+__all__ = ["Scored", "score_of"]
 
 #: Parts of the rows for the jackknife, and how many of them must have a score.
 _PARTS, _FEWEST_PARTS = 25, 10
+
+
+def score_of(scorer: Callable[..., Any] | None, classifier: Any, y: np.ndarray) -> float | None:
+    """A score of known predictions; None without them, or if the scorer needs more and fails."""
+    if scorer is None or classifier is None:
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a class that is never predicted has no precision
+            # Predictions are known: there is nothing to predict from.
+            value = float(scorer(classifier, sparse.csr_matrix((y.size, 1)), y))
+    except Exception:  # scorers raise whatever they like
+        return None
+    return value if np.isfinite(value) else None
 
 
 class Scored:
@@ -44,8 +58,10 @@ class Scored:
 
     @cached_property
     def score(self) -> float | None:
-        """The score; None if the scorer fails, as it may need what a model cannot give."""
-        return None if self._scorer is None else self._of(self._replayed, self._subject.y)
+        """The score, by :func:`score_of`; None if there is no scorer."""
+        if self._scorer is None:
+            return None
+        return score_of(self._scorer, self._replayed, self._subject.y)
 
     @cached_property
     def _replayed(self) -> Replayed | None:
@@ -53,24 +69,12 @@ class Scored:
         if isinstance(self._classifier, Replayed):
             return self._classifier
         recorder = Recorder.of(self._classifier.given_to(self._scorer))
-        if self._of(recorder, self._subject.y) is None:
+        if score_of(self._scorer, recorder, self._subject.y) is None:
             return None
         classes, asked = self._subject.classes, dict(recorder.asked)
         if "predict" in asked:
             asked["predict"] = np.searchsorted(classes, asked["predict"])
         return Replayed(asked, classes, np.arange(self._subject.n_rows))
-
-    def _of(self, classifier: Any, y: np.ndarray) -> float | None:
-        if classifier is None or self._scorer is None:
-            return None
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # a class that is never predicted has no precision
-                # Predictions are known: there is nothing to predict from.
-                value = float(self._scorer(classifier, sparse.csr_matrix((y.size, 1)), y))
-        except Exception:  # scorers raise whatever they like
-            return None
-        return value if np.isfinite(value) else None
 
     @cached_property
     def _without_parts(self) -> Array:
@@ -81,7 +85,8 @@ class Scored:
         for number in range(_PARTS):
             rows = np.flatnonzero(parts[subject.units] != number)
             if own is not None and 0 < rows.size < subject.n_rows:
-                value = self._of(Replayed(own.responses, own.classes_, rows), subject.y[rows])
+                part = Replayed(own.responses, own.classes_, rows)
+                value = score_of(self._scorer, part, subject.y[rows])
                 scores[number] = np.nan if value is None else value
         return scores
 

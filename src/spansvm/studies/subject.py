@@ -17,7 +17,7 @@ import numpy as np
 from .._typing import Array, Mask, Rows
 from .._validation import check_rows
 from ..blas import one_blas_thread
-from ..group_left_out import groups_left_out
+from ..group_left_out import groups_left_out, numbers_of
 from ..kernels import Kernel
 from ..left_out import LeftOutClasses
 from ..machines import PairPaths, TrainedMachines
@@ -54,7 +54,7 @@ class Subject:
     machines : TrainedMachines
         Trained on the rows: those of the model, unless rows were left aside.
     left_out : LeftOutClasses
-        What they say of these rows when they are left out.
+        Their predictions for these rows when they are left out.
     sets : list of ndarray of int, or None
         Rows that leave together; None for single rows.
     n_all : int
@@ -160,7 +160,7 @@ class Subject:
 
     @cached_property
     def majority_error(self) -> float:
-        """The error of always saying the largest class."""
+        """The error of always predicting the largest class."""
         return 1.0 - float(np.bincount(self.indices).max()) / self.n_rows
 
     @property
@@ -168,10 +168,7 @@ class Subject:
         """The set of every row: its own number, or that of its group."""
         if self.sets is None:
             return np.arange(self.n_rows)
-        units = np.empty(self.n_rows, dtype=np.intp)
-        for number, rows in enumerate(self.sets):
-            units[rows] = number
-        return units
+        return numbers_of(self.sets, self.n_rows)
 
     # The setting on something else ----------------------------------------------------------
 

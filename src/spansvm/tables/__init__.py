@@ -1,4 +1,4 @@
-"""Users' data files: reads them, with the kinds and roles of columns, and prepares training."""
+"""Users' data files: reads them, with the types and roles of columns, and prepares training."""
 
 from .pipeline import IMPUTATIONS, SCALINGS, build_pipeline, check_predictable
 from .reading import FileOptions, read_for_prediction, read_table

@@ -1,4 +1,4 @@
-"""ARFF files: attributes that declare the kind of each column, then rows."""
+"""ARFF files: attributes that declare the type of each column, then rows."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class Column:
     values : pyarrow.ChunkedArray
         Text or numbers; null where a value is missing.
     declared : {"numeric", "categorical"} or None
-        The kind that the file itself declares, if any.
+        The type that the file itself declares, if any.
     rows : ndarray of int, optional
         The number of each value's row in the file, from 1, if some rows were left out.
     """
@@ -66,11 +66,17 @@ class Column:
         """The row of the first missing value, counted from 1."""
         return self.row_number(int(np.argmax(self.values.is_null().to_numpy())))
 
-    def kind(self) -> str:
+    @property
+    def is_text(self) -> bool:
+        """Whether the values are texts, whatever these say."""
+        types = require("pyarrow", "cli").types
+        return bool(types.is_string(self.values.type) or types.is_large_string(self.values.type))
+
+    def column_type(self) -> str:
         """Whether the column holds numbers or categories; UserError if it holds both."""
         if self.declared is not None:
             return self.declared
-        if not _is_text(self.values):
+        if not self.is_text:
             raise UserError(
                 f"Column '{self.name}' has type {self.values.type}, which cannot be a feature; "
                 f"convert it to numbers, or pass --drop '{self.name}'."
@@ -116,7 +122,7 @@ class Column:
                 f"Column '{self.name}' must hold numbers, but has '{values[row].as_py()}' in row "
                 f"{self.row_number(row)}; correct it or choose another column."
             )
-        if _is_text(values):
+        if self.is_text:
             values = compute.replace_substring_regex(values, r"^\+", "")
         result = compute.cast(values, pyarrow.float64(), safe=False).to_numpy()
         result = np.array(result, dtype=np.float64)
@@ -132,7 +138,7 @@ class Column:
         """The values as text, in an array of objects; None where missing."""
         pyarrow, compute = require("pyarrow", "cli"), require("pyarrow.compute", "cli")
         values = self.values
-        if not _is_text(values):
+        if not self.is_text:
             try:
                 values = compute.cast(values, pyarrow.string())
             except (pyarrow.ArrowNotImplementedError, pyarrow.ArrowInvalid) as error:
@@ -167,7 +173,7 @@ class Column:
 
     def are_numbers(self) -> np.ndarray:
         """Which values are numbers; missing ones count as numbers."""
-        if _is_text(self.values):
+        if self.is_text:
             return self._match(_NUMBER)
         types, type = require("pyarrow", "cli").types, self.values.type
         if types.is_integer(type) or types.is_floating(type):
@@ -175,7 +181,7 @@ class Column:
         return np.asarray(self.values.is_null().to_numpy(), dtype=np.bool_)
 
     def _differ_in_leading_zeros(self) -> bool:
-        if not _is_text(self.values):
+        if not self.is_text:
             return False
         compute = require("pyarrow.compute", "cli")
         shorter = compute.replace_substring_regex(self.values, _LEADING_ZEROS, r"\1\2")
@@ -205,8 +211,3 @@ def replace_decimal_comma(column: Column) -> Column:
         return column
     points = compute.replace_substring(column.values, ",", ".")
     return Column(column.name, points, column.declared, column.rows)
-
-
-def _is_text(values: Any) -> bool:
-    types = require("pyarrow", "cli").types
-    return bool(types.is_string(values.type) or types.is_large_string(values.type))

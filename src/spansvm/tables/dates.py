@@ -10,7 +10,7 @@ from ..errors import UserError, require
 from .columns import Column
 from .table import NUMERIC
 
-__all__ = ["are_dates", "column_of", "date_parts", "note_unclear", "part_of_dates"]
+__all__ = ["are_dates", "date_parts", "note_unclear", "part_of_dates", "source_column"]
 
 #: The features of a date, by the name of pyarrow's function.
 PARTS = ("year", "month", "weekday", "hour")
@@ -32,7 +32,7 @@ def are_dates(column: Column) -> bool:
 
 def note_unclear(column: Column) -> tuple[str, ...]:
     """A note if a column holds dates whose day and month cannot be told apart."""
-    if column.declared is not None or not _is_text(column) or _as_dates(column) is not None:
+    if column.declared is not None or not column.is_text or _as_dates(column) is not None:
         return ()
     matches = _matches(column, _YEAR_LAST)
     if matches is None or any(match[2] == "." for match in matches.values()):
@@ -52,7 +52,7 @@ def date_parts(column: Column) -> list[Column]:
     return [part for part in parts if compute.count_distinct(part.values).as_py() > 1]
 
 
-def column_of(feature: str) -> str:
+def source_column(feature: str) -> str:
     """The column that a feature comes from: the dates, or the feature itself."""
     match = _FEATURE.fullmatch(feature)
     return feature if match is None else match[1]
@@ -64,7 +64,7 @@ def part_of_dates(name: str, columns: dict[str, Column]) -> Column | None:
     UserError if the column does not hold dates there; None if there is no such column.
     """
     match = _FEATURE.fullmatch(name)
-    column = columns.get(column_of(name))
+    column = columns.get(source_column(name))
     if match is None or column is None:
         return None
     dates = _as_dates(column)
@@ -94,7 +94,7 @@ def _as_dates(column: Column) -> Any:
         return values
     if types.is_date(values.type):
         return compute.cast(values, pyarrow.timestamp("s"))
-    if not _is_text(column):
+    if not column.is_text:
         return None
     found = _matches(column, _YEAR_FIRST)
     if found is not None:
@@ -133,9 +133,3 @@ def _matches(column: Column, pattern: re.Pattern[str]) -> dict[str, re.Match[str
             return None
         found[text] = match
     return found or None
-
-
-def _is_text(column: Column) -> bool:
-    types = require("pyarrow", "cli").types
-    type = column.values.type
-    return bool(types.is_string(type) or types.is_large_string(type))

@@ -7,7 +7,7 @@ from scipy import sparse
 
 from ..errors import UserError, closest_name, listed
 from .columns import Column
-from .dates import column_of, part_of_dates
+from .dates import part_of_dates, source_column
 from .libsvm import LibsvmRows
 from .roles import data_frame, find_column, labelled_rows, missing_counts, note_unlabelled
 from .table import CATEGORICAL, Schema, Table
@@ -46,9 +46,9 @@ def match_columns(
         )
     by_name = {**given, **{part.name: part for part in dates}}
     features = [by_name[name] for name in schema.features]
-    X = data_frame(features, schema.kinds)
+    X = data_frame(features, schema.column_types)
     ids = None if id is None else find_column(source, columns, id, "--id").names()
-    used = {column_of(part.name) for part in dates}
+    used = {source_column(part.name) for part in dates}
     known = (*schema.features, schema.target, id, *used, *schema.others)
     extra = [name for name in given if name not in known]
     if extra:

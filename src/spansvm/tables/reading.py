@@ -13,7 +13,7 @@ from ..errors import UserError
 from ..memory import available_memory
 from .arff import read_arff
 from .columns import MISSING, Column
-from .dates import column_of
+from .dates import source_column
 from .delimited import decode, read_delimited
 from .excel import read_excel
 from .formats import check_memory, find_format
@@ -206,7 +206,7 @@ def _read(
         columns = read_parquet(name, content, available, options.missing)
     else:
         content = decode(name, content, options.encoding)
-        one_column = schema is not None and len({*map(column_of, schema.features)}) == 1
+        one_column = schema is not None and len({*map(source_column, schema.features)}) == 1
         columns = _read_text(name, format, content, options, one_column)
     columns, more = leave_out_index(name, columns, (*named, *(schema.features if schema else ())))
     return _Content(name, columns, (*notes, *more))
@@ -254,7 +254,7 @@ def _libsvm_table(source: str, rows: LibsvmRows, available: float) -> Table:
         schema=Schema(
             layout="dense" if dense else "sparse",
             features=tuple(str(i + rows.base) for i in range(n_features)),
-            kinds=(NUMERIC,) * n_features,
+            column_types=(NUMERIC,) * n_features,
             categories={},
             target=None,
             classes=tuple(np.unique(rows.y).tolist()),

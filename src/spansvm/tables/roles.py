@@ -135,19 +135,19 @@ def assemble(source: str, columns: list[Column], asked: Roles) -> Table:
     names = {column.name for column in named}
     features, more = _with_parts_of_dates(source, features, names)
     notes += more
-    kinds = [CATEGORICAL if column.name in names else column.kind() for column in features]
-    X = data_frame(features, kinds)
+    types = [CATEGORICAL if column.name in names else column.column_type() for column in features]
+    X = data_frame(features, types)
     y = _classes_of(source, roles["target"])
     missing = missing_counts(features)
     unclear = [
         column
-        for column, kind in zip(features, kinds, strict=True)
-        if kind == CATEGORICAL and column.name not in names and note_unclear(column)
+        for column, own in zip(features, types, strict=True)
+        if own == CATEGORICAL and column.name not in names and note_unclear(column)
     ]
     categories = {
         column.name: tuple(sorted(set(X[column.name].dropna())))
-        for column, kind in zip(features, kinds, strict=True)
-        if kind == CATEGORICAL
+        for column, own in zip(features, types, strict=True)
+        if own == CATEGORICAL
     }
     return Table(
         X=X,
@@ -155,7 +155,7 @@ def assemble(source: str, columns: list[Column], asked: Roles) -> Table:
         schema=Schema(
             layout="columns",
             features=tuple(column.name for column in features),
-            kinds=tuple(kinds),
+            column_types=tuple(types),
             categories=categories,
             target=roles["target"].name,
             classes=tuple(np.unique(y).tolist()),
@@ -178,8 +178,8 @@ def assemble(source: str, columns: list[Column], asked: Roles) -> Table:
             *(note for column in unclear for note in note_unclear(column)),
             *(
                 note
-                for column, kind in zip(features, kinds, strict=True)
-                if kind == NUMERIC
+                for column, own in zip(features, types, strict=True)
+                if own == NUMERIC
                 for note in note_names(column.name, X[column.name].to_numpy(), asked.given)
             ),
         ),
@@ -267,12 +267,12 @@ def _constant(X: Any, missing: dict[str, int]) -> list[str]:
     ]
 
 
-def data_frame(columns: list[Column], kinds: Sequence[str]) -> Any:
+def data_frame(columns: list[Column], types: Sequence[str]) -> Any:
     """The columns as floats and text, NaN where values are missing."""
     pandas = require("pandas", "cli")
     series = {}
-    for column, kind in zip(columns, kinds, strict=True):
-        if kind == NUMERIC:
+    for column, own in zip(columns, types, strict=True):
+        if own == NUMERIC:
             series[column.name] = pandas.Series(column.numbers())
         else:
             texts = column.texts().copy()

@@ -10,7 +10,7 @@ import numpy as np
 
 __all__ = ["CATEGORICAL", "NUMERIC", "Schema", "Table"]
 
-#: The kinds of columns.
+#: The types of columns.
 NUMERIC, CATEGORICAL = "numeric", "categorical"
 
 
@@ -25,7 +25,7 @@ class Schema:
         most of them are nonzero) or as a sparse matrix.
     features : tuple of str
         Names of the features; for a LIBSVM file, their numbers.
-    kinds : tuple of str
+    column_types : tuple of str
         "numeric" or "categorical", one per feature.
     categories : mapping from str to tuple of str
         The values seen for each categorical feature.
@@ -40,7 +40,7 @@ class Schema:
 
     layout: str
     features: tuple[str, ...]
-    kinds: tuple[str, ...]
+    column_types: tuple[str, ...]
     categories: Mapping[str, tuple[str, ...]]
     target: str | None
     classes: tuple[int | str, ...]
@@ -57,7 +57,8 @@ class Schema:
         return cls(
             layout=str(values["layout"]),
             features=tuple(values["features"]),
-            kinds=tuple(values["kinds"]),
+            # Models that were saved earlier call them kinds.
+            column_types=tuple(values.get("column_types") or values["kinds"]),
             categories={name: tuple(found) for name, found in values["categories"].items()},
             target=values["target"],
             classes=tuple(values["classes"]),
@@ -65,9 +66,10 @@ class Schema:
             others=tuple(values.get("others", ())),
         )
 
-    def named(self, kind: str) -> list[str]:
-        """The names of the features of a kind."""
-        return [name for name, own in zip(self.features, self.kinds, strict=True) if own == kind]
+    def named(self, column_type: str) -> list[str]:
+        """The names of the features of a type."""
+        both = zip(self.features, self.column_types, strict=True)
+        return [name for name, own in both if own == column_type]
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +127,6 @@ class Table:
         return self.schema.features
 
     @property
-    def kinds(self) -> tuple[str, ...]:
-        """Kinds of the columns of `X`."""
-        return self.schema.kinds
+    def column_types(self) -> tuple[str, ...]:
+        """Types of the columns of `X`."""
+        return self.schema.column_types

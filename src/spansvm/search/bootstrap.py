@@ -1,9 +1,9 @@
 """The score of the selected candidate, corrected for having been selected.
 
-The best of many scores is too good: among candidates that are equally good, the luckiest on these
-rows is selected.  The bootstrap bias correction of Tsamardinos, Greasidou and Borboudakis (Machine
-Learning 107, 2018) repeats the selection: rows are drawn with replacement, a candidate is selected
-on them by its score, and scored on the rows that were not drawn.  Nothing is trained.
+The best of many scores is too good: among candidates that are equally good, one that is lucky on
+these rows is selected.  The bootstrap bias correction of Tsamardinos, Greasidou and Borboudakis
+(Machine Learning 107, 2018) repeats the selection: rows are drawn with replacement, a candidate is
+selected on them by its score, and scored on the rows that were not drawn.  Nothing is trained.
 
 Counted scores have ties, and more of them on drawn rows.  All of the best candidates then count
 equally, as if one of them were picked at random: that depends on no order, and the tie rules of the
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._typing import Array, Rows
-from .draw_scores import BLOCK, DrawScores
+from .bootstrap_scores import BLOCK, BootstrapScores
 from .grid import EQUAL_SCORES
 
 __all__ = ["N_DRAWS", "Repeated", "draws", "repeat_selection"]
@@ -62,13 +62,13 @@ class Repeated:
 
 
 def repeat_selection(
-    scores: DrawScores, best: int, units: Rows, n_draws: int = N_DRAWS
+    scores: BootstrapScores, best: int, units: Rows, n_draws: int = N_DRAWS
 ) -> Repeated:
     """Select on drawn rows, and score on the others.
 
     Parameters
     ----------
-    scores : DrawScores
+    scores : BootstrapScores
     best : int
         The search's own selection.
     units : ndarray of shape (n,)

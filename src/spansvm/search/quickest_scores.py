@@ -11,11 +11,11 @@ from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.metrics._scorer import _BaseScorer
 
 from .._typing import Array, Rows
-from .draw_scores import (
+from .bootstrap_scores import (
     AnyScorer,
+    BootstrapScores,
     ConfusedLabels,
     CountedErrors,
-    DrawScores,
     RankedValues,
     RowMeans,
 )
@@ -23,10 +23,10 @@ from .fit_arguments import has_rows, take_rows
 from .kept import Kept, Replayed
 from .label_scores import accuracy, count_score, label_score
 
-__all__ = ["drawn_scores"]
+__all__ = ["quickest_scores"]
 
 
-def drawn_scores(
+def quickest_scores(
     scorer: Any,
     params: Mapping[str, Any],
     kept: Sequence[Kept | None],
@@ -35,7 +35,7 @@ def drawn_scores(
     X: Any,
     name: Any,
     fitted: Callable[[], Any] | None = None,
-) -> DrawScores:
+) -> BootstrapScores:
     """Scores of candidates on drawn rows, from the predictions that were kept.
 
     Parameters

@@ -26,9 +26,9 @@ from .label_scores import CountScore, LabelScore, accuracy
 
 __all__ = [
     "AnyScorer",
+    "BootstrapScores",
     "ConfusedLabels",
     "CountedErrors",
-    "DrawScores",
     "RankedValues",
     "RowMeans",
     "of_mean",
@@ -38,7 +38,7 @@ __all__ = [
 BLOCK = 2**20
 
 
-class DrawScores(Protocol):
+class BootstrapScores(Protocol):
     """Scores of candidates on drawn rows.
 
     Attributes
