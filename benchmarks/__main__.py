@@ -12,10 +12,10 @@ from dataclasses import replace
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from spansvm.criteria import SolvedModel, span_rule
-from spansvm.dual import train_dual
-from spansvm.gram import Gram, HeldGram
-from spansvm.kernels import resolve_kernel
+from spansvm.kernels.functions import resolve_kernel
+from spansvm.kernels.gram import Gram, HeldGram
+from spansvm.machine.criteria import SolvedModel, span_rule
+from spansvm.machine.dual import train_dual
 
 from . import peers
 from .measure import geometric_mean, in_turns, machine, seconds, write

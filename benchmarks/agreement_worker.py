@@ -18,10 +18,10 @@ from threadpoolctl import threadpool_info
 
 import spansvm
 from spansvm import ClassWeighting, SpanSearch, SpanSVC, path, span
-from spansvm.dual import solve_dual
-from spansvm.gram import Gram
-from spansvm.kernels import resolve_kernel
-from spansvm.lazy import gram_of
+from spansvm.kernels.functions import resolve_kernel
+from spansvm.kernels.gram import Gram
+from spansvm.kernels.lazy import gram_of
+from spansvm.machine.dual import solve_dual
 from spansvm.search.grid import chains, list_candidates, select
 
 Params = Mapping[str, float]

@@ -28,8 +28,8 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 from spansvm import SpanSearch, SpanSVC
-from spansvm.left_out import LeftOutClasses, exact_left_out
-from spansvm.machines import TrainedMachines
+from spansvm.multiclass.left_out import LeftOutClasses, exact_left_out
+from spansvm.multiclass.machines import TrainedMachines
 
 from .datasets import MULTICLASS, NAMES, Split, splits
 from .measure import write

@@ -23,7 +23,7 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 from spansvm import ClassWeighting, SpanSearch, SpanSVC, exact_loo
-from spansvm.weighting import PAPER_CLASS_WEIGHTS
+from spansvm.estimators.weighting import PAPER_CLASS_WEIGHTS
 
 from . import opponents
 from .datasets import mnist_pair, splits

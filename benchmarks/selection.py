@@ -30,11 +30,11 @@ from threadpoolctl import threadpool_limits
 from reproduction.csv_files import Row, read_rows, to_csv, write_text
 from reproduction.page_tables import mean_and_error
 from spansvm import ClassWeighting, SpanSearch, SpanSVC
-from spansvm.gram import HeldGram
-from spansvm.kernels import resolve_kernel
-from spansvm.path import follow
+from spansvm.estimators.weighting import PAPER_CLASS_WEIGHTS
+from spansvm.kernels.functions import resolve_kernel
+from spansvm.kernels.gram import HeldGram
+from spansvm.multiclass.path import follow
 from spansvm.search.grid import TIES, select
-from spansvm.weighting import PAPER_CLASS_WEIGHTS
 
 from .datasets import MOST_TEST_ROWS, NAMES, Split, splits
 from .measure import RESULTS, command, geometric_mean, machine

@@ -23,14 +23,14 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 from spansvm import SpanSearch
-from spansvm.calibration import fit_sigmoid, limit_outliers
-from spansvm.dual import DualSolution, solve_dual
-from spansvm.gram import Gram
-from spansvm.kernels import resolve_kernel
-from spansvm.lazy import gram_of
-from spansvm.span import find_spans
-from spansvm.values import accuracy_of, exact_values, left_out_values, rounded
-from spansvm.weighting import PAPER_CLASS_WEIGHTS
+from spansvm.estimators.weighting import PAPER_CLASS_WEIGHTS
+from spansvm.kernels.functions import resolve_kernel
+from spansvm.kernels.gram import Gram
+from spansvm.kernels.lazy import gram_of
+from spansvm.machine.dual import DualSolution, solve_dual
+from spansvm.machine.span import find_spans
+from spansvm.machine.values import accuracy_of, exact_values, left_out_values, rounded
+from spansvm.multiclass.calibration import fit_sigmoid, limit_outliers
 
 from .datasets import NAMES, splits
 from .measure import write

@@ -21,7 +21,7 @@ from sklearn.svm import SVC
 
 from spansvm import ClassWeighting, SpanSearch, SpanSVC, analyze, exact_loo
 from spansvm.cli import app, run
-from spansvm.weighting import PAPER_CLASS_WEIGHTS
+from spansvm.estimators.weighting import PAPER_CLASS_WEIGHTS
 
 _COST_OF_A_MISSED_TUMOUR = 3.0
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from spansvm._typing import Array
+from spansvm.common.types import Array
 
 from .datasets import names
 from .problems import GRIDS, WITH_SCORES, Candidate, Key, candidate_name

@@ -12,8 +12,8 @@ from typing import Any
 
 from sklearn.svm import SVC
 
-from spansvm.dual import read_svc
-from spansvm.gram import HeldGram
+from spansvm.kernels.gram import HeldGram
+from spansvm.machine.dual import read_svc
 
 from .problems import Key, Problem, candidate_name, n_training_rows
 from .store import Store

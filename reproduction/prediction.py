@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from spansvm._typing import Array
+from spansvm.common.types import Array
 
 from .complete import CompleteProblems
 from .csv_files import Row

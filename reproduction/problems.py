@@ -12,15 +12,15 @@ from itertools import product
 
 import numpy as np
 
-from spansvm._typing import Array
-from spansvm.kernels import Kernel, resolve_kernel
-from spansvm.weighting import (
+from spansvm.common.types import Array
+from spansvm.estimators.weighting import (
     PAPER_CLASS_WEIGHTS,
     PAPER_SIGMOIDS,
     ClassWeighting,
     SigmoidWeighting,
     Weighting,
 )
+from spansvm.kernels.functions import Kernel, resolve_kernel
 
 from .datasets import DataSet, describe, load, ringnorm
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TimeElapsedColumn
 
-from spansvm.progress_bars import progress_bar
+from spansvm.common.progress_bars import progress_bar
 
 from .confirmation import confirm
 from .datasets import describe

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from spansvm._typing import Array
+from spansvm.common.types import Array
 from spansvm.search.grid import EQUAL_SCORES, select
 
 from .complete import CompleteProblems

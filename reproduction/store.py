@@ -12,8 +12,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from spansvm.criteria import CRITERIA
-from spansvm.errors import UserError
+from spansvm.common.errors import UserError
+from spansvm.machine.criteria import CRITERIA
 
 from .problems import Key
 

@@ -14,12 +14,12 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
-from spansvm.blas import one_blas_thread
-from spansvm.dual import solve_dual
-from spansvm.gram import Gram, HeldGram
+from spansvm.algebra.blas import one_blas_thread
+from spansvm.estimators.svc import SpanSVC
+from spansvm.kernels.gram import Gram, HeldGram
+from spansvm.machine.dual import solve_dual
+from spansvm.machine.span import find_spans
 from spansvm.search import SpanSearch
-from spansvm.span import find_spans
-from spansvm.svc import SpanSVC
 
 from .problems import Candidate, Problem, candidate_name
 from .provenance import versions

@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import LeaveOneGroupOut, StratifiedKFold
 
-from spansvm._typing import Array
-from spansvm.blas import one_blas_thread
+from spansvm.algebra.blas import one_blas_thread
+from spansvm.common.types import Array
 from spansvm.core.solver import add_rows
-from spansvm.criteria import CRITERIA, SolvedModel, span_bound
-from spansvm.dual import DualSolution
-from spansvm.gram import Gram, HeldGram
-from spansvm.path import Path
+from spansvm.kernels.gram import Gram, HeldGram
+from spansvm.machine.criteria import CRITERIA, SolvedModel, span_bound
+from spansvm.machine.dual import DualSolution
+from spansvm.multiclass.path import Path
 from spansvm.search.grid import chains
 
 from .problems import Key, Problem, candidate_name

@@ -10,8 +10,8 @@ import numpy as np
 from scipy import sparse
 from scipy.stats import binomtest
 
-from spansvm.gram import Gram, HeldGram
-from spansvm.kernels import resolve_kernel
+from spansvm.kernels.functions import resolve_kernel
+from spansvm.kernels.gram import Gram, HeldGram
 
 KERNELS = ("rbf", "linear", "poly")
 WEIGHTS = ("constant", "class", "random", "powers of two", "some zero")

@@ -10,8 +10,8 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.preprocessing import minmax_scale
 
 from spansvm import SpanSearch, SpanSVC
-from spansvm.calibration import PairSigmoids, Sigmoid, agreeing
 from spansvm.models import load_model, save_model
+from spansvm.multiclass.calibration import PairSigmoids, Sigmoid, agreeing
 
 
 def data(n=160, rare=0.25, seed=0):

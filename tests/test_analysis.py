@@ -10,8 +10,8 @@ from sklearn.svm import SVC, NuSVC
 
 import spansvm
 from spansvm import SpanAnalysis, analyze, exact_loo
-from spansvm.criteria import CRITERIA
-from spansvm.methods import METHODS
+from spansvm.common.methods import METHODS
+from spansvm.machine.criteria import CRITERIA
 
 X, Y = load_breast_cancer(return_X_y=True)
 X = minmax_scale(X)
@@ -85,7 +85,8 @@ def test_dense_sparse_and_precomputed_agree(kernel):
 def test_estimates_are_computed_when_asked_for(svc, monkeypatch):
     lazy = analyze(svc, X, Y, WEIGHT)
     monkeypatch.setattr(
-        "spansvm.gram.Gram.radius", property(lambda _: pytest.fail("the ball was not asked for"))
+        "spansvm.kernels.gram.Gram.radius",
+        property(lambda _: pytest.fail("the ball was not asked for")),
     )
     assert lazy.span_rule >= 0
     assert lazy.xi_alpha >= 0

@@ -15,7 +15,7 @@ from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
 from spansvm import ClassWeighting, SpanSVC, analyze
-from spansvm.kernels import dense
+from spansvm.kernels.functions import dense
 
 TIGHT = {"tol": 1e-8}
 

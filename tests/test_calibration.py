@@ -9,7 +9,7 @@ from scipy.special import expit, xlogy
 from sklearn.metrics import log_loss
 
 from spansvm import SpanSVC
-from spansvm.calibration import (
+from spansvm.multiclass.calibration import (
     PairSigmoids,
     Sigmoid,
     fit_sigmoid,

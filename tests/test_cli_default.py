@@ -14,8 +14,8 @@ from scipy.spatial.distance import pdist
 from spansvm.cli import searching
 from spansvm.cli.grids import plan_search, spread_of
 from spansvm.cli.sizing import choose_size
-from spansvm.errors import UserError
-from spansvm.memory import DOUBLE
+from spansvm.common.errors import UserError
+from spansvm.common.memory import DOUBLE
 from spansvm.models import load_model
 from spansvm.search import SpanSearch
 from spansvm.search.checkpoint import key_of

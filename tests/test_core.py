@@ -16,11 +16,11 @@ from sklearn.datasets import load_iris, make_classification
 from sklearn.svm import SVC
 
 from spansvm import SpanSearch
-from spansvm.blas import one_blas_thread
+from spansvm.algebra.blas import one_blas_thread
 from spansvm.core.leaving import leave_out
 from spansvm.core.levels import LEVELS
 from spansvm.core.solver import Program, add_rows, factorise, hull_distances
-from spansvm.dual import solve_dual
+from spansvm.machine.dual import solve_dual
 
 CORE = Path(__file__).parents[1] / "src" / "spansvm" / "core"
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from spansvm import criteria
-from spansvm.criteria import CRITERIA, SolvedModel
-from spansvm.dual import train_dual
-from spansvm.gram import HeldGram
+from spansvm.kernels.gram import HeldGram
+from spansvm.machine.criteria import CRITERIA, SolvedModel
+from spansvm.machine.dual import train_dual
 
 from .problems import random_problem, reference_loo, reference_qp
 

@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from spansvm import SpanSearch, SpanSVC
-from spansvm.group_left_out import sets_of
+from spansvm.multiclass.group_left_out import sets_of
 
 #: LibSVM stops at its tolerance: at 1e-3, which side a row within 1e-3 of the boundary is on is its
 #: choice.

@@ -8,10 +8,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from spansvm import analyze, exact_loo
-from spansvm.criteria import CRITERIA, SolvedModel
-from spansvm.dual import train_dual
-from spansvm.gram import HeldGram
-from spansvm.loo import exact_loo_decision
+from spansvm.estimators.loo import exact_loo_decision
+from spansvm.kernels.gram import HeldGram
+from spansvm.machine.criteria import CRITERIA, SolvedModel
+from spansvm.machine.dual import train_dual
 
 from .problems import reference_svm
 

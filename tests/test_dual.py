@@ -10,9 +10,9 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.preprocessing import minmax_scale
 from sklearn.svm import SVC
 
-from spansvm.dual import read_svc, train_dual
-from spansvm.gram import HeldGram
-from spansvm.kernels import dense, resolve_kernel
+from spansvm.kernels.functions import dense, resolve_kernel
+from spansvm.kernels.gram import HeldGram
+from spansvm.machine.dual import read_svc, train_dual
 
 from .problems import random_problem, reference_svm
 

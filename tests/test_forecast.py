@@ -12,7 +12,7 @@ from sklearn.svm import SVC
 
 from reproduction.datasets import ringnorm
 from spansvm import SpanSearch, SpanSVC
-from spansvm.memory import DOUBLE, NONE, PARTS, SINGLE, gram_form
+from spansvm.common.memory import DOUBLE, NONE, PARTS, SINGLE, gram_form
 from spansvm.search import forecast
 from spansvm.search.forecast import Forecast
 from spansvm.search.progress import SearchProgress, duration

@@ -9,12 +9,12 @@ from sklearn.preprocessing import minmax_scale
 from sklearn.svm import SVC
 
 from spansvm import SpanSearch, SpanSVC, analyze, exact_loo
-from spansvm.dual import solve_dual
-from spansvm.gram import HeldGram
-from spansvm.group_left_out import groups_left_out, sets_of
-from spansvm.groups import FEW_ROWS, FEWEST_IN_BOUND, LARGEST_SHARE, Remover
-from spansvm.span import find_spans
-from spansvm.values import exact_values
+from spansvm.kernels.gram import HeldGram
+from spansvm.machine.dual import solve_dual
+from spansvm.machine.groups import FEW_ROWS, FEWEST_IN_BOUND, LARGEST_SHARE, Remover
+from spansvm.machine.span import find_spans
+from spansvm.machine.values import exact_values
+from spansvm.multiclass.group_left_out import groups_left_out, sets_of
 
 from .problems import random_problem, reference_svm
 

@@ -7,9 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from spansvm.criteria import SolvedModel
-from spansvm.dual import DualSolution
-from spansvm.gram import HeldGram
+from spansvm.kernels.gram import HeldGram
+from spansvm.machine.criteria import SolvedModel
+from spansvm.machine.dual import DualSolution
 
 
 def squared_distance(X, p, others):

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import rbf_kernel
 
+from spansvm.algebra.hull import hull_distances
+from spansvm.algebra.systems import factorise
 from spansvm.core.testing import CarriedInverse
-from spansvm.hull import hull_distances
-from spansvm.systems import factorise
 
 ROWS = 160
 SHIFT = 1.0

@@ -9,7 +9,7 @@ from sklearn.metrics import pairwise
 from sklearn.svm import SVC
 
 from spansvm import SpanSVC
-from spansvm.kernels import KERNELS, Kernel, kernel_arguments, kernel_of, resolve_kernel
+from spansvm.kernels.functions import KERNELS, Kernel, kernel_arguments, kernel_of, resolve_kernel
 
 RNG = np.random.default_rng(0)
 X = RNG.random((70, 6)) * (RNG.random((70, 6)) < 0.6)

@@ -9,17 +9,17 @@ from sklearn.datasets import load_digits, make_classification
 from sklearn.svm import SVC
 
 from spansvm import SpanSearch, SpanSVC, analyze, exact_loo
-from spansvm.criteria import CRITERIA, SolvedModel
-from spansvm.dual import solve_dual
-from spansvm.gram import HeldGram
-from spansvm.interior import interior_point
-from spansvm.kernels import dense, resolve_kernel
-from spansvm.lazy import LazyGram, gram_of
-from spansvm.memory import parse_budget
-from spansvm.pair_grams import Grams
-from spansvm.path import solve_from
-from spansvm.span import removals
-from spansvm.values import left_out_values
+from spansvm.algebra.interior import interior_point
+from spansvm.common.memory import parse_budget
+from spansvm.kernels.functions import dense, resolve_kernel
+from spansvm.kernels.gram import HeldGram
+from spansvm.kernels.lazy import LazyGram, gram_of
+from spansvm.kernels.pair_grams import Grams
+from spansvm.machine.criteria import CRITERIA, SolvedModel
+from spansvm.machine.dual import solve_dual
+from spansvm.machine.span import removals
+from spansvm.machine.values import left_out_values
+from spansvm.multiclass.path import solve_from
 
 TIGHT = 1e-6
 
@@ -319,9 +319,9 @@ def test_parts_that_are_computed_at_a_time_leave_nothing_out(monkeypatch):
     trusted = expected.trusted  # before the parts get small
     assert trusted.any()
     weights, rows = np.random.default_rng(0).standard_normal(90), np.arange(90)
-    monkeypatch.setattr("spansvm.lazy._BLOCK_NUMBERS", 7 * 90)
-    monkeypatch.setattr("spansvm.span._BLOCK_NUMBERS", 7 * 90)
-    monkeypatch.setattr("spansvm.doubt._BLOCK_NUMBERS", 90)
+    monkeypatch.setattr("spansvm.kernels.lazy._BLOCK_NUMBERS", 7 * 90)
+    monkeypatch.setattr("spansvm.machine.span._BLOCK_NUMBERS", 7 * 90)
+    monkeypatch.setattr("spansvm.machine.doubt._BLOCK_NUMBERS", 90)
     for budget in (1.0, 8 * 90**2):  # without and with rows that are kept
         lazy = LazyGram(function, X, budget)
         sums = np.zeros(90)
@@ -344,7 +344,7 @@ def test_many_inner_vectors_are_measured_in_parts(monkeypatch):
     """At least a thousand others at a time, however many vectors the hull is of."""
     X, _ = problem(2100, d=3)
     function = resolve_kernel("rbf", X, gamma=0.3)
-    monkeypatch.setattr("spansvm.lazy._BLOCK_NUMBERS", 1)
+    monkeypatch.setattr("spansvm.kernels.lazy._BLOCK_NUMBERS", 1)
     found = np.zeros(2100)
     inside, others = np.arange(20), np.arange(20, 2100)
     lazy, whole = LazyGram(function, X, 1e6), HeldGram(function(X))
@@ -376,6 +376,6 @@ def test_sums_over_many_points_are_estimated_from_some_of_them(monkeypatch):
     X, _ = problem(600, d=2)
     function = resolve_kernel("rbf", X, gamma=0.1)
     mask = np.arange(600) % 5 > 0
-    monkeypatch.setattr("spansvm.lazy._LOOKED_AT", 80)
+    monkeypatch.setattr("spansvm.kernels.lazy._LOOKED_AT", 80)
     found = LazyGram(function, X, 1e6).sums_over(mask)
     np.testing.assert_allclose(found, HeldGram(function(X)).sums_over(mask), rtol=0.3)

@@ -10,12 +10,12 @@ from sklearn.preprocessing import minmax_scale
 from sklearn.svm import SVC
 
 from spansvm import SpanSearch, SpanSVC, exact_loo
-from spansvm.criteria import SolvedModel
-from spansvm.dual import solve_dual
-from spansvm.kernels import resolve_kernel
-from spansvm.lazy import gram_of
-from spansvm.span import find_spans
-from spansvm.values import accuracy_of, exact_values, left_out_values, rounded
+from spansvm.kernels.functions import resolve_kernel
+from spansvm.kernels.lazy import gram_of
+from spansvm.machine.criteria import SolvedModel
+from spansvm.machine.dual import solve_dual
+from spansvm.machine.span import find_spans
+from spansvm.machine.values import accuracy_of, exact_values, left_out_values, rounded
 
 #: Corners that grids contain: small C, tiny gamma.
 SMALL = {"C": [0.1, 1, 10], "gamma": [1e-4, 1e-2, 1]}

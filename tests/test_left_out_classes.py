@@ -8,9 +8,9 @@ from sklearn.datasets import load_wine
 from sklearn.preprocessing import minmax_scale
 
 from spansvm import SpanSVC
-from spansvm.calibration import PairSigmoids, Sigmoid
-from spansvm.left_out import LeftOutClasses, StoredValues
-from spansvm.methods import METHODS, predicts
+from spansvm.common.methods import METHODS, predicts
+from spansvm.multiclass.calibration import PairSigmoids, Sigmoid
+from spansvm.multiclass.left_out import LeftOutClasses, StoredValues
 
 X, Y = load_wine(return_X_y=True)
 X = minmax_scale(X)

@@ -7,7 +7,8 @@ import pytest
 from scipy import linalg
 from threadpoolctl import threadpool_info
 
-from spansvm.blas import _OneBlasThread, one_blas_thread
+from spansvm.algebra.blas import _OneBlasThread, one_blas_thread
+from spansvm.algebra.qp import symmetric_view
 from spansvm.core.testing import (
     cholesky,
     cholesky_inverse,
@@ -15,7 +16,6 @@ from spansvm.core.testing import (
     lower_inverse,
     lower_solve,
 )
-from spansvm.qp import symmetric_view
 
 
 @pytest.mark.parametrize("n", [1, 2, 31, 32, 33, 64, 65, 150])

@@ -13,14 +13,14 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 
 from spansvm import SpanSearch, SpanSVC, linear
-from spansvm.criteria import SolvedModel
-from spansvm.dual import solve_dual
-from spansvm.gram import HeldGram
-from spansvm.kernels import resolve_kernel
-from spansvm.lazy import LazyGram, gram_of
-from spansvm.linear import distances_from_hull, near_solution
-from spansvm.path import Path
-from spansvm.twins import equal_rows
+from spansvm.kernels.functions import resolve_kernel
+from spansvm.kernels.gram import HeldGram
+from spansvm.kernels.lazy import LazyGram, gram_of
+from spansvm.kernels.linear import distances_from_hull, near_solution
+from spansvm.kernels.twins import equal_rows
+from spansvm.machine.criteria import SolvedModel
+from spansvm.machine.dual import solve_dual
+from spansvm.multiclass.path import Path
 
 ROWS, COMPONENTS = 4000, 40
 
@@ -195,7 +195,7 @@ def test_a_guide_that_is_wrong_throughout_is_corrected():
 def test_many_features_are_left_to_the_general_rounds(monkeypatch):
     X, y = moons(500)
     Z = landmark_features(X, n_components=10)
-    monkeypatch.setattr("spansvm.lazy._MOST_FEATURES", 9)
+    monkeypatch.setattr("spansvm.kernels.lazy._MOST_FEATURES", 9)
     kernel = resolve_kernel("linear", Z)
     lazy, whole = LazyGram(kernel, Z), HeldGram(kernel(Z))
     found, expected = solve_dual(lazy, y, 1.0, tol=1e-6), solve_dual(whole, y, 1.0, tol=1e-6)

@@ -10,14 +10,14 @@ from sklearn.preprocessing import minmax_scale
 from sklearn.svm import SVC, LinearSVC
 
 from spansvm import exact_loo
-from spansvm.dual import solve_dual
-from spansvm.following import Follower, retrain
-from spansvm.gram import HeldGram
-from spansvm.kernels import Kernel, resolve_kernel
-from spansvm.lazy import gram_of
-from spansvm.loo import exact_loo_decision
-from spansvm.span import find_spans
-from spansvm.values import left_out_values
+from spansvm.estimators.loo import exact_loo_decision
+from spansvm.kernels.functions import Kernel, resolve_kernel
+from spansvm.kernels.gram import HeldGram
+from spansvm.kernels.lazy import gram_of
+from spansvm.machine.dual import solve_dual
+from spansvm.machine.following import Follower, retrain
+from spansvm.machine.span import find_spans
+from spansvm.machine.values import left_out_values
 
 X, Y = load_breast_cancer(return_X_y=True)
 X, Y = minmax_scale(X)[:160], Y[:160]

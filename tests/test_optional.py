@@ -44,9 +44,8 @@ def test_a_search_needs_neither_typer_nor_rich():
 
 def test_a_search_that_shows_nothing_loads_no_bars():
     # scikit-learn may import rich itself.
-    loaded = (
-        "import sys\nprint({'typer', 'spansvm.progress_bars', 'spansvm.cli'} & set(sys.modules))"
-    )
+    shown = "{'typer', 'spansvm.common.progress_bars', 'spansvm.cli'}"
+    loaded = f"import sys\nprint({shown} & set(sys.modules))"
     result = run_without((), SEARCH.replace(", verbose=1", "") + loaded)
     assert result.stdout.splitlines()[-1] == "set()"
 

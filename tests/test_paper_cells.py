@@ -11,10 +11,10 @@ import pytest
 from sklearn.datasets import load_svmlight_file
 from sklearn.preprocessing import MinMaxScaler
 
-from spansvm.criteria import SolvedModel, span_rule, xi_alpha
-from spansvm.dual import train_dual
-from spansvm.gram import HeldGram
-from spansvm.kernels import resolve_kernel
+from spansvm.kernels.functions import resolve_kernel
+from spansvm.kernels.gram import HeldGram
+from spansvm.machine.criteria import SolvedModel, span_rule, xi_alpha
+from spansvm.machine.dual import train_dual
 
 CELLS = {
     "splice": ("splice/splice.gz", "splice/splice.t.gz", 60, 0.1080, 0.1591, 0.1016),

@@ -3,12 +3,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from spansvm.criteria import SolvedModel, span_rule
-from spansvm.dual import solve_dual
-from spansvm.gram import HeldGram
-from spansvm.kernels import Kernel
-from spansvm.path import Path, follow, solve_from
-from spansvm.span import find_spans
+from spansvm.kernels.functions import Kernel
+from spansvm.kernels.gram import HeldGram
+from spansvm.machine.criteria import SolvedModel, span_rule
+from spansvm.machine.dual import solve_dual
+from spansvm.machine.span import find_spans
+from spansvm.multiclass.path import Path, follow, solve_from
 
 
 def test_a_long_path_that_goes_up_and_up_again_stays_finite_and_right():

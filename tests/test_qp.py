@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import rbf_kernel
 
+from spansvm.algebra.qp import solve_qp
 from spansvm.core.solver import Program
-from spansvm.gram import HeldGram
-from spansvm.qp import solve_qp
+from spansvm.kernels.gram import HeldGram
 
 from .problems import random_problem, reference_qp
 

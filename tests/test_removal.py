@@ -7,21 +7,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from spansvm.algebra.systems import Bordered, bordered
+from spansvm.common.pairs import labels
 from spansvm.core.doubt import drops_of_bounded, drops_of_in_bound, drops_of_rows
 from spansvm.core.following import follow_rows_of
 from spansvm.core.removal import Paths
 from spansvm.core.votes import Votes
-from spansvm.doubt import predict
-from spansvm.dual import DualSolution, box, solve_dual
-from spansvm.following import Vertex, find_vertex
-from spansvm.gram import Gram, HeldGram
-from spansvm.kernels import resolve_kernel
-from spansvm.machines import PairPaths, TrainedMachines
-from spansvm.pair_grams import Grams
-from spansvm.pairs import labels
-from spansvm.span import find_spans
-from spansvm.systems import Bordered, bordered
-from spansvm.values import exact_values
+from spansvm.kernels.functions import resolve_kernel
+from spansvm.kernels.gram import Gram, HeldGram
+from spansvm.kernels.pair_grams import Grams
+from spansvm.machine.doubt import predict
+from spansvm.machine.dual import DualSolution, box, solve_dual
+from spansvm.machine.following import Vertex, find_vertex
+from spansvm.machine.span import find_spans
+from spansvm.machine.values import exact_values
+from spansvm.multiclass.machines import PairPaths, TrainedMachines
 
 from .problems import random_problem
 

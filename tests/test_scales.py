@@ -11,12 +11,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from spansvm import SpanSVC, exact_loo
-from spansvm.criteria import SolvedModel
-from spansvm.dual import box, solve_dual, train_dual
-from spansvm.gram import HeldGram
-from spansvm.kernels import resolve_kernel
-from spansvm.lazy import LazyGram
-from spansvm.loo import exact_loo_decision
+from spansvm.estimators.loo import exact_loo_decision
+from spansvm.kernels.functions import resolve_kernel
+from spansvm.kernels.gram import HeldGram
+from spansvm.kernels.lazy import LazyGram
+from spansvm.machine.criteria import SolvedModel
+from spansvm.machine.dual import box, solve_dual, train_dual
 
 
 def honest_gap(K, y, C, solution):

@@ -53,9 +53,9 @@ from spansvm import (
     analyze,
     exact_loo,
 )
-from spansvm.criteria import CRITERIA
-from spansvm.dual import advice_on_stops
-from spansvm.methods import SELECTING
+from spansvm.common.methods import SELECTING
+from spansvm.machine.criteria import CRITERIA
+from spansvm.machine.dual import advice_on_stops
 from spansvm.search.training_sets import TrainingSet
 
 TIGHT = {"tol": 1e-8}

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from spansvm.criteria import SolvedModel, opper_winther
-from spansvm.dual import DualSolution, train_dual
-from spansvm.gram import HeldGram
-from spansvm.span import box_span_squared, find_spans, span_exists
+from spansvm.kernels.gram import HeldGram
+from spansvm.machine.criteria import SolvedModel, opper_winther
+from spansvm.machine.dual import DualSolution, train_dual
+from spansvm.machine.span import box_span_squared, find_spans, span_exists
 
 from .problems import random_problem, reference_qp
 

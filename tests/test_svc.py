@@ -22,7 +22,7 @@ from sklearn.preprocessing import MinMaxScaler, minmax_scale
 from sklearn.svm import SVC
 
 from spansvm import ClassWeighting, SigmoidWeighting, SpanSVC, Weighting, analyze, exact_loo
-from spansvm.pair_grams import Grams
+from spansvm.kernels.pair_grams import Grams
 
 
 def scaled(load):

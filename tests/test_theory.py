@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from spansvm.criteria import (
+from spansvm.estimators.loo import exact_loo_decision
+from spansvm.kernels.gram import HeldGram
+from spansvm.machine.criteria import (
     SolvedModel,
     span_bound,
     span_count,
     sv_count,
     xi_alpha,
 )
-from spansvm.dual import train_dual
-from spansvm.gram import HeldGram
-from spansvm.loo import exact_loo_decision
+from spansvm.machine.dual import train_dual
 
 from .problems import random_problem, reference_loo
 

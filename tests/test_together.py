@@ -9,19 +9,19 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.preprocessing import minmax_scale
 
 from spansvm import SpanSearch, SpanSVC
+from spansvm.algebra.qp import STALE
+from spansvm.common.pairs import PairRows, labels
 from spansvm.core.gaussian import to_gaussian
 from spansvm.core.solver import rounding_level
 from spansvm.core.votes import Votes
-from spansvm.criteria import SolvedModel
-from spansvm.dual import solve_dual
-from spansvm.kernels import resolve_kernel
-from spansvm.left_out import span_left_out
-from spansvm.machines import PairPaths, TrainedMachines
-from spansvm.pair_grams import Grams
-from spansvm.pairs import PairRows, labels
-from spansvm.path import Path
-from spansvm.qp import STALE
-from spansvm.together import Together
+from spansvm.kernels.functions import resolve_kernel
+from spansvm.kernels.pair_grams import Grams
+from spansvm.machine.criteria import SolvedModel
+from spansvm.machine.dual import solve_dual
+from spansvm.multiclass.left_out import span_left_out
+from spansvm.multiclass.machines import PairPaths, TrainedMachines
+from spansvm.multiclass.path import Path
+from spansvm.multiclass.together import Together
 
 TOLERANCE = 1e-3
 

@@ -10,13 +10,13 @@ from sklearn.preprocessing import minmax_scale
 from sklearn.svm import SVC
 
 from spansvm import SpanSearch, SpanSVC, analyze, exact_loo
-from spansvm.dual import box, solve_dual
-from spansvm.gram import HeldGram
-from spansvm.kernels import resolve_kernel
-from spansvm.lazy import gram_of
-from spansvm.qp import solve_qp
-from spansvm.span import box_span_squared, span_exists
-from spansvm.twins import Twins, equal_points, equal_rows
+from spansvm.algebra.qp import solve_qp
+from spansvm.kernels.functions import resolve_kernel
+from spansvm.kernels.gram import HeldGram
+from spansvm.kernels.lazy import gram_of
+from spansvm.kernels.twins import Twins, equal_points, equal_rows
+from spansvm.machine.dual import box, solve_dual
+from spansvm.machine.span import box_span_squared, span_exists
 
 
 def with_copies(seed, n=80):

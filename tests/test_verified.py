@@ -12,16 +12,16 @@ from sklearn.preprocessing import scale
 from sklearn.svm import SVC
 
 from spansvm import SpanSearch, SpanSVC, analyze, exact_loo
-from spansvm.doubt import doubtful, predict
-from spansvm.dual import solve_dual
-from spansvm.following import EXACT_TOLERANCE, Follower, retrain
-from spansvm.gram import HeldGram
-from spansvm.kernels import resolve_kernel
-from spansvm.machines import PairPaths, TrainedMachines
-from spansvm.pair_grams import Grams
-from spansvm.span import find_spans
-from spansvm.together import JointModels
-from spansvm.verified import verified_left_out
+from spansvm.kernels.functions import resolve_kernel
+from spansvm.kernels.gram import HeldGram
+from spansvm.kernels.pair_grams import Grams
+from spansvm.machine.doubt import doubtful, predict
+from spansvm.machine.dual import solve_dual
+from spansvm.machine.following import EXACT_TOLERANCE, Follower, retrain
+from spansvm.machine.span import find_spans
+from spansvm.multiclass.machines import PairPaths, TrainedMachines
+from spansvm.multiclass.together import JointModels
+from spansvm.multiclass.verified import verified_left_out
 
 GRID = {"C": [0.01, 0.1, 1.0, 10.0, 100.0, 1e4], "gamma": [0.02, 0.3, 3.0]}
 

@@ -7,10 +7,10 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.svm import SVC
 
 from spansvm import ClassWeighting, SigmoidWeighting, SpanSVC
-from spansvm.calibration import fit_sigmoid
-from spansvm.pairs import couple, one_vs_rest, votes
+from spansvm.common.pairs import couple, one_vs_rest, votes
+from spansvm.estimators.weighting import PAPER_CLASS_WEIGHTS, PAPER_SIGMOIDS, check_scores
+from spansvm.multiclass.calibration import fit_sigmoid
 from spansvm.scores import centre_closeness, local_density, neighbour_agreement
-from spansvm.weighting import PAPER_CLASS_WEIGHTS, PAPER_SIGMOIDS, check_scores
 
 
 def test_class_weights_are_the_bounds_of_the_classes():

@@ -10,7 +10,7 @@ from collections.abc import Collection
 
 import numpy as np
 
-from spansvm._typing import Array
+from spansvm.common.types import Array
 
 __all__ = ["ringnorm", "twonorm", "waveform"]
 

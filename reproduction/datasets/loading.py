@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from spansvm._typing import Array
+from spansvm.common.types import Array
 
 from .catalogue import DESCRIPTIONS, Description
 from .files import DataSetError, PublishedFile, download, find, read_content

@@ -22,7 +22,7 @@ from itertools import product
 import numpy as np
 from sklearn.datasets import load_svmlight_file
 
-from spansvm._typing import Array
+from spansvm.common.types import Array
 
 __all__ = [
     "POOLS",

@@ -17,12 +17,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .analysis import SpanAnalysis, analyze
     from .display import LooDisplay, SpanSearchDisplay
-    from .loo import exact_loo
+    from .estimators.analysis import SpanAnalysis, analyze
+    from .estimators.loo import exact_loo
+    from .estimators.svc import SpanSVC
+    from .estimators.weighting import ClassWeighting, SigmoidWeighting, Weighting
     from .search import SpanRandomizedSearch, SpanSearch, span_scorer
-    from .svc import SpanSVC
-    from .weighting import ClassWeighting, SigmoidWeighting, Weighting
 
 __all__ = [
     "ClassWeighting",
@@ -45,17 +45,17 @@ __version__ = "0.1.0"
 #: The module of each name, imported on first use: the help of the command line must not wait for
 #: scikit-learn.
 _HOMES = {
-    "ClassWeighting": "weighting",
+    "ClassWeighting": "estimators.weighting",
     "LooDisplay": "display",
-    "SigmoidWeighting": "weighting",
-    "SpanAnalysis": "analysis",
+    "SigmoidWeighting": "estimators.weighting",
+    "SpanAnalysis": "estimators.analysis",
     "SpanRandomizedSearch": "search",
-    "SpanSVC": "svc",
+    "SpanSVC": "estimators.svc",
     "SpanSearch": "search",
     "SpanSearchDisplay": "display",
-    "Weighting": "weighting",
-    "analyze": "analysis",
-    "exact_loo": "loo",
+    "Weighting": "estimators.weighting",
+    "analyze": "estimators.analysis",
+    "exact_loo": "estimators.loo",
     "span_scorer": "search",
 }
 

@@ -16,7 +16,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
-from ._typing import Array
+from .common.types import Array
 
 __all__ = ["centre_closeness", "local_density", "neighbour_agreement"]
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import typer
 
 from .. import __version__
-from ..errors import UserError
+from ..common.errors import UserError
 from . import demo, evaluate, predict, tune
 from .options import DEBUG, NO_VALUE, Debug
 from .terminal import PartialResults, printable

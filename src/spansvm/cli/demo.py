@@ -33,7 +33,7 @@ def demo(
     debug: Debug = False,
 ) -> None:
     """See HELP."""
-    from ..output import OutputFolder
+    from ..common.output import OutputFolder
     from ..tables import Roles
     from .options import file_options
     from .request import TuneRequest
@@ -75,7 +75,7 @@ def _tumours() -> tuple[Any, Any]:
     """Two thirds of the rows for training, the others for testing, as data frames."""
     from sklearn.datasets import load_breast_cancer
 
-    from ..errors import require
+    from ..common.errors import require
 
     pandas = require("pandas", "cli")
     bunch = load_breast_cancer()

@@ -14,11 +14,16 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import Pipeline
 
-from ..errors import UserError, closest_name, require
-from ..kernels import KERNELS
-from ..svc import SpanSVC
+from ..common.errors import UserError, closest_name, require
+from ..estimators.svc import SpanSVC
+from ..estimators.weighting import (
+    PAPER_CLASS_WEIGHTS,
+    PAPER_SIGMOIDS,
+    ClassWeighting,
+    SigmoidWeighting,
+)
+from ..kernels.functions import KERNELS
 from ..tables import Table
-from ..weighting import PAPER_CLASS_WEIGHTS, PAPER_SIGMOIDS, ClassWeighting, SigmoidWeighting
 from .terminal import printable
 
 __all__ = [

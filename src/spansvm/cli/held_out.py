@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import confusion_matrix, log_loss, roc_auc_score
 
-from ..errors import UserError
+from ..common.errors import UserError
 from ..models import load_model
 from ..report.plain import cut
 from ..search.intervals import wilson_interval

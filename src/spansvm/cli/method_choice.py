@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.model_selection import GroupKFold, LeaveOneGroupOut, StratifiedKFold
 
-from ..errors import UserError, closest_name
-from ..methods import SELECTING, predicts
+from ..common.errors import UserError, closest_name
+from ..common.methods import SELECTING, predicts
 from ..tables import Table
 from .terminal import Terminal
 

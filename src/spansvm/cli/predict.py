@@ -88,8 +88,8 @@ def predict(
     sheet: Sheet = None,
 ) -> None:  # fmt: skip
     """See HELP."""
+    from ..common.output import OutputFolder, write_csv
     from ..models import save_libsvm_data, transformed
-    from ..output import OutputFolder, write_csv
     from .held_out import load, model_file, read_rows
 
     terminal = Terminal(quiet=quiet)

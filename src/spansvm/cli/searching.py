@@ -17,8 +17,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from ..errors import UserError
-from ..memory import parse_budget
+from ..common.errors import UserError
+from ..common.memory import parse_budget
 from ..search import SpanSearch
 from ..search.checkpoint import Checkpoint
 from ..search.forecast import Forecast

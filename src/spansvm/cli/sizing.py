@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import UserError
-from ..memory import DOUBLE, NONE, PARTS, SINGLE
+from ..common.errors import UserError
+from ..common.memory import DOUBLE, NONE, PARTS, SINGLE
 from ..search.forecast import Forecast
 from ..search.progress import duration
 from .terminal import Terminal

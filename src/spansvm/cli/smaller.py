@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.kernel_approximation import Nystroem
 
-from .._typing import Rows
-from ..errors import UserError, listed
+from ..common.errors import UserError, listed
+from ..common.types import Rows
 from ..search.fit_arguments import take_rows
 from ..search.subsets import stratified_rows
 from ..tables import Table

@@ -15,7 +15,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import numpy as np
 from scipy import sparse
 
-from ..errors import UserError
+from ..common.errors import UserError
 from ..report.loo_figures import TrainedModel
 from ..report.searched import JudgedError, ReportedScore
 from ..tables import Table

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from ..methods import SELECTING
+from ..common.methods import SELECTING
 from .options import (
     NO_VALUE,
     DataFile,

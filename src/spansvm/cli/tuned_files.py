@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ..common.output import OutputFolder, write_csv
 from ..models import libsvm_reason, save_libsvm, save_model
-from ..output import OutputFolder, write_csv
 from ..report import Report, write_json, write_report
 from ..search.results import evaluated
 from ..tables import Schema

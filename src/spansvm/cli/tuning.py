@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import UserError, listed, require
-from ..group_left_out import sets_of
-from ..output import OutputFolder
+from ..common.errors import UserError, listed, require
+from ..common.output import OutputFolder
+from ..estimators.svc import SpanSVC
+from ..multiclass.group_left_out import sets_of
 from ..report import Report
 from ..search.candidates import candidate_estimator
 from ..search.fit_arguments import FitParams, refit_arguments
 from ..search.stages import INTERRUPTED
-from ..svc import SpanSVC
 from ..tables import Table, build_pipeline, read_table
 from ..tables.table import CATEGORICAL, NUMERIC
 from .facts import gather_facts, tell_facts

@@ -1,6 +1,6 @@
 import numpy as np
 
-from .._typing import Array, Mask, Rows
+from ..common.types import Array, Mask, Rows
 from .verdicts import Ballots
 
 class Results:

@@ -40,7 +40,7 @@ __all__ = ["drops_of_bounded", "drops_of_in_bound", "drops_of_rows"]
 NEAR_ZERO = 1e-9
 
 #: Removals are followed if the predicted margin is smaller than this multiple of what it may be off
-#: by; as in :mod:`spansvm.doubt`.
+#: by; as in :mod:`spansvm.machine.doubt`.
 SAFETY = 2.0
 
 

@@ -1,6 +1,6 @@
 import numpy as np
 
-from .._typing import Array, Rows
+from ..common.types import Array, Rows
 from .following import Trained
 
 def drops_of_bounded(

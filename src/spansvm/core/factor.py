@@ -1,6 +1,6 @@
 """The linear system of the in-bound vectors I, ``[[K_II, 1], [1', 0]]``, as far as it is compiled.
 
-Two eliminations, for two uses (a third, for removals, is in :mod:`spansvm.systems`):
+Two eliminations, for two uses (a third, for removals, is in :mod:`spansvm.algebra.systems`):
 
 * :func:`factorise`, Cholesky of ``K_II`` with a number added to all entries.  It is done once per
   trained machine and kept with it.  If ``K_II`` is nearly singular, repeated points are included

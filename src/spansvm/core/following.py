@@ -1,7 +1,7 @@
 """Removals from one machine in one call: its tableau, and the paths of all rows.
 
 For machines whose free vectors have a well-conditioned matrix, or one that is made free where none
-is; others are left to :mod:`spansvm.following`.
+is; others are left to :mod:`spansvm.machine.following`.
 """
 
 import cython

@@ -2,10 +2,10 @@ from typing import Protocol
 
 import numpy as np
 
-from .._typing import Array, Mask, Rows
+from ..common.types import Array, Mask, Rows
 
 class Trained(Protocol):
-    """A trained machine; see :class:`spansvm.dual.DualSolution`."""
+    """A trained machine; see :class:`spansvm.machine.dual.DualSolution`."""
 
     @property
     def y(self) -> Array: ...

@@ -1,3 +1,3 @@
-from .._typing import Array
+from ..common.types import Array
 
 def to_gaussian(products: Array, left: Array, right: Array, gamma: float) -> None: ...

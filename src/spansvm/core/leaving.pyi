@@ -1,6 +1,6 @@
 from collections.abc import Callable
 
-from .._typing import Array, Mask, Rows
+from ..common.types import Array, Mask, Rows
 from .following import Trained
 
 def leave_out(

@@ -1,7 +1,8 @@
 """Left-out rows where fewer than two points are free, so that no hull defines a span.
 
 One vector takes over: the only in-bound one, or the next to reach its margin as the intercept
-moves.  See :mod:`spansvm.core.leaving` for the values, :mod:`spansvm.doubt` for their doubt.
+moves.  See :mod:`spansvm.core.leaving` for the values, :mod:`spansvm.machine.doubt` for their
+doubt.
 """
 
 import cython

@@ -1,7 +1,7 @@
 """One machine, trained with one vector of weights after the other, and each of its rows left out.
 
 The usual way alone: what is unusual (a matrix that is not definite, slow convergence, rounding
-carried along) is left to :mod:`spansvm.dual`.
+carried along) is left to :mod:`spansvm.machine.dual`.
 """
 
 import cython
@@ -289,7 +289,7 @@ def find_doubt(m, C, wanted, carry, found):
 
 
 def _mark_doubtful(t, found):
-    """Mark the rows whose predicted sign may be wrong, as :mod:`spansvm.verified` says."""
+    """Mark rows whose predicted sign may be wrong, as :mod:`spansvm.multiclass.verified` says."""
     positive: cython.Py_ssize_t = 0
     negative: cython.Py_ssize_t = 0
     for i in range(t.n):
@@ -367,7 +367,7 @@ def _verify(m, t, s, found):
 
 
 def clear_traces(values, n):
-    """Set values to 0 that only rounding keeps from it, as :mod:`spansvm.values` does."""
+    """Set values to 0 that only rounding keeps from it, as :mod:`spansvm.machine.values` does."""
     largest = 0.0
     for i in range(n):
         largest = max(largest, fabs(values[i]))

@@ -2,10 +2,10 @@ from typing import Protocol
 
 import numpy as np
 
-from .._typing import Array, Rows
+from ..common.types import Array, Rows
 
 class Vertex(Protocol):
-    """A solution with independent free vectors; see :mod:`spansvm.following`."""
+    """A solution with independent free vectors; see :mod:`spansvm.machine.following`."""
 
     @property
     def x(self) -> Array: ...
@@ -19,7 +19,7 @@ class Vertex(Protocol):
     def free(self) -> Rows: ...
 
 class Bordered(Protocol):
-    """The inverse for its free vectors; see :mod:`spansvm.systems`."""
+    """The inverse for its free vectors; see :mod:`spansvm.algebra.systems`."""
 
     @property
     def projected(self) -> Array: ...

@@ -2,7 +2,7 @@
 
 Arrays are C-ordered; numbers are float64, except for matrices, which may be float32; rows are
 ``np.intp``.  A factor travels as its parts: the matrix, the points, those that are kept, marks of
-repeated ones, shift and ridge (:class:`spansvm.systems.Factor`).
+repeated ones, shift and ridge (:class:`spansvm.algebra.systems.Factor`).
 """
 
 import cython

@@ -1,6 +1,6 @@
 import numpy as np
 
-from .._typing import Array, Rows
+from ..common.types import Array, Rows
 
 FactorParts = tuple[Array, Rows, Rows, np.ndarray, float, float]
 Box = tuple[Array, Array]

@@ -1,7 +1,7 @@
 """The inverse of the in-bound vectors' system, from what is known of it; for removals and doubts.
 
-It is that of :class:`~spansvm.systems.Bordered`, for well-conditioned matrices.  Differences of
-kernel values are exact where the values themselves are nearly equal.
+It is that of :class:`~spansvm.algebra.systems.Bordered`, for well-conditioned matrices.
+Differences of kernel values are exact where the values themselves are nearly equal.
 """
 
 import cython

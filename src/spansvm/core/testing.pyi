@@ -1,6 +1,6 @@
 import numpy as np
 
-from .._typing import Array, Rows
+from ..common.types import Array, Rows
 
 def cholesky(matrix: Array) -> bool: ...
 def cholesky_inverse(factor: Array) -> None: ...

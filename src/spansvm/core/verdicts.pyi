@@ -1,6 +1,6 @@
 import numpy as np
 
-from .._typing import Array, Rows
+from ..common.types import Array, Rows
 
 class Ballots:
     """The rows of all pairs of classes, one pair after the other."""

@@ -1,6 +1,6 @@
 import numpy as np
 
-from .._typing import Array, Rows
+from ..common.types import Array, Rows
 
 class Votes:
     """The machines of all pairs of classes, which vote on the class of a row."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._typing import Array
+from ..common.types import Array
 from ..search.results import evaluated
 from ._figures import is_number, short
 

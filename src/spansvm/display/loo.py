@@ -10,9 +10,9 @@ from sklearn.isotonic import isotonic_regression
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from ..analysis import SpanAnalysis, analyze
-from ..pairs import lost
-from ..svc import SpanSVC
+from ..common.pairs import lost
+from ..estimators.analysis import SpanAnalysis, analyze
+from ..estimators.svc import SpanSVC
 from ._figures import COLOURS, axes_and_figure, short
 from .margins import count_margins
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .._typing import Array
+from ..common.types import Array
 
 __all__ = ["Margins", "count_margins"]
 

@@ -16,9 +16,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
-from ..errors import UserError
-from ..kernels import Kernel
-from ..svc import SpanSVC
+from ..common.errors import UserError
+from ..estimators.svc import SpanSVC
+from ..kernels.functions import Kernel
 
 __all__ = ["libsvm_labels", "libsvm_reason", "save_libsvm", "save_libsvm_data", "transformed"]
 

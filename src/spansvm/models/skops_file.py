@@ -18,8 +18,8 @@ from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
 from sklearn.pipeline import Pipeline
 
 from .. import __version__
-from ..errors import UserError, require
-from ..svc import SpanSVC
+from ..common.errors import UserError, require
+from ..estimators.svc import SpanSVC
 from ..tables import Schema
 
 __all__ = ["TRUSTED", "SavedModel", "load_model", "save_model"]
@@ -32,15 +32,15 @@ TRUSTED = (
     "scipy.sparse._csr.csr_matrix",
     # In every ColumnTransformer of scikit-learn 1.6.
     "sklearn.compose._column_transformer._RemainderColsList",
-    "spansvm.calibration.PairSigmoids",
-    "spansvm.calibration.Sigmoid",
-    "spansvm.kernels.Kernel",
-    "spansvm.left_out.LeftOutClasses",
-    "spansvm.left_out.StoredValues",
-    "spansvm.machines.Machines",
-    "spansvm.svc.SpanSVC",
-    "spansvm.weighting.ClassWeighting",
-    "spansvm.weighting.SigmoidWeighting",
+    "spansvm.multiclass.calibration.PairSigmoids",
+    "spansvm.multiclass.calibration.Sigmoid",
+    "spansvm.kernels.functions.Kernel",
+    "spansvm.multiclass.left_out.LeftOutClasses",
+    "spansvm.multiclass.left_out.StoredValues",
+    "spansvm.multiclass.machines.Machines",
+    "spansvm.estimators.svc.SpanSVC",
+    "spansvm.estimators.weighting.ClassWeighting",
+    "spansvm.estimators.weighting.SigmoidWeighting",
 )
 
 _MEMBER = "spansvm.json"

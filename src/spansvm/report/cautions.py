@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import Rows
-from ..errors import listed
-from ..group_left_out import groups_left_out, numbers_of, sets_of
-from ..machines import TrainedMachines
+from ..common.errors import listed
+from ..common.types import Rows
+from ..estimators.svc import SpanSVC
+from ..kernels.twins import equal_points, equal_rows
+from ..multiclass.group_left_out import groups_left_out, numbers_of, sets_of
+from ..multiclass.machines import TrainedMachines
 from ..search.fit_arguments import FitParams
 from ..search.label_steps import find_label_step
-from ..svc import SpanSVC
-from ..twins import equal_points, equal_rows
 from .loo_figures import ClassFigures, LeaveOneOutFigures
 from .plain import percent
 from .searched import SearchedCandidates

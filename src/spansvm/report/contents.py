@@ -17,9 +17,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__
-from .._validation import n_rows
+from ..common.validation import n_rows
+from ..estimators.svc import SpanSVC
 from ..search.composite import unwrap
-from ..svc import SpanSVC
 from .analyses import Analyses, describe_analyses
 from .cautions import (
     Duplicates,

@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.metrics import brier_score_loss, roc_auc_score, roc_curve
 
-from .._typing import Array
+from ..common.pairs import labels
+from ..common.types import Array
 from ..display.margins import Margins, count_margins
-from ..machines import TrainedMachines
-from ..pairs import labels
+from ..estimators.svc import SpanSVC
+from ..multiclass.machines import TrainedMachines
 from ..search.intervals import wilson_interval
-from ..svc import SpanSVC
 from .plain import cut
 
 __all__ = [

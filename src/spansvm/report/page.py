@@ -15,9 +15,9 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from ..errors import require
-from ..methods import METHODS
-from ..output import replacing
+from ..common.errors import require
+from ..common.methods import METHODS
+from ..common.output import replacing
 from .analyses_page import render_analyses
 from .contents import Report
 from .loo_charts import draw_calibration, draw_margins, draw_operations

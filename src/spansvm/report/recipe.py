@@ -17,9 +17,9 @@ from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
-from ..errors import listed
-from ..kernels import Kernel
-from ..svc import SpanSVC
+from ..common.errors import listed
+from ..estimators.svc import SpanSVC
+from ..kernels.functions import Kernel
 from .plain import cut, plain
 
 __all__ = ["LOADED", "Recipe", "Step", "describe_recipe"]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .._typing import Array
+from ..common.types import Array
 from .plain import number
 from .searched import SearchedAxis, SearchedCandidates
 from .svg import PALETTE, Drawing, Frame, Markup, Scale, thin

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import Array
+from ..common.methods import predicts
+from ..common.types import Array
 from ..display.axes import Axis, mean_scores, on_grid, parameter_columns
-from ..methods import predicts
 from ..search.grid import EQUAL_SCORES
 from ..search.results import evaluated
 from .naming import in_order, name_parameters, value_in_words

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .._typing import Array
-from ..errors import listed
+from ..common.errors import listed
+from ..common.types import Array
+from ..estimators.svc import SpanSVC
 from ..studies.association import MEASURE, explained_share
 from ..studies.columns import column_of
-from ..svc import SpanSVC
 from .plain import cut, percent, plain
 
 __all__ = ["SuspiciousRow", "SuspiciousTable", "list_suspicious"]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..analysis import SpanAnalysis
-from ..criteria import SolvedModel
-from ..following import can_follow
-from ..pairs import class_pairs
-from ..svc import SpanSVC
+from ..common.pairs import class_pairs
+from ..estimators.analysis import SpanAnalysis
+from ..estimators.svc import SpanSVC
+from ..machine.criteria import SolvedModel
+from ..machine.following import can_follow
 from .plain import cut, percent, plain
 
 __all__ = ["Estimate", "Trust", "TrustOfPair", "describe_trust"]

@@ -22,11 +22,11 @@ from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from .._listing import ListsProperties
-from .._validation import check_weights
-from ..dual import warn_indefinite
-from ..methods import predicts
-from ..weighting import check_scores
+from ..common.listing import ListsProperties
+from ..common.methods import predicts
+from ..common.validation import check_weights
+from ..estimators.weighting import check_scores
+from ..machine.dual import warn_indefinite
 from .callbacks import CallbackSupportMixin, Tasks
 from .candidates import candidate_estimator
 from .checkpoint import Checkpoint, decisive

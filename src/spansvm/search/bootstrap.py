@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._typing import Array, Rows
+from ..common.types import Array, Rows
 from .bootstrap_scores import BLOCK, BootstrapScores
 from .grid import EQUAL_SCORES
 

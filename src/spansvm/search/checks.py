@@ -10,9 +10,9 @@ from typing import Any
 
 from sklearn.base import ClassifierMixin
 
-from .._validation import Constraint, check_parameters, is_bool, is_positive
-from ..memory import parse_budget
-from ..methods import SELECTING, predicts
+from ..common.memory import parse_budget
+from ..common.methods import SELECTING, predicts
+from ..common.validation import Constraint, check_parameters, is_bool, is_positive
 from .candidates import candidate_estimator
 from .composite import is_absent, unwrap
 from .grid import TIES

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._typing import Rows
-from ..methods import predicts
+from ..common.methods import predicts
+from ..common.types import Rows
 from .bootstrap import repeat_selection
 from .bootstrap_scores import BootstrapScores, CountedErrors
 from .intervals import interval_of_score, interval_of_share

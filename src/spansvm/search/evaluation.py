@@ -16,17 +16,17 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import Array
-from ..criteria import CRITERIA
-from ..following import EXACT_TOLERANCE
-from ..group_left_out import folds_left_out, groups_left_out
-from ..left_out import LeftOutClasses
-from ..machines import PairPaths, TrainedMachines
-from ..methods import predicts
-from ..pairs import lost
-from ..path import Models
-from ..svc import SpanSVC
-from ..verified import LEAVING
+from ..common.methods import predicts
+from ..common.pairs import lost
+from ..common.types import Array
+from ..estimators.svc import SpanSVC
+from ..machine.criteria import CRITERIA
+from ..machine.following import EXACT_TOLERANCE
+from ..multiclass.group_left_out import folds_left_out, groups_left_out
+from ..multiclass.left_out import LeftOutClasses
+from ..multiclass.machines import PairPaths, TrainedMachines
+from ..multiclass.path import Models
+from ..multiclass.verified import LEAVING
 from .candidates import Candidates
 from .composite import unwrap
 from .scored import Scoring, failure

@@ -17,8 +17,8 @@ from typing import Any
 import joblib
 import numpy as np
 
-from .._typing import Array, Rows
-from ..memory import NONE, PARTS, gram_form
+from ..common.memory import NONE, PARTS, gram_form
+from ..common.types import Array, Rows
 from .candidates import Candidates
 from .dispatch import plan
 from .evaluation import evaluate
@@ -76,7 +76,7 @@ class Forecast:
         includes it.
     n_workers : int
     gram : str
-        The form of a Gram matrix: one of :data:`spansvm.memory.FORMS`.
+        The form of a Gram matrix: one of :data:`spansvm.common.memory.FORMS`.
     gram_bytes : float
         What it takes.
     power : float

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.metrics._scorer import _BaseScorer
 
-from .._typing import Array, Rows
+from ..common.types import Array, Rows
 from .bootstrap_scores import (
     AnyScorer,
     BootstrapScores,

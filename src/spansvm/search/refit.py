@@ -28,16 +28,16 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 
-from .._typing import Array, Mask, Rows
-from .._validation import check_rows, n_rows
-from ..as_svc import keeps_vectors, put_solution
-from ..dual import OFF_BOUND, check_same_rows
-from ..kernels import Kernel, dense
-from ..left_out import SpanValues, calibrate
-from ..machines import TrainedMachines
-from ..pairs import class_pairs
-from ..svc import SpanSVC
-from ..weighting import weigh
+from ..common.pairs import class_pairs
+from ..common.types import Array, Mask, Rows
+from ..common.validation import check_rows, n_rows
+from ..estimators.as_svc import keeps_vectors, put_solution
+from ..estimators.svc import SpanSVC
+from ..estimators.weighting import weigh
+from ..kernels.functions import Kernel, dense
+from ..machine.dual import OFF_BOUND, check_same_rows
+from ..multiclass.left_out import SpanValues, calibrate
+from ..multiclass.machines import TrainedMachines
 from .composite import as_span_svc, transform, unwrap
 from .fit_arguments import FitParams, take_rows
 from .training_sets import TrainingSet, TransformedRows

@@ -11,8 +11,8 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
 
-from .._typing import Array
-from ..dual import advice_on_stops
+from ..common.types import Array
+from ..machine.dual import advice_on_stops
 from .leaving import Leaving
 from .work import Outcome
 

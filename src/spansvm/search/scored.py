@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import Array, Mask, Rows
-from ..left_out import LeftOutClasses
+from ..common.types import Array, Mask, Rows
+from ..multiclass.left_out import LeftOutClasses
 from .fit_arguments import has_rows, take_rows
 from .kept import Keeping, Kept, Recorder, keep_errors, keep_responses
 from .label_scores import only_errors

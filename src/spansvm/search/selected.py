@@ -21,7 +21,7 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..methods import predicts
+from ..common.methods import predicts
 from .scoring import resolve_scorers
 
 __all__ = ["SelectedModel"]

@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from ..svc import SpanSVC
+from ..estimators.svc import SpanSVC
 from .candidates import Candidates
 from .composite import unwrap
 from .fit_arguments import FitParams

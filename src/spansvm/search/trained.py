@@ -13,9 +13,9 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import LabelBinarizer
 from sklearn.svm import SVC
 
-from ..machines import TrainedMachines
-from ..svc import SpanSVC
-from ..weighting import weigh
+from ..estimators.svc import SpanSVC
+from ..estimators.weighting import weigh
+from ..multiclass.machines import TrainedMachines
 from .candidates import candidate_estimator
 from .composite import rebuilt, unwrap
 from .fit_arguments import FitParams

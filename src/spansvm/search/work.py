@@ -26,7 +26,7 @@ class Work:
         Unique per search, so that searches in one process do not share cached data.
     estimator : estimator
     method : str
-        One of :data:`spansvm.methods.METHODS`.
+        One of :data:`spansvm.common.methods.METHODS`.
     scorers : dict or None
         Scorers by name; None for accuracy.
     params : FitParams

@@ -1,6 +1,6 @@
 """What one asks of a selected model: what it is worth, what it uses, whether more rows help.
 
-Every answer rests on predictions for left-out rows: those of :mod:`spansvm.left_out`, for the
+Every answer rests on predictions for left-out rows (:mod:`spansvm.multiclass.left_out`), for the
 selected model, for other models on the same rows, and for the selected setting on other rows or
 columns.
 """

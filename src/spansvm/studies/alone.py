@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
-from .._typing import Mask
+from ..common.types import Mask
 from .columns import as_numbers, codes_of
 
 __all__ = ["wrong_alone"]

@@ -24,16 +24,16 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-from .._typing import Array, Mask
-from ..blas import one_blas_thread
-from ..kernels import resolve_kernel
+from ..algebra.blas import one_blas_thread
+from ..common.types import Array, Mask
+from ..estimators.svc import SpanSVC
+from ..estimators.weighting import SigmoidWeighting
+from ..kernels.functions import resolve_kernel
 from ..search.candidates import candidate_estimator
 from ..search.composite import unwrap
 from ..search.kept import Replayed
 from ..search.responses import LeftOutClassifier
 from ..search.results import evaluated
-from ..svc import SpanSVC
-from ..weighting import SigmoidWeighting
 from .folds import folds_of
 from .paired import Difference, paired_difference
 from .scored import Scored

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .._typing import Array
+from ..common.types import Array
 
 __all__ = ["as_numbers", "codes_of", "column_of", "is_missing", "with_column"]
 

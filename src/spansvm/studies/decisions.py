@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import average_precision_score, precision_recall_curve
 
-from .._typing import Array, Mask
+from ..common.types import Array, Mask
 from ..search.intervals import wilson_interval
 from .subject import Subject
 

@@ -2,7 +2,7 @@
 
 The model stays; row p, left out, gets the value that another row has in one column.  The machine
 without p differs from the one with it in a few multipliers and the intercept
-(:class:`~spansvm.groups.Removed`: the block form of Theorem 2, or the followed solution), so
+(:class:`~spansvm.machine.groups.Removed`: block form of Theorem 2, or the followed solution), so
 
     f^p(x) = f(x) + sum_j m_j K(x_j, x) + e
 
@@ -27,11 +27,11 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm
 
-from .._typing import Array, Mask, Rows
-from ..blas import one_blas_thread
-from ..groups import Removed, Remover
-from ..left_out import LeftOutClasses, StoredValues
-from ..pairs import errors
+from ..algebra.blas import one_blas_thread
+from ..common.pairs import errors
+from ..common.types import Array, Mask, Rows
+from ..machine.groups import Removed, Remover
+from ..multiclass.left_out import LeftOutClasses, StoredValues
 from ..search.fit_arguments import take_rows
 from ..search.responses import LeftOutClassifier
 from ..search.subsets import stratified_rows

@@ -22,9 +22,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import binom
 
-from .._typing import Mask
-from ..blas import one_blas_thread
-from ..kernels import Kernel, resolve_kernel
+from ..algebra.blas import one_blas_thread
+from ..common.types import Mask
+from ..kernels.functions import Kernel, resolve_kernel
 from .alone import wrong_alone
 from .columns import as_numbers, codes_of, column_of
 from .folds import folds_of

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._typing import Mask, Rows
-from ..blas import one_blas_thread
+from ..algebra.blas import one_blas_thread
+from ..common.types import Mask, Rows
 from ..search.intervals import wilson_interval
 from .paired import Difference, paired_difference
 from .subject import Subject

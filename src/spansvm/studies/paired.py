@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._typing import Mask
+from ..common.types import Mask
 from ..search.intervals import QUANTILE
 
 __all__ = ["Difference", "paired_difference"]

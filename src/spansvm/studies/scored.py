@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .._typing import Array
+from ..common.types import Array
 from ..search.intervals import QUANTILE
 from ..search.kept import Recorder, Replayed
 from ..search.responses import LeftOutClassifier

@@ -14,20 +14,20 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import Array, Mask, Rows
-from .._validation import check_rows
-from ..blas import one_blas_thread
-from ..group_left_out import groups_left_out, numbers_of
-from ..kernels import Kernel
-from ..left_out import LeftOutClasses
-from ..machines import PairPaths, TrainedMachines
-from ..memory import parse_budget
-from ..pair_grams import Grams
+from ..algebra.blas import one_blas_thread
+from ..common.memory import parse_budget
+from ..common.types import Array, Mask, Rows
+from ..common.validation import check_rows
+from ..estimators.svc import SpanSVC
+from ..kernels.functions import Kernel
+from ..kernels.pair_grams import Grams
+from ..multiclass.group_left_out import groups_left_out, numbers_of
+from ..multiclass.left_out import LeftOutClasses
+from ..multiclass.machines import PairPaths, TrainedMachines
+from ..multiclass.verified import verified_left_out
 from ..search.composite import fit_transformers, transform, unwrap
 from ..search.fit_arguments import take_rows
 from ..search.subsets import stratified_rows
-from ..svc import SpanSVC
-from ..verified import verified_left_out
 from .columns import column_of, is_missing, with_column
 
 __all__ = ["MOST_ROWS", "Subject", "part_of_sets"]

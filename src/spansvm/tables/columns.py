@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..errors import UserError, require
+from ..common.errors import UserError, require
 from .table import CATEGORICAL, NUMERIC
 
 __all__ = ["MISSING", "Column", "replace_decimal_comma", "text_column"]

@@ -6,7 +6,7 @@ import re
 from datetime import datetime
 from typing import Any
 
-from ..errors import UserError, require
+from ..common.errors import UserError, require
 from .columns import Column
 from .table import NUMERIC
 

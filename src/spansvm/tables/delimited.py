@@ -8,7 +8,7 @@ from collections import Counter
 from itertools import islice
 from typing import Any
 
-from ..errors import UserError, require
+from ..common.errors import UserError, require
 from .columns import Column, replace_decimal_comma, text_column
 
 __all__ = ["decode", "read_delimited"]

@@ -8,7 +8,7 @@ from datetime import date, datetime
 from typing import Any
 from zipfile import BadZipFile, ZipFile
 
-from ..errors import UserError, closest_name, listed, require
+from ..common.errors import UserError, closest_name, listed, require
 from .columns import Column, text_column
 from .formats import check_fits
 from .parquet import without_markers

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 
-from ..errors import UserError
+from ..common.errors import UserError
 from .source import Source, gigabytes
 
 __all__ = ["FORMATS", "check_fits", "check_memory", "find_format"]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import load_svmlight_file
 
-from ..errors import UserError
+from ..common.errors import UserError
 
 __all__ = ["LibsvmRows", "read_libsvm"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from ..errors import UserError, closest_name, listed
+from ..common.errors import UserError, closest_name, listed
 from .columns import Column
 from .dates import part_of_dates, source_column
 from .libsvm import LibsvmRows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..errors import UserError, require
+from ..common.errors import UserError, require
 from .columns import Column, text_column
 from .formats import check_fits
 from .table import CATEGORICAL, NUMERIC

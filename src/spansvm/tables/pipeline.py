@@ -11,7 +11,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, OneHotEncoder, StandardScaler
 
-from ..errors import UserError, listed
+from ..common.errors import UserError, listed
 from .table import CATEGORICAL, NUMERIC, Table
 
 __all__ = ["IMPUTATIONS", "SCALINGS", "build_pipeline", "check_predictable"]

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import UserError
-from ..memory import available_memory
+from ..common.errors import UserError
+from ..common.memory import available_memory
 from .arff import read_arff
 from .columns import MISSING, Column
 from .dates import source_column

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import UserError, closest_name, listed, require
+from ..common.errors import UserError, closest_name, listed, require
 from .columns import Column
 from .dates import are_dates, date_parts, note_unclear
 from .row_numbers import note_names

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..errors import UserError
+from ..common.errors import UserError
 from .columns import Column
 
 __all__ = ["leave_out_index", "note_names"]

@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from ..errors import UserError, closest_name
+from ..common.errors import UserError, closest_name
 
 __all__ = ["Source", "gigabytes", "open_source"]
 

@@ -1,0 +1,1 @@
+"""Linear systems, affine hulls and quadratic programs: numbers, no SVM."""

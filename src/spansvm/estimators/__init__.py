@@ -1,0 +1,1 @@
+"""SpanSVC and what is computed from it: analyses, exact leave-one-out, weightings."""

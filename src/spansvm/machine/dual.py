@@ -1,0 +1,448 @@
+"""The dual of a weighted SVM: train it, or read its solution from a fitted SVC.
+
+Training is eq. fsvm_dual_obj with the signs of the labels moved into the variables,
+``beta_i = y_i alpha_i``:
+
+    minimise  1/2 beta'K beta - y'beta   subject to   sum(beta) = 0,
+              beta_i between 0 and y_i C_i
+
+so that the gradient ``K beta - y`` is the decision value without intercept, minus the
+label.  ``C_i = 0`` removes an instance.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from functools import cached_property
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import SVC
+from sklearn.utils.validation import check_is_fitted
+
+from ..algebra.qp import EQUAL_SUMS, QPResult, check_limits, default_max_iter, keeps_sum, kkt_gap
+from ..algebra.systems import Factor
+from ..common.types import Array, Mask
+from ..common.validation import (
+    check_both_classes,
+    check_labels,
+    check_rows,
+    check_weights,
+    encode_labels,
+    n_rows,
+)
+from ..core.solver import middle_of_interval
+from ..kernels.functions import dense, kernel_of
+from ..kernels.gram import BoundedSums, Gram, as_gram
+from ..kernels.lazy import gram_of
+
+__all__ = [
+    "OFF_BOUND",
+    "DualSolution",
+    "advice_on_stops",
+    "box",
+    "check_same_rows",
+    "find_intercept",
+    "from_qp",
+    "instance_bounds",
+    "read_svc",
+    "solve_dual",
+    "train_dual",
+    "warn_indefinite",
+]
+
+#: Variables closer to a bound than this fraction of the box, or of the largest variable, may be
+#: off it by rounding alone.
+OFF_BOUND = 1e-7
+
+#: A model that violates the KKT conditions by more than this was fitted on other data.
+_SUSPICIOUS_GAP = 0.1
+
+#: A tolerance that still makes sense, in units of the margin.
+_TOLERABLE = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class DualSolution:
+    """Solution of the dual of a weighted SVM on ``l`` training instances.
+
+    Attributes
+    ----------
+    alpha : ndarray of shape (l,)
+        Lagrange multipliers; exactly 0 or exactly ``C`` at the bounds.
+    C : ndarray of shape (l,)
+        Upper bound of each multiplier: the weight of the instance.
+    y : ndarray of shape (l,)
+        Labels, -1.0 or +1.0.
+    intercept : float
+        ``b``; the middle of its interval where no support vector is in-bound.
+    decision : ndarray of shape (l,)
+        ``f(x_i)`` for every training instance.
+    gap : float
+        Violation of the KKT conditions, in units of the decision value.
+    converged : bool
+        Whether the solver reached its tolerance, with multipliers that sum to 0 over the labels.
+    iterations : int
+        Number of two-variable steps of the solver.
+    indefinite : bool
+        Whether the solver met negative curvature: the kernel is not positive semidefinite.
+    sums : tuple of ndarray, optional
+        Sums that the next step on a path can reuse; see :mod:`spansvm.multiclass.path`.
+    factor : Factor, optional
+        The factor of the in-bound vectors, if the solution was finished with it.
+    drift : float
+        Rounding that the gradient may carry from larger multipliers earlier on a path.
+    """
+
+    alpha: Array
+    C: Array
+    y: Array
+    intercept: float
+    decision: Array
+    gap: float
+    converged: bool
+    iterations: int
+    indefinite: bool = False
+    sums: BoundedSums | None = field(default=None, repr=False)
+    factor: Factor | None = field(default=None, repr=False)
+    drift: float = field(default=0.0, repr=False)
+
+    @cached_property
+    def in_bound(self) -> Mask:
+        """Support vectors strictly inside their box, ``0 < alpha < C``: the paper's first n*."""
+        return (self.alpha > 0) & (self.alpha < self.C)
+
+    @cached_property
+    def bounded(self) -> Mask:
+        """Support vectors at their bound, ``alpha = C > 0``."""
+        return (self.alpha >= self.C) & (self.C > 0)
+
+    @cached_property
+    def support(self) -> Mask:
+        """All support vectors, ``alpha > 0``."""
+        return self.alpha > 0
+
+    @cached_property
+    def present(self) -> Mask:
+        """Instances that take part in training, ``C > 0``."""
+        return self.C > 0
+
+    @cached_property
+    def n_instances(self) -> int:
+        """``l``: the number of instances that take part in training."""
+        return int(np.count_nonzero(self.C))
+
+    @property
+    def beta(self) -> Array:
+        """Signed multipliers ``y alpha``."""
+        return self.y * self.alpha
+
+    @property
+    def gradient(self) -> Array:
+        """Gradient of the signed dual, ``K beta - y``."""
+        return self.decision - self.intercept - self.y
+
+    @property
+    def slack(self) -> Array:
+        """The slack variables ``xi_i = max(0, 1 - y_i f(x_i))``; 0 for absent instances."""
+        return np.where(self.present, np.maximum(0.0, 1.0 - self.y * self.decision), 0.0)
+
+    @property
+    def norm_squared(self) -> float:
+        """``||w||^2 = beta'K beta``."""
+        return float(self.beta @ (self.decision - self.intercept))
+
+    @property
+    def objective(self) -> float:
+        """Value of the dual, ``sum(alpha) - ||w||^2 / 2``."""
+        return float(self.alpha.sum() - 0.5 * self.norm_squared)
+
+
+def box(y: Array, C: Array) -> tuple[Array, Array]:
+    """Bounds of the signed multipliers ``y alpha`` for ``0 <= alpha <= C``."""
+    return np.minimum(0.0, y * C), np.maximum(0.0, y * C)
+
+
+def train_dual(
+    K: Gram | npt.ArrayLike,
+    y: npt.ArrayLike,
+    C: npt.ArrayLike,
+    *,
+    alpha0: npt.ArrayLike | None = None,
+    tol: float = 1e-3,
+    max_iter: int | None = None,
+) -> DualSolution:
+    """Train a weighted SVM on a Gram matrix.
+
+    Parameters
+    ----------
+    K : Gram or array-like of shape (l, l)
+        Gram matrix, float64 or float32.
+    y : array-like of shape (l,)
+        Labels, -1 and +1.
+    C : float or array-like of shape (l,)
+        Weight of each instance, at least 0; 0 leaves the instance out.
+    alpha0 : array-like of shape (l,), optional
+        Multipliers to start from, such as those of a similar problem.
+    tol : float, default=1e-3
+        Largest violation of the KKT conditions, as in LibSVM.
+    max_iter : int, optional
+        Limit on the solver's iterations.
+
+    Returns
+    -------
+    DualSolution
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the iteration limit is reached, or rounding ends the descent before the tolerance is met.
+    UserWarning
+        If the kernel matrix is found not to be positive semidefinite.
+    """
+    solution = solve_dual(K, y, C, alpha0=alpha0, tol=tol, max_iter=max_iter)
+    if not solution.converged:
+        warnings.warn(
+            f"The solver stopped after {solution.iterations} iterations with the KKT conditions "
+            f"violated by {solution.gap:.2g} (tol={tol:g}). {advice_on_stops(solution.gap)}",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    if solution.indefinite:
+        warn_indefinite(stacklevel=2)
+    return solution
+
+
+def solve_dual(
+    K: Gram | npt.ArrayLike,
+    y: npt.ArrayLike,
+    C: npt.ArrayLike,
+    *,
+    alpha0: npt.ArrayLike | None = None,
+    tol: float = 1e-3,
+    max_iter: int | None = None,
+) -> DualSolution:
+    """:func:`train_dual` without its warnings, for callers that issue their own."""
+    check_limits(tol, max_iter)
+    tol = float(tol)  # compiled code takes no other numbers
+    gram = as_gram(K)
+    y = check_labels(y)
+    C = check_weights(C, y.size, name="C")
+    check_both_classes(y, C)
+    if len(gram) != y.size:
+        raise ValueError(f"K has {len(gram)} rows, but there are {y.size} labels in y.")
+    twins = gram.twins(y)
+    lo, hi = box(y, C if twins is None else twins.merge(C))
+    limit = default_max_iter(y.size) if max_iter is None else max_iter
+    x, g = np.zeros(y.size), -y
+    if alpha0 is not None:
+        start = check_weights(alpha0, y.size, name="alpha0")
+        start = y * (start if twins is None else twins.merge(start))
+        x, g = gram.make_feasible(start, gram.gradient(start, -y), lo, hi)
+    result = gram.solve(x, g, -y, lo, hi, tol=tol, max_iter=limit)
+    return from_qp(gram, result, y, C, lo, hi)
+
+
+def from_qp(
+    gram: Gram,
+    result: QPResult,
+    y: Array,
+    C: Array,
+    lo: Array,
+    hi: Array,
+    sums: BoundedSums | None = None,
+) -> DualSolution:
+    """The trained machine that corresponds to a solution of its quadratic program in this box.
+
+    If twins were merged, they share the multiplier of their first row.
+    """
+    x, g = _without_rounding(gram, result.x, result.gradient, lo, hi)
+    intercept = find_intercept(x, g, lo, hi)
+    alpha, twins = np.abs(x), gram.twins(y)
+    return DualSolution(
+        alpha=alpha if twins is None else twins.share(alpha, C),
+        C=C,
+        y=y,
+        intercept=intercept,
+        decision=g + y + intercept,
+        gap=result.gap,
+        converged=result.converged and bool(keeps_sum(x, 0.0)),
+        iterations=result.iterations,
+        indefinite=result.indefinite,
+        sums=sums,
+        factor=result.factor if result.x is x else None,
+    )
+
+
+def read_svc(
+    svc: SVC, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None
+) -> tuple[DualSolution, Gram]:
+    """Read the dual solution of a fitted two-class :class:`sklearn.svm.SVC`.
+
+    Parameters
+    ----------
+    svc : SVC
+        A fitted model.
+    X, y, sample_weight
+        The data that it was fitted on.
+
+    Returns
+    -------
+    solution : DualSolution
+    gram : Gram
+        Gram matrix of the training instances.
+    """
+    check_is_fitted(svc)
+    if len(svc.classes_) != 2:
+        raise ValueError(
+            f"The model has {len(svc.classes_)} classes; the span is defined for two. "
+            "Analyse a model for each pair of classes, or use SpanSVC, which handles all of them."
+        )
+    X = check_rows(X, svc.kernel)
+    n = svc.shape_fit_[0]
+    if n_rows(X) != n or (not callable(svc.kernel) and X.shape != svc.shape_fit_):
+        shape = getattr(X, "shape", (n_rows(X),))
+        raise ValueError(
+            f"X must be the data that the model was fitted on, of shape {svc.shape_fit_}; "
+            f"its shape is {shape}."
+        )
+    signs = encode_labels(y, svc.classes_, n)
+    weight = check_weights(1.0 if sample_weight is None else sample_weight, n, name="sample_weight")
+    C = instance_bounds(svc.C, svc.class_weight_, (signs > 0).astype(int), weight)
+
+    # SVC drops rows of zero weight before training, and its support_ does not count them.
+    present = np.flatnonzero(weight > 0)
+    if svc.support_.max(initial=-1) >= present.size:
+        raise ValueError(
+            "sample_weight must be the weights that the model was fitted with: these leave fewer "
+            "rows than the model was fitted on."
+        )
+    support = present[svc.support_]
+    check_same_rows(svc, X, support)
+    beta = np.zeros(signs.size)
+    beta[support] = dense(svc.dual_coef_).ravel()
+    alpha = signs * beta
+    if (alpha < 0).any():
+        raise ValueError("y must be the labels that the model was fitted on; some differ.")
+    if (alpha > C * (1 + 1e-9)).any():
+        raise ValueError(
+            "sample_weight must be the weights that the model was fitted with, and C and "
+            "class_weight must not have changed: some dual coefficients exceed their bounds."
+        )
+
+    kernel = kernel_of(svc, X)
+    gram = gram_of(kernel, X, whole=True)
+    twins = gram.twins(signs)
+    if twins is not None:
+        alpha = twins.share(twins.merge(alpha), C)
+        beta = signs * alpha
+    indefinite = not kernel.definite and gram.indefinite
+    if indefinite:
+        warn_indefinite(stacklevel=3)
+    g = gram.gradient(beta, -signs)
+    gap = max(float(kkt_gap(beta, g, *box(signs, C))), 0.0)
+    if svc.fit_status_ == 0 and gap > _SUSPICIOUS_GAP:
+        warnings.warn(
+            f"The model violates the KKT conditions on these data by {gap:.2g}, far more than "
+            f"its tol={svc.tol:g}: are X, y and sample_weight what it was fitted on? (With a very "
+            "large C the cause may be LibSVM's single-precision kernel values.)",
+            UserWarning,
+            stacklevel=3,
+        )
+    intercept = float(svc.intercept_[0])
+    solution = DualSolution(
+        alpha=np.minimum(np.abs(alpha), C),
+        C=C,
+        y=signs,
+        intercept=intercept,
+        decision=g + signs + intercept,
+        gap=gap,
+        converged=bool(svc.fit_status_ == 0 and gap <= _SUSPICIOUS_GAP),
+        iterations=int(np.sum(svc.n_iter_)),
+        indefinite=indefinite,
+    )
+    return solution, gram
+
+
+def _without_rounding(gram: Gram, x: Array, g: Array, lo: Array, hi: Array) -> tuple[Array, Array]:
+    """Put all free variables on their bounds if only rounding keeps every one of them off.
+
+    Otherwise they would count as in-bound and, being the only ones, determine the intercept, which
+    is free within an interval.  If one variable is truly inside its box, nothing is changed: it
+    determines the intercept, and the others meet the KKT conditions with it.  So it is if the
+    bounds do not sum to 0.
+    """
+    inside = np.flatnonzero((x > lo) & (x < hi))
+    if inside.size == 0:
+        return x, g
+    below, above = (x - lo)[inside], (hi - x)[inside]
+    scale = np.minimum(below + above, float(np.abs(x).max()))
+    if (np.minimum(below, above) > OFF_BOUND * scale).any():
+        return x, g
+    at_bounds = x.copy()
+    at_bounds[inside] = np.where(below < above, lo[inside], hi[inside])
+    if abs(at_bounds.sum()) > EQUAL_SUMS * np.abs(x).sum():
+        return x, g
+    g = g.copy()
+    gram.add_rows(g, inside, np.where(below < above, -below, above))
+    return at_bounds, g
+
+
+def find_intercept(beta: Array, g: Array, lo: Array, hi: Array) -> float:
+    """``b``: the mean of ``-gradient`` over the in-bound vectors, or the middle of its interval."""
+    free = (beta > lo) & (beta < hi)
+    if free.any():
+        return float(-g[free].mean())
+    return float(middle_of_interval(beta, g, lo, hi))
+
+
+def instance_bounds(C: float, class_weight: Array, classes: np.ndarray, weight: Array) -> Array:
+    """``C_i``, multiplied in LibSVM's order: its bounded multipliers then equal it exactly.
+
+    `classes` holds the class of every instance, as an index into `class_weight`.
+    """
+    if isinstance(C, Real) and np.isposinf(C):
+        raise ValueError(
+            "C=inf (a hard margin) is supported by SpanSVC.fit alone; use a large number here."
+        )
+    if not (isinstance(C, Real) and np.isfinite(C) and C > 0):
+        raise ValueError(f"C must be a positive number; got {C!r}.")
+    return weight * (C * class_weight[classes])
+
+
+def advice_on_stops(gap: float) -> str:
+    """What to do about a training that stopped with the KKT conditions violated by `gap`."""
+    advice = "Scale the features, use a smaller C, or raise max_iter"
+    # Where the violation is large, a larger tolerance would only hide it.
+    return f"{advice}, or tol." if gap < _TOLERABLE else f"{advice}."
+
+
+def warn_indefinite(stacklevel: int) -> None:
+    """Warn that the spans of this model are not distances."""
+    warnings.warn(
+        "The kernel matrix is not positive semidefinite: the solution is a stationary point and "
+        "the span is not a distance. Treat the estimates as heuristics.",
+        UserWarning,
+        stacklevel=stacklevel + 1,
+    )
+
+
+def check_same_rows(svc: Any, X: Any, support: np.ndarray) -> None:
+    """ValueError unless the support vectors of a model are the rows of `X` at `support`."""
+    if svc.kernel == "precomputed" or callable(svc.kernel):
+        return  # the model does not keep the rows themselves
+    expected, rows = svc.support_vectors_, X[support]
+    if sparse.issparse(rows) or sparse.issparse(expected):
+        same = abs(sparse.csr_array(expected) - sparse.csr_array(rows)).nnz == 0
+    else:
+        same = np.array_equal(expected, rows)
+    if not same:
+        raise ValueError(
+            "X and sample_weight must be what the model was fitted on: its support vectors "
+            "are not the rows of X at its support indices."
+        )
