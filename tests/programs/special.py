@@ -119,7 +119,7 @@ def rows_made_for_the_rare_class(GridSearchCV, RandomizedSearchCV):
     return Ran(search, search.predict(X_test) == y_test)
 
 
-@program(needs="imblearn", warns=("The step 'smote' (SMOTE) makes the training rows anew.",))
+@program(needs="imblearn", warns=("The step 'smote' (SMOTE) makes new training rows.",))
 def rows_made_for_the_rare_class_without_folds(GridSearchCV, RandomizedSearchCV):
     from imblearn.over_sampling import SMOTE
     from imblearn.pipeline import make_pipeline
