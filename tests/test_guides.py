@@ -116,8 +116,8 @@ def test_what_a_guide_names_exists(guide):
     "name",
     [
         "search/base.py", "core/meson.build", "template.html", "search/grid.select", "criteria",
-        "machines.PairPaths.train_each", "spansvm.core", "make test PYTHON=python3.12", ".pxd",
-        ".venv/bin/python tests/portable.py haswell", "DualSolution.factor", "C_i",
+        "multiclass/machines.PairPaths.train_each", "spansvm.core", "make test PYTHON=python3.12",
+        ".pxd", ".venv/bin/python tests/portable.py haswell", "DualSolution.factor", "C_i",
     ],
 )  # fmt: skip
 def test_names_that_exist_are_found(name):

@@ -228,7 +228,7 @@ def exact_values(gram: Gram, solution: DualSolution) -> LeftOutValues:
 
 @one_blas_thread
 def counted_values(gram: Gram, solution: DualSolution) -> Array:
-    """Decision values with the signs of exact leave-one-out (:mod:`spansvm.multiclass.verified`)."""
+    """Decision values that :mod:`spansvm.multiclass.verified` counts: with exact signs."""
     spans = find_spans(gram, solution)
     if not solution.converged or not can_follow(gram, solution):
         return spans.decision
