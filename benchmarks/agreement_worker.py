@@ -10,19 +10,33 @@ import json
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_info
 
 import spansvm
-from spansvm import ClassWeighting, SpanSearch, SpanSVC, path, span
-from spansvm.kernels.functions import resolve_kernel
-from spansvm.kernels.gram import Gram
-from spansvm.kernels.lazy import gram_of
-from spansvm.machine.dual import solve_dual
+from spansvm import ClassWeighting, SpanSearch, SpanSVC
 from spansvm.search.grid import chains, list_candidates, select
+
+
+def module(folder: str, name: str, before: str = "") -> ModuleType:
+    """A module of the package, which once had no folders."""
+    old = before or name
+    known = find_spec(f"spansvm.{old}")
+    is_file = known is not None and known.submodule_search_locations is None
+    return import_module(f"spansvm.{old}" if is_file else f"spansvm.{folder}.{name}")
+
+
+path, span = module("multiclass", "path"), module("machine", "span")
+solve_dual = module("machine", "dual").solve_dual
+resolve_kernel = module("kernels", "functions", "kernels").resolve_kernel
+gram_of = module("kernels", "lazy").gram_of
 
 Params = Mapping[str, float]
 Axes = dict[str, np.ndarray]
@@ -52,7 +66,7 @@ def model_and_axes(grid: str, features: int) -> tuple[SVC | SpanSVC, Axes]:
     return model, {"weighting__positive": WEIGHTS, "weighting__negative": WEIGHTS}
 
 
-def trained(gram: Gram, y: np.ndarray, weights: Iterable[np.ndarray]) -> Iterator[tuple]:
+def trained(gram: Any, y: np.ndarray, weights: Iterable[np.ndarray]) -> Iterator[tuple]:
     """Solution and spans of every model, each started from the one before."""
     if hasattr(path, "follow"):
         for model in path.follow(gram, y, weights):

@@ -24,7 +24,8 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 from reproduction.datasets import load
-from spansvm import SpanSearch, groups
+from spansvm import SpanSearch
+from spansvm.machine import groups
 
 from .datasets import Split, splits
 from .measure import write

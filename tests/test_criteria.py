@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from spansvm import criteria
 from spansvm.kernels.gram import HeldGram
+from spansvm.machine import criteria
 from spansvm.machine.criteria import CRITERIA, SolvedModel
 from spansvm.machine.dual import train_dual
 

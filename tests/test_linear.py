@@ -12,7 +12,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 
-from spansvm import SpanSearch, SpanSVC, linear
+from spansvm import SpanSearch, SpanSVC
+from spansvm.kernels import linear
 from spansvm.kernels.functions import resolve_kernel
 from spansvm.kernels.gram import HeldGram
 from spansvm.kernels.lazy import LazyGram, gram_of
