@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_info
 
 import spansvm
 from spansvm import ClassWeighting, SpanSearch, SpanSVC
-from spansvm.search.grid import chains, list_candidates, select
+from spansvm.search.candidates.grid import chains, list_candidates, select
 
 
 def module(folder: str, name: str, before: str = "") -> ModuleType:

@@ -36,7 +36,7 @@ from reproduction.csv_files import Row, read_rows, to_csv, write_text
 from reproduction.datasets import load, ringnorm
 from spansvm import ClassWeighting, SpanSearch, SpanSVC
 from spansvm.estimators.weighting import PAPER_CLASS_WEIGHTS
-from spansvm.search.bootstrap import repeat_selection
+from spansvm.search.scoring.bootstrap import repeat_selection
 
 from .datasets import Pool, pool
 from .measure import RESULTS, command, machine

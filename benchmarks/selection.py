@@ -34,7 +34,7 @@ from spansvm.estimators.weighting import PAPER_CLASS_WEIGHTS
 from spansvm.kernels.functions import resolve_kernel
 from spansvm.kernels.gram import HeldGram
 from spansvm.multiclass.path import follow
-from spansvm.search.grid import TIES, select
+from spansvm.search.candidates.grid import TIES, select
 
 from .datasets import MOST_TEST_ROWS, NAMES, Split, splits
 from .measure import RESULTS, command, geometric_mean, machine

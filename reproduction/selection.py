@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from spansvm.common.types import Array
-from spansvm.search.grid import EQUAL_SCORES, select
+from spansvm.search.candidates.grid import EQUAL_SCORES, select
 
 from .complete import CompleteProblems
 from .confirmation import LIBSVM, close_candidates

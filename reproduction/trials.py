@@ -25,7 +25,7 @@ from spansvm.kernels.gram import Gram, HeldGram
 from spansvm.machine.criteria import CRITERIA, SolvedModel, span_bound
 from spansvm.machine.dual import DualSolution
 from spansvm.multiclass.path import Path
-from spansvm.search.grid import chains
+from spansvm.search.candidates.grid import chains
 
 from .problems import Key, Problem, candidate_name
 from .store import Store

@@ -24,7 +24,7 @@ DEFERRED = {
     "cli.terminal": _COMMAND,
     "cli.tune": _COMMAND,
     "display._figures": "matplotlib is optional",
-    "search.progress": "rich is optional",
+    "search.evaluation.progress": "rich is optional",
 }
 
 
@@ -106,6 +106,24 @@ def test_no_module_imports_from_a_higher_layer():
         for other in imported(name)
         if layer[other.split(".")[0]] > layer[name.split(".")[0]]
     ]
+    assert not upward
+
+
+def test_folders_of_the_search_import_from_those_before():
+    order = ["candidates", "scoring", "evaluation"]
+
+    def place(name: str) -> int:
+        folder = name.split(".")[1]
+        return order.index(folder) if folder in order else len(order)
+
+    inside = [name for name in MODULES if name.startswith("search.")]
+    upward = [
+        f"{name} imports {other}"
+        for name in inside
+        for other in imported(name)
+        if other.startswith("search.") and place(other) > place(name)
+    ]
+    assert len(inside) > 30
     assert not upward
 
 

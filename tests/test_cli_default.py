@@ -18,9 +18,9 @@ from spansvm.common.errors import UserError
 from spansvm.common.memory import DOUBLE
 from spansvm.models import load_model
 from spansvm.search import SpanSearch
-from spansvm.search.checkpoint import key_of
-from spansvm.search.forecast import Forecast
-from spansvm.search.stages import parse_time
+from spansvm.search.evaluation.checkpoint import key_of
+from spansvm.search.evaluation.forecast import Forecast
+from spansvm.search.evaluation.stages import parse_time
 from spansvm.tables import read_table
 
 pd = pytest.importorskip("pandas")

@@ -19,7 +19,7 @@ from spansvm.common.errors import UserError
 from spansvm.common.memory import SINGLE
 from spansvm.models import load_model
 from spansvm.search import SpanSearch
-from spansvm.search.forecast import Forecast
+from spansvm.search.evaluation.forecast import Forecast
 from spansvm.tables import Roles, read_table
 
 pd = pytest.importorskip("pandas")

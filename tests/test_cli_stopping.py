@@ -26,7 +26,7 @@ pytest.importorskip("jinja2")
 #: Runs the command; the process interrupts itself, by a real signal, after so many candidates.
 INTERRUPTING = """
 import os, signal, sys
-from spansvm.search.progress import SearchProgress
+from spansvm.search.evaluation.progress import SearchProgress
 advance, done = SearchProgress.advance, []
 def counting(self, *arguments):
     advance(self, *arguments)

@@ -13,7 +13,7 @@ import pytest
 
 from spansvm.cli.grids import plan_search
 from spansvm.models import load_model, save_model
-from spansvm.search.progress import SearchProgress
+from spansvm.search.evaluation.progress import SearchProgress
 from spansvm.tables import read_table
 
 pd = pytest.importorskip("pandas")
@@ -230,7 +230,7 @@ def test_numbers_in_quotes_name_classes_that_are_numbers(run):
 
 def test_without_a_terminal_progress_is_a_line_from_time_to_time(monkeypatch, capsys):
     now = [0.0]
-    monkeypatch.setattr("spansvm.search.progress.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("spansvm.search.evaluation.progress.time.monotonic", lambda: now[0])
     with SearchProgress(100, shown=True) as progress:
         for candidate in range(50):
             now[0] += 1.0

@@ -27,14 +27,14 @@ from sklearn.svm import SVC
 from reproduction.datasets import twonorm
 from spansvm import ClassWeighting, SpanSearch, SpanSVC
 from spansvm.search import corrected
-from spansvm.search.bootstrap_scores import (
+from spansvm.search.scoring.bootstrap_scores import (
     AnyScorer,
     ConfusedLabels,
     CountedErrors,
     RankedValues,
     RowMeans,
 )
-from spansvm.search.label_scores import count_score, label_score
+from spansvm.search.scoring.label_scores import count_score, label_score
 
 FEW = {"C": [0.1, 10.0], "gamma": [0.1, 10.0]}
 GRID = {"C": [0.1, 1.0, 10.0, 100.0], "gamma": [0.01, 0.1, 1.0, 10.0]}
@@ -370,8 +370,8 @@ def test_other_settings_of_a_score_are_left_to_the_scorer(scorer):
 def test_blocks_of_bounded_memory_change_nothing(monkeypatch):
     X, y = clouds()
     whole = SpanSearch(SpanSVC(), GRID, scoring="balanced_accuracy").fit(X, y).corrected_score_
-    monkeypatch.setattr("spansvm.search.bootstrap_scores.BLOCK", 200)
-    monkeypatch.setattr("spansvm.search.bootstrap.BLOCK", 200)
+    monkeypatch.setattr("spansvm.search.scoring.bootstrap_scores.BLOCK", 200)
+    monkeypatch.setattr("spansvm.search.scoring.bootstrap.BLOCK", 200)
     parts = SpanSearch(SpanSVC(), GRID, scoring="balanced_accuracy").fit(X, y).corrected_score_
     assert parts == pytest.approx(whole, abs=1e-14)
 
@@ -492,7 +492,7 @@ def test_a_scorer_of_several_scores_is_asked_for_the_selecting_one():
 def test_an_interrupted_search_is_corrected_over_what_it_finished(monkeypatch):
     X, y = clouds()
     calls = []
-    advance = "spansvm.search.progress.SearchProgress.advance"
+    advance = "spansvm.search.evaluation.progress.SearchProgress.advance"
 
     def interrupt(self, *arguments):
         calls.append(1)

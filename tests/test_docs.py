@@ -88,7 +88,7 @@ def test_every_public_name_is_in_the_reference(site, module):
             continue  # a constant, which the functions that take it tell about
         entries = [f'id="spansvm.{name}"', f'id="{home.__name__}.{name}"']
         if name == "span_scorer":  # an object, which has the entry of its class
-            entries.append('id="spansvm.search.scoring.SpanScorer"')
+            entries.append('id="spansvm.search.scoring.scorers.SpanScorer"')
         assert any(entry in text for entry in entries), f"{home.__name__}.{name}"
 
 

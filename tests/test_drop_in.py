@@ -26,7 +26,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler, minmax_scale
 from sklearn.svm import SVC, SVR, LinearSVC, NuSVC
 
 from spansvm import ClassWeighting, SpanRandomizedSearch, SpanSearch, SpanSVC
-from spansvm.search.standard_errors import StandardErrors
+from spansvm.search.scoring.standard_errors import StandardErrors
 
 EXACT = {"tol": 1e-6}
 

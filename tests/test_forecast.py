@@ -14,9 +14,9 @@ from reproduction.datasets import ringnorm
 from spansvm import SpanSearch, SpanSVC
 from spansvm.common.memory import DOUBLE, NONE, PARTS, SINGLE, gram_form
 from spansvm.search import forecast
-from spansvm.search.forecast import Forecast
-from spansvm.search.progress import SearchProgress, duration
-from spansvm.search.subsets import stratified_rows
+from spansvm.search.candidates.subsets import stratified_rows
+from spansvm.search.evaluation.forecast import Forecast
+from spansvm.search.evaluation.progress import SearchProgress, duration
 
 GRID = {"C": list(2.0 ** np.arange(-3.0, 7.0)), "gamma": [0.01, 0.1]}
 
@@ -151,7 +151,7 @@ def test_fewer_rows_and_candidates_take_less():
 @pytest.fixture
 def clock(monkeypatch):
     now = [0.0]
-    monkeypatch.setattr("spansvm.search.progress.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("spansvm.search.evaluation.progress.time.monotonic", lambda: now[0])
     return now
 
 
@@ -203,7 +203,7 @@ def test_times_are_rounded_as_an_estimate_deserves(seconds, words):
 
 
 def test_a_search_without_results_for_long_still_tells_that_it_runs(monkeypatch, capsys):
-    monkeypatch.setattr("spansvm.search.progress._FIRST_LINE", 0.01)
+    monkeypatch.setattr("spansvm.search.evaluation.progress._FIRST_LINE", 0.01)
     with SearchProgress(10, shown=True, forecast=expected(np.ones(10), 100.0)):
         time.sleep(0.3)
     first, *_ = capsys.readouterr().err.splitlines()

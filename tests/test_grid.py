@@ -10,7 +10,7 @@ from scipy.ndimage import gaussian_filter
 from sklearn.model_selection import ParameterGrid
 
 from spansvm import SpanSearch, SpanSVC
-from spansvm.search.grid import chains, list_candidates, neighbourhood_scores, select
+from spansvm.search.candidates.grid import chains, list_candidates, neighbourhood_scores, select
 
 
 def lattice(*lengths):

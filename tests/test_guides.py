@@ -115,7 +115,7 @@ def test_what_a_guide_names_exists(guide):
 @pytest.mark.parametrize(
     "name",
     [
-        "search/base.py", "core/meson.build", "template.html", "search/grid.select", "criteria",
+        "search/base.py", "core/meson.build", "template.html", "search/refit.py", "criteria",
         "multiclass/machines.PairPaths.train_each", "spansvm.core", "make test PYTHON=python3.12",
         ".pxd", ".venv/bin/python tests/portable.py haswell", "DualSolution.factor", "C_i",
     ],

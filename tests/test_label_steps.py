@@ -50,8 +50,8 @@ from sklearn.utils import all_estimators
 
 from spansvm import SpanRandomizedSearch, SpanSearch, SpanSVC
 from spansvm.report import Report
-from spansvm.search.fit_arguments import FitParams
-from spansvm.search.label_steps import BLIND, find_label_step
+from spansvm.search.candidates.fit_arguments import FitParams
+from spansvm.search.candidates.label_steps import BLIND, find_label_step
 
 SAID = r"looks at the labels\. Fitted once, on all rows, it has seen the label"
 GRID = {"svc__C": [0.1, 1, 10], "svc__gamma": [0.01, 0.1]}

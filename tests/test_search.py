@@ -56,7 +56,7 @@ from spansvm import (
 from spansvm.common.methods import SELECTING
 from spansvm.machine.criteria import CRITERIA
 from spansvm.machine.dual import advice_on_stops
-from spansvm.search.training_sets import TrainingSet
+from spansvm.search.candidates.training_sets import TrainingSet
 
 TIGHT = {"tol": 1e-8}
 

@@ -18,7 +18,7 @@ from sklearn.svm import SVC
 from spansvm import SpanRandomizedSearch, SpanSearch, SpanSVC
 from spansvm.report import Report
 from spansvm.search import SearchStoppedWarning, stages
-from spansvm.search.progress import SearchProgress
+from spansvm.search.evaluation.progress import SearchProgress
 
 X, Y = make_moons(120, noise=0.3, random_state=0)
 GRID = {"C": list(2.0 ** np.arange(-3, 5)), "gamma": list(2.0 ** np.arange(-3, 2))}

@@ -6,9 +6,9 @@ from dataclasses import asdict
 from typing import Any
 
 from ..report.plain import words
-from ..search.progress import duration
+from ..search.evaluation.progress import duration
+from ..search.evaluation.stages import BUDGET, Widened
 from ..search.results import evaluated
-from ..search.stages import BUDGET, Widened
 from ..tables import Table
 from .grids import SearchPlan, own_name
 from .request import TuneRequest

@@ -13,7 +13,7 @@ from sklearn.metrics import confusion_matrix, log_loss, roc_auc_score
 from ..common.errors import UserError
 from ..models import load_model
 from ..report.plain import cut
-from ..search.intervals import wilson_interval
+from ..search.scoring.intervals import wilson_interval
 from ..tables import FileOptions, Schema, Table, check_predictable, read_for_prediction
 from .terminal import Terminal
 from .tuned_files import MODEL

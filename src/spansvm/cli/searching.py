@@ -20,10 +20,10 @@ from sklearn.pipeline import Pipeline
 from ..common.errors import UserError
 from ..common.memory import parse_budget
 from ..search import SpanSearch
-from ..search.checkpoint import Checkpoint
-from ..search.forecast import Forecast
+from ..search.evaluation.checkpoint import Checkpoint
+from ..search.evaluation.forecast import Forecast
+from ..search.evaluation.stages import SearchStoppedWarning, parse_time
 from ..search.results import evaluated
-from ..search.stages import SearchStoppedWarning, parse_time
 from ..tables import Table
 from .grids import SearchPlan
 from .method_choice import choose_folds

@@ -15,8 +15,8 @@ import numpy as np
 
 from ..common.errors import UserError
 from ..common.memory import DOUBLE, NONE, PARTS, SINGLE
-from ..search.forecast import Forecast
-from ..search.progress import duration
+from ..search.evaluation.forecast import Forecast
+from ..search.evaluation.progress import duration
 from .terminal import Terminal
 
 __all__ = [

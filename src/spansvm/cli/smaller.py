@@ -11,8 +11,8 @@ from sklearn.kernel_approximation import Nystroem
 
 from ..common.errors import UserError, listed
 from ..common.types import Rows
-from ..search.fit_arguments import take_rows
-from ..search.subsets import stratified_rows
+from ..search.candidates.fit_arguments import take_rows
+from ..search.candidates.subsets import stratified_rows
 from ..tables import Table
 from .grids import SearchPlan
 from .terminal import Terminal

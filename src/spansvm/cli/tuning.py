@@ -13,9 +13,9 @@ from ..common.output import OutputFolder
 from ..estimators.svc import SpanSVC
 from ..multiclass.group_left_out import sets_of
 from ..report import Report
-from ..search.candidates import candidate_estimator
-from ..search.fit_arguments import FitParams, refit_arguments
-from ..search.stages import INTERRUPTED
+from ..search.candidates.building import candidate_estimator
+from ..search.candidates.fit_arguments import FitParams, refit_arguments
+from ..search.evaluation.stages import INTERRUPTED
 from ..tables import Table, build_pipeline, read_table
 from ..tables.table import CATEGORICAL, NUMERIC
 from .facts import gather_facts, tell_facts

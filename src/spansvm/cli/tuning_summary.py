@@ -9,7 +9,7 @@ from typing import Any
 from ..report import Report
 from ..report.naming import in_order, name_parameters, value_in_words
 from ..report.plain import percent, plain, words
-from ..search.grid import EQUAL_SCORES
+from ..search.candidates.grid import EQUAL_SCORES
 from .grids import own_name
 from .held_out import HeldOut, print_confusion
 from .terminal import Terminal

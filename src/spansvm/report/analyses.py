@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..search.corrected import selecting_scorer
+from ..search.scoring.corrected import selecting_scorer
 from ..studies import (
     Comparison,
     Decisions,

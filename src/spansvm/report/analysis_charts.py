@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..search.intervals import QUANTILE
+from ..search.scoring.intervals import QUANTILE
 from ..studies import Costs, FeatureInfluence, LearningCurve, Precision
 from .plain import cut, number, percent
 from .svg import Drawing, Frame, Markup, Scale

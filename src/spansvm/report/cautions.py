@@ -13,8 +13,8 @@ from ..estimators.svc import SpanSVC
 from ..kernels.twins import equal_points, equal_rows
 from ..multiclass.group_left_out import groups_left_out, numbers_of, sets_of
 from ..multiclass.machines import TrainedMachines
-from ..search.fit_arguments import FitParams
-from ..search.label_steps import find_label_step
+from ..search.candidates.fit_arguments import FitParams
+from ..search.candidates.label_steps import find_label_step
 from .loo_figures import ClassFigures, LeaveOneOutFigures
 from .plain import percent
 from .searched import SearchedCandidates

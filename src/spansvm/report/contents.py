@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import __version__
 from ..common.validation import n_rows
 from ..estimators.svc import SpanSVC
-from ..search.composite import unwrap
+from ..search.candidates.composite import unwrap
 from .analyses import Analyses, describe_analyses
 from .cautions import (
     Duplicates,

@@ -13,7 +13,7 @@ from ..common.types import Array
 from ..display.margins import Margins, count_margins
 from ..estimators.svc import SpanSVC
 from ..multiclass.machines import TrainedMachines
-from ..search.intervals import wilson_interval
+from ..search.scoring.intervals import wilson_interval
 from .plain import cut
 
 __all__ = [

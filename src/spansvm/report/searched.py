@@ -11,7 +11,7 @@ import numpy as np
 from ..common.methods import predicts
 from ..common.types import Array
 from ..display.axes import Axis, mean_scores, on_grid, parameter_columns
-from ..search.grid import EQUAL_SCORES
+from ..search.candidates.grid import EQUAL_SCORES
 from ..search.results import evaluated
 from .naming import in_order, name_parameters, value_in_words
 from .plain import MINUS, plain

@@ -27,24 +27,24 @@ from ..common.methods import predicts
 from ..common.validation import check_weights
 from ..estimators.weighting import check_scores
 from ..machine.dual import warn_indefinite
-from .callbacks import CallbackSupportMixin, Tasks
-from .candidates import candidate_estimator
-from .checkpoint import Checkpoint, decisive
+from .candidates.building import candidate_estimator
+from .candidates.fit_arguments import FitParams, fit_params, refit_arguments, routed_fit_params
+from .candidates.grid import select
+from .candidates.label_steps import by_folds, find_label_step
+from .candidates.leaving import method_used, plan_leaving
+from .candidates.shared_data import forget
 from .checks import check_search, several_scores
-from .corrected import CorrectedScore, what_to_keep
-from .fit_arguments import FitParams, fit_params, refit_arguments, routed_fit_params
-from .forecast import Forecast, predict_cost
-from .grid import select
-from .label_steps import by_folds, find_label_step
-from .leaving import method_used, plan_leaving
-from .progress import SearchProgress
+from .evaluation.callbacks import CallbackSupportMixin, Tasks
+from .evaluation.checkpoint import Checkpoint, decisive
+from .evaluation.forecast import Forecast, predict_cost
+from .evaluation.progress import SearchProgress
+from .evaluation.stages import INTERRUPTED, SearchStoppedWarning, Stages
+from .evaluation.work import Outcome, Work
 from .refit import leave_out, refit_as_judged
 from .results import report_early_stops, report_failures, results_table, score_names
-from .scoring import resolve_scorers, weighted_scorers
+from .scoring.corrected import CorrectedScore, what_to_keep
+from .scoring.scorers import resolve_scorers, weighted_scorers
 from .selected import SelectedModel
-from .shared_data import forget
-from .stages import INTERRUPTED, SearchStoppedWarning, Stages
-from .work import Outcome, Work
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -239,7 +239,7 @@ class BaseSearch(
 
         Returns
         -------
-        spansvm.search.forecast.Forecast or None
+        spansvm.search.evaluation.forecast.Forecast or None
             With ``seconds``, ``gram`` and ``gram_bytes``; None for a search that takes no longer
             than a trial.
         """

@@ -13,11 +13,11 @@ from sklearn.base import ClassifierMixin
 from ..common.memory import parse_budget
 from ..common.methods import SELECTING, predicts
 from ..common.validation import Constraint, check_parameters, is_bool, is_positive
-from .candidates import candidate_estimator
-from .composite import is_absent, unwrap
-from .grid import TIES
-from .scoring import resolve_scorers
-from .stages import parse_time
+from .candidates.building import candidate_estimator
+from .candidates.composite import is_absent, unwrap
+from .candidates.grid import TIES
+from .evaluation.stages import parse_time
+from .scoring.scorers import resolve_scorers
 
 __all__ = ["check_search", "several_scores"]
 

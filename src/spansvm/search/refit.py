@@ -38,9 +38,9 @@ from ..kernels.functions import Kernel, dense
 from ..machine.dual import OFF_BOUND, check_same_rows
 from ..multiclass.left_out import SpanValues, calibrate
 from ..multiclass.machines import TrainedMachines
-from .composite import as_span_svc, transform, unwrap
-from .fit_arguments import FitParams, take_rows
-from .training_sets import TrainingSet, TransformedRows
+from .candidates.composite import as_span_svc, transform, unwrap
+from .candidates.fit_arguments import FitParams, take_rows
+from .candidates.training_sets import TrainingSet, TransformedRows
 
 __all__ = ["leave_out", "refit_as_judged"]
 

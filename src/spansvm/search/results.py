@@ -13,8 +13,8 @@ from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
 
 from ..common.types import Array
 from ..machine.dual import advice_on_stops
-from .leaving import Leaving
-from .work import Outcome
+from .candidates.leaving import Leaving
+from .evaluation.work import Outcome
 
 __all__ = ["evaluated", "report_early_stops", "report_failures", "results_table", "score_names"]
 

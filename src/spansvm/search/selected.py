@@ -22,7 +22,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.methods import predicts
-from .scoring import resolve_scorers
+from .scoring.scorers import resolve_scorers
 
 __all__ = ["SelectedModel"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .base import BaseSearch
-from .grid import list_candidates
+from .candidates.grid import list_candidates
 
 __all__ = ["SpanSearch"]
 
@@ -141,7 +141,7 @@ class SpanSearch(BaseSearch):
         ``"interrupted"``; None if it did not.
     n_resumed_ : int
         Number of candidates that were taken over from a checkpoint.
-    widened_ : list of spansvm.search.stages.Widened
+    widened_ : list of spansvm.search.evaluation.stages.Widened
         The axes that were widened.
     search_time_ : float
         Seconds, by the clock, until a candidate was selected.
@@ -155,7 +155,7 @@ class SpanSearch(BaseSearch):
     spansvm.SpanSVC : Weighted classifier with leave-one-out predictions.
     spansvm.SpanSearchDisplay : Plot the scores of a search.
     spansvm.analyze : All estimates and bounds for one fitted model.
-    spansvm.search.scoring.SpanScorer : ``span_scorer``, leave-one-out for GridSearchCV.
+    spansvm.search.scoring.scorers.SpanScorer : ``span_scorer``, leave-one-out for GridSearchCV.
 
     Notes
     -----

@@ -29,11 +29,11 @@ from ..common.types import Array, Mask
 from ..estimators.svc import SpanSVC
 from ..estimators.weighting import SigmoidWeighting
 from ..kernels.functions import resolve_kernel
-from ..search.candidates import candidate_estimator
-from ..search.composite import unwrap
-from ..search.kept import Replayed
-from ..search.responses import LeftOutClassifier
+from ..search.candidates.building import candidate_estimator
+from ..search.candidates.composite import unwrap
 from ..search.results import evaluated
+from ..search.scoring.kept import Replayed
+from ..search.scoring.responses import LeftOutClassifier
 from .folds import folds_of
 from .paired import Difference, paired_difference
 from .scored import Scored

@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.metrics import average_precision_score, precision_recall_curve
 
 from ..common.types import Array, Mask
-from ..search.intervals import wilson_interval
+from ..search.scoring.intervals import wilson_interval
 from .subject import Subject
 
 __all__ = ["ClassRates", "CostStep", "Costs", "Decisions", "Precision", "rate_decisions"]

@@ -32,9 +32,9 @@ from ..common.pairs import errors
 from ..common.types import Array, Mask, Rows
 from ..machine.groups import Removed, Remover
 from ..multiclass.left_out import LeftOutClasses, StoredValues
-from ..search.fit_arguments import take_rows
-from ..search.responses import LeftOutClassifier
-from ..search.subsets import stratified_rows
+from ..search.candidates.fit_arguments import take_rows
+from ..search.candidates.subsets import stratified_rows
+from ..search.scoring.responses import LeftOutClassifier
 from .columns import column_of, with_column
 from .scored import score_of
 from .subject import Subject

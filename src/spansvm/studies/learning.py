@@ -19,7 +19,7 @@ import numpy as np
 
 from ..algebra.blas import one_blas_thread
 from ..common.types import Mask, Rows
-from ..search.intervals import wilson_interval
+from ..search.scoring.intervals import wilson_interval
 from .paired import Difference, paired_difference
 from .subject import Subject
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..common.types import Mask
-from ..search.intervals import QUANTILE
+from ..search.scoring.intervals import QUANTILE
 
 __all__ = ["Difference", "paired_difference"]
 

@@ -11,9 +11,9 @@ import numpy as np
 from scipy import sparse
 
 from ..common.types import Array
-from ..search.intervals import QUANTILE
-from ..search.kept import Recorder, Replayed
-from ..search.responses import LeftOutClassifier
+from ..search.scoring.intervals import QUANTILE
+from ..search.scoring.kept import Recorder, Replayed
+from ..search.scoring.responses import LeftOutClassifier
 from .subject import Subject
 
 __all__ = ["Scored", "score_of"]

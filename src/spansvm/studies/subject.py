@@ -25,9 +25,9 @@ from ..multiclass.group_left_out import groups_left_out, numbers_of
 from ..multiclass.left_out import LeftOutClasses
 from ..multiclass.machines import PairPaths, TrainedMachines
 from ..multiclass.verified import verified_left_out
-from ..search.composite import fit_transformers, transform, unwrap
-from ..search.fit_arguments import take_rows
-from ..search.subsets import stratified_rows
+from ..search.candidates.composite import fit_transformers, transform, unwrap
+from ..search.candidates.fit_arguments import take_rows
+from ..search.candidates.subsets import stratified_rows
 from .columns import column_of, is_missing, with_column
 
 __all__ = ["MOST_ROWS", "Subject", "part_of_sets"]

@@ -15,10 +15,10 @@ import joblib
 import numpy as np
 from sklearn import config_context
 
-from .candidates import setting_keys
-from .evaluation import evaluate
-from .grid import chains
-from .shared_data import Lease
+from ..candidates.building import setting_keys
+from ..candidates.grid import chains
+from ..candidates.shared_data import Lease
+from .evaluator import evaluate
 from .work import Chain, Outcome, Work
 
 __all__ = ["plan", "run"]

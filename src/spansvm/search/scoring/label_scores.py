@@ -26,7 +26,7 @@ from sklearn.metrics import (
     recall_score,
 )
 
-from ..common.types import Array
+from ...common.types import Array
 
 __all__ = ["CountScore", "LabelScore", "accuracy", "count_score", "label_score", "only_errors"]
 

@@ -12,7 +12,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import process_routing
 
-from ..common.validation import n_rows
+from ...common.validation import n_rows
 from .composite import is_absent, is_wrapper, resamples, unwrap
 
 __all__ = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..common.types import Rows
+from ...common.types import Rows
 
 __all__ = ["stratified_rows"]
 

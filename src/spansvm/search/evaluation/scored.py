@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from ..common.types import Array, Mask, Rows
-from ..multiclass.left_out import LeftOutClasses
-from .fit_arguments import has_rows, take_rows
-from .kept import Keeping, Kept, Recorder, keep_errors, keep_responses
-from .label_scores import only_errors
-from .quickest_scores import quickest_scores
-from .responses import LeftOutClassifier
-from .standard_errors import StandardErrors
+from ...common.types import Array, Mask, Rows
+from ...multiclass.left_out import LeftOutClasses
+from ..candidates.fit_arguments import has_rows, take_rows
+from ..scoring.kept import Keeping, Kept, Recorder, keep_errors, keep_responses
+from ..scoring.label_scores import only_errors
+from ..scoring.quickest_scores import quickest_scores
+from ..scoring.responses import LeftOutClassifier
+from ..scoring.standard_errors import StandardErrors
 from .trained import Trained
 from .work import Work
 

@@ -13,8 +13,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from ..estimators.svc import SpanSVC
-from ..kernels.functions import kernel_arguments
+from ...estimators.svc import SpanSVC
+from ...kernels.functions import kernel_arguments
 from .composite import Parts, as_span_svc, unwrap
 
 __all__ = [

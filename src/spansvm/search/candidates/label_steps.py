@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .candidates import content_key, step_settings
+from .building import content_key, step_settings
 from .composite import Parts, fit_transformers, is_absent, resamples
 from .fit_arguments import FitParams, take_rows
 

@@ -16,12 +16,12 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 from sklearn.utils.metadata_routing import UNUSED
 
-from ..common.pairs import lost
-from ..common.validation import check_rows
-from ..estimators.svc import SpanSVC
-from ..machine.dual import check_same_rows, read_svc
-from ..machine.values import counted_values
-from .composite import as_span_svc, is_absent, unwrap
+from ...common.pairs import lost
+from ...common.validation import check_rows
+from ...estimators.svc import SpanSVC
+from ...machine.dual import check_same_rows, read_svc
+from ...machine.values import counted_values
+from ..candidates.composite import as_span_svc, is_absent, unwrap
 
 __all__ = ["SpanScorer", "resolve_scorers", "span_scorer", "weighted_scorers"]
 

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..common.types import Array, Mask, Rows
+from ...common.types import Array, Mask, Rows
 from .bootstrap import draws
 from .bootstrap_scores import AnyScorer, BootstrapScores, of_mean
 

@@ -17,15 +17,15 @@ from typing import Any
 import joblib
 import numpy as np
 
-from ..common.memory import NONE, PARTS, gram_form
-from ..common.types import Array, Rows
-from .candidates import Candidates
+from ...common.memory import NONE, PARTS, gram_form
+from ...common.types import Array, Rows
+from ..candidates.building import Candidates
+from ..candidates.fit_arguments import has_rows, take_rows
+from ..candidates.shared_data import cache_of, forget
+from ..candidates.subsets import stratified_rows
+from ..candidates.training_sets import TrainingSet
 from .dispatch import plan
-from .evaluation import evaluate
-from .fit_arguments import has_rows, take_rows
-from .shared_data import cache_of, forget
-from .subsets import stratified_rows
-from .training_sets import TrainingSet
+from .evaluator import evaluate
 from .work import Chain, Work
 
 __all__ = ["Forecast", "predict_cost"]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..common.methods import predicts
-from ..common.types import Rows
+from ...common.methods import predicts
+from ...common.types import Rows
 from .bootstrap import repeat_selection
 from .bootstrap_scores import BootstrapScores, CountedErrors
 from .intervals import interval_of_score, interval_of_share
@@ -18,7 +18,7 @@ from .label_scores import accuracy, count_score, only_errors
 from .quickest_scores import quickest_scores
 
 if TYPE_CHECKING:
-    from .work import Outcome, Work
+    from ..evaluation.work import Outcome, Work
 
 __all__ = ["CorrectedScore", "Correction", "what_to_keep"]
 

@@ -19,10 +19,10 @@ from typing import Any
 import joblib
 import numpy as np
 
-from .candidates import setting_keys
+from ..candidates.building import setting_keys
+from ..candidates.grid import select
 from .checkpoint import key_of
 from .dispatch import run
-from .grid import select
 from .progress import SearchProgress
 from .work import Outcome, Work
 
@@ -75,7 +75,7 @@ class Stages:
         What its candidates share, and the data.
     candidates : list of dict
     known : dict
-        Outcomes from before, by :func:`~spansvm.search.checkpoint.key_of` their candidates.
+        Outcomes from before, by the key of their candidates (``checkpoint.key_of``).
 
     Attributes
     ----------

@@ -13,13 +13,13 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import LabelBinarizer
 from sklearn.svm import SVC
 
-from ..estimators.svc import SpanSVC
-from ..estimators.weighting import weigh
-from ..multiclass.machines import TrainedMachines
-from .candidates import candidate_estimator
-from .composite import rebuilt, unwrap
-from .fit_arguments import FitParams
-from .training_sets import Problems, TrainingSet
+from ...estimators.svc import SpanSVC
+from ...estimators.weighting import weigh
+from ...multiclass.machines import TrainedMachines
+from ..candidates.building import candidate_estimator
+from ..candidates.composite import rebuilt, unwrap
+from ..candidates.fit_arguments import FitParams
+from ..candidates.training_sets import Problems, TrainingSet
 
 __all__ = ["Trained"]
 

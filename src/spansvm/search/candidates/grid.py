@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import ParameterGrid
 
-from ..common.types import Array
+from ...common.types import Array
 
 __all__ = ["EQUAL_SCORES", "TIES", "chains", "list_candidates", "select"]
 

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import LeaveOneGroupOut, check_cv
 
-from ..common.methods import predicts
-from ..common.types import Rows
-from ..common.validation import check_groups
-from ..kernels.gram import as_rows
-from ..multiclass.group_left_out import sets_of
+from ...common.methods import predicts
+from ...common.types import Rows
+from ...common.validation import check_groups
+from ...kernels.gram import as_rows
+from ...multiclass.group_left_out import sets_of
 from .training_sets import Split
 
 __all__ = ["Leaving", "method_used", "plan_leaving"]

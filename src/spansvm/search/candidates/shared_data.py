@@ -10,8 +10,8 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from ..estimators.svc import SpanSVC
-from .candidates import Candidates
+from ...estimators.svc import SpanSVC
+from .building import Candidates
 from .composite import unwrap
 from .fit_arguments import FitParams
 from .training_sets import Problems, Split, TransformedRows, transformed_rows

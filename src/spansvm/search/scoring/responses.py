@@ -12,10 +12,10 @@ from sklearn.metrics import accuracy_score
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Bunch
 
-from ..common.types import Array
-from ..common.validation import n_rows
-from ..estimators.svc import SpanSVC
-from ..multiclass.left_out import LeftOutClasses
+from ...common.types import Array
+from ...common.validation import n_rows
+from ...estimators.svc import SpanSVC
+from ...multiclass.left_out import LeftOutClasses
 
 if TYPE_CHECKING:
     from typing_extensions import Self

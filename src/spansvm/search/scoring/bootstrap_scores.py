@@ -20,7 +20,7 @@ import numpy as np
 from scipy import sparse
 from scipy.stats import rankdata
 
-from ..common.types import Array, Mask, Rows
+from ...common.types import Array, Mask, Rows
 from .kept import Replayed
 from .label_scores import CountScore, LabelScore, accuracy
 

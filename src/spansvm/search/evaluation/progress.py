@@ -181,7 +181,7 @@ def _bar(seconds_left: Callable[[], float | None]) -> Progress | None:
         from rich.console import Console
         from rich.progress import TimeElapsedColumn
 
-        from ..common.progress_bars import progress_bar
+        from ...common.progress_bars import progress_bar
     except ImportError:
         return None
     console = Console(stderr=True)

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..common.types import Array, Rows
+from ...common.types import Array, Rows
+from ..candidates.grid import EQUAL_SCORES
 from .bootstrap_scores import BLOCK, BootstrapScores
-from .grid import EQUAL_SCORES
 
 __all__ = ["N_DRAWS", "Repeated", "draws", "repeat_selection"]
 

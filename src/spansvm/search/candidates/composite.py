@@ -17,8 +17,8 @@ from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, LinearSVC, NuSVC
 
-from ..common.types import Array
-from ..estimators.svc import SpanSVC
+from ...common.types import Array
+from ...estimators.svc import SpanSVC
 
 __all__ = [
     "Parts",

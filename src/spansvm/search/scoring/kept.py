@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..common.types import Mask, Rows
-from ..common.validation import n_rows
+from ...common.types import Mask, Rows
+from ...common.validation import n_rows
 from .responses import LeftOutClassifier, TrainedAttributes
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .fit_arguments import FitParams
-from .kept import Keeping, Kept
-from .leaving import Leaving
-from .training_sets import Split
+from ..candidates.fit_arguments import FitParams
+from ..candidates.leaving import Leaving
+from ..candidates.training_sets import Split
+from ..scoring.kept import Keeping, Kept
 
 __all__ = ["Chain", "Outcome", "Work"]
 

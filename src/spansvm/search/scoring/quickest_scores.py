@@ -10,7 +10,8 @@ import numpy as np
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.metrics._scorer import _BaseScorer
 
-from ..common.types import Array, Rows
+from ...common.types import Array, Rows
+from ..candidates.fit_arguments import has_rows, take_rows
 from .bootstrap_scores import (
     AnyScorer,
     BootstrapScores,
@@ -19,7 +20,6 @@ from .bootstrap_scores import (
     RankedValues,
     RowMeans,
 )
-from .fit_arguments import has_rows, take_rows
 from .kept import Kept, Replayed
 from .label_scores import accuracy, count_score, label_score
 

@@ -19,7 +19,7 @@ from zipfile import BadZipFile
 import joblib
 import numpy as np
 
-from .kept import Kept
+from ..scoring.kept import Kept
 from .work import Outcome, Work
 
 __all__ = ["Checkpoint", "decisive", "key_of"]

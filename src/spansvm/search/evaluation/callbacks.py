@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .fit_arguments import take_rows
+from ..candidates.fit_arguments import take_rows
 from .work import Work
 
 try:

@@ -16,23 +16,23 @@ from typing import Any
 
 import numpy as np
 
-from ..common.methods import predicts
-from ..common.pairs import lost
-from ..common.types import Array
-from ..estimators.svc import SpanSVC
-from ..machine.criteria import CRITERIA
-from ..machine.following import EXACT_TOLERANCE
-from ..multiclass.group_left_out import folds_left_out, groups_left_out
-from ..multiclass.left_out import LeftOutClasses
-from ..multiclass.machines import PairPaths, TrainedMachines
-from ..multiclass.path import Models
-from ..multiclass.verified import LEAVING
-from .candidates import Candidates
-from .composite import unwrap
+from ...common.methods import predicts
+from ...common.pairs import lost
+from ...common.types import Array
+from ...estimators.svc import SpanSVC
+from ...machine.criteria import CRITERIA
+from ...machine.following import EXACT_TOLERANCE
+from ...multiclass.group_left_out import folds_left_out, groups_left_out
+from ...multiclass.left_out import LeftOutClasses
+from ...multiclass.machines import PairPaths, TrainedMachines
+from ...multiclass.path import Models
+from ...multiclass.verified import LEAVING
+from ..candidates.building import Candidates
+from ..candidates.composite import unwrap
+from ..candidates.shared_data import cache_of
+from ..candidates.training_sets import Problems
 from .scored import Scoring, failure
-from .shared_data import cache_of
 from .trained import Trained
-from .training_sets import Problems
 from .work import Chain, Outcome, Work
 
 __all__ = ["evaluate"]

@@ -12,18 +12,18 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.utils import get_tags
 
-from ..common.pairs import PairRows
-from ..common.types import Array, Rows
-from ..common.validation import check_rows
-from ..estimators.svc import SpanSVC
-from ..estimators.weighting import weigh
-from ..kernels.functions import Kernel, dense, kernel_of
-from ..kernels.gram import Gram
-from ..kernels.pair_grams import Grams, Points
-from ..multiclass.left_out import LeftOutClasses, tested
-from ..multiclass.machines import PairPaths, TrainedMachines
-from ..multiclass.one_vs_rest import ProbableClasses, RestClasses
-from ..multiclass.path import Models
+from ...common.pairs import PairRows
+from ...common.types import Array, Rows
+from ...common.validation import check_rows
+from ...estimators.svc import SpanSVC
+from ...estimators.weighting import weigh
+from ...kernels.functions import Kernel, dense, kernel_of
+from ...kernels.gram import Gram
+from ...kernels.pair_grams import Grams, Points
+from ...multiclass.left_out import LeftOutClasses, tested
+from ...multiclass.machines import PairPaths, TrainedMachines
+from ...multiclass.one_vs_rest import ProbableClasses, RestClasses
+from ...multiclass.path import Models
 from .composite import Parts, fit_transformers, resamples, transform, unwrap
 from .fit_arguments import FitParams, take_rows
 
