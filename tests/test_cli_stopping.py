@@ -16,7 +16,7 @@ import pytest
 from spansvm.cli import main
 from spansvm.cli.searching import UNFINISHED
 from spansvm.models import load_model
-from spansvm.search import stages
+from spansvm.search.evaluation import stages
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")

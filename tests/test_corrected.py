@@ -26,7 +26,7 @@ from sklearn.svm import SVC
 
 from reproduction.datasets import twonorm
 from spansvm import ClassWeighting, SpanSearch, SpanSVC
-from spansvm.search import corrected
+from spansvm.search.scoring import corrected
 from spansvm.search.scoring.bootstrap_scores import (
     AnyScorer,
     ConfusedLabels,

@@ -13,8 +13,8 @@ from sklearn.svm import SVC
 from reproduction.datasets import ringnorm
 from spansvm import SpanSearch, SpanSVC
 from spansvm.common.memory import DOUBLE, NONE, PARTS, SINGLE, gram_form
-from spansvm.search import forecast
 from spansvm.search.candidates.subsets import stratified_rows
+from spansvm.search.evaluation import forecast
 from spansvm.search.evaluation.forecast import Forecast
 from spansvm.search.evaluation.progress import SearchProgress, duration
 

@@ -17,7 +17,8 @@ from sklearn.svm import SVC
 
 from spansvm import SpanRandomizedSearch, SpanSearch, SpanSVC
 from spansvm.report import Report
-from spansvm.search import SearchStoppedWarning, stages
+from spansvm.search import SearchStoppedWarning
+from spansvm.search.evaluation import stages
 from spansvm.search.evaluation.progress import SearchProgress
 
 X, Y = make_moons(120, noise=0.3, random_state=0)
