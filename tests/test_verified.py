@@ -256,6 +256,25 @@ def test_what_one_vector_takes_over_is_predicted_in_training_as_by_itself(seed, 
     np.testing.assert_allclose(verified.decision[verified.followed], exact.decision, atol=1e-8)
 
 
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("weight", [0.05, 0.2])
+def test_decision_values_have_the_signs_that_are_counted(classes, weight):
+    # Fewer than two vectors are in-bound: what was followed in training must not be predicted anew.
+    followed = 0
+    for seed in range(20):
+        X, y = clouds(seed, n=60, classes=classes)
+        kernel = resolve_kernel("rbf", X, gamma=0.02 if weight > 0.1 else 0.3)
+        bounds, grams = weight * np.tile([1.7, 1.0, 1.0, 1.0], 15), Grams(kernel, X, y)
+        (found,) = PairPaths(grams).train_each([bounds], tol=1e-3, drops=True)
+        machines = TrainedMachines(X, grams.pair_rows, kernel, bounds, found, grams=grams)
+        rows, values = grams.pair_rows, verified_left_out(machines).values
+        decision = values.decision[rows.row, rows.column]
+        there = found.verified.followed
+        np.testing.assert_allclose(decision[there], found.verified.decision[there], atol=1e-6)
+        followed += np.count_nonzero(there)
+    assert followed > 5
+
+
 def test_matrices_in_parts_keep_the_rule_unless_they_are_small():
     X, y = clouds(8, n=120)
     model = SpanSVC(C=10.0, gamma=0.3, gram_budget=1000).fit(X, y)

@@ -98,6 +98,8 @@ class VerifiedValues(SpanValues):
             some = self._removable[part] | ~model.solution.support
             self._drops[part] = predicted.drop
             own[part][some] = predicted.decision[some]
+            followed = self._followed_in(pair)
+            own[part][followed.rows] = followed.decision
 
     def _follow(self, entries: Rows, own: Array) -> None:
         """Follow the removal of some rows, in order, pair by pair, and set their values."""
