@@ -2,26 +2,12 @@
 
 from .following cimport Followed
 from .machine cimport Carry, Found, Machine, Wanted
+from .results cimport Results
 from .scratch cimport Scratch
 from .structs cimport Matrix, flag, idx
 from .verdicts cimport Ballots, Verdicts
 
 cdef int SECOND_ROUND
-
-# The results of a chain of weights; a row for every vector of weights.
-cdef class Results:
-    cdef readonly object alpha, decision, span, left_out, drop, verified, shift
-    cdef readonly object intercept, gap, error, iterations, n_in_bound, n_bounded, n_empty, n_free
-    cdef readonly object done, doubtful, followed
-    cdef double* rows[7]
-    cdef double* numbers[3]
-    cdef idx* counts[5]
-    cdef flag* _done
-    cdef flag* marks[2]
-    cdef idx total, count
-
-    cdef void at(self, idx step, idx machine, idx start, Found* found) noexcept nogil
-    cdef void set_done(self, idx step, idx machine) noexcept nogil
 
 # Machines on parts of one Gram matrix.
 cdef class Chains:

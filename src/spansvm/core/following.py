@@ -9,14 +9,7 @@ import numpy as np
 from cython.cimports.libc.math import INFINITY, NAN, fabs, sqrt
 from cython.cimports.spansvm.core.loops import weighted_differences
 from cython.cimports.spansvm.core.problem import EPSILON, EQUAL_SUMS, STALE, entry
-from cython.cimports.spansvm.core.removal import (
-    Growth,
-    Path,
-    Vertex,
-    open_paths,
-    remove_row,
-    set_vertex,
-)
+from cython.cimports.spansvm.core.removal import Growth, remove_row
 from cython.cimports.spansvm.core.scratch import (
     Scratch,
     doubles,
@@ -32,6 +25,7 @@ from cython.cimports.spansvm.core.system import (
     point_to_machine,
 )
 from cython.cimports.spansvm.core.tableau import Tableau, need_rows, set_up
+from cython.cimports.spansvm.core.walk import Path, Vertex, open_paths, set_vertex
 
 __all__ = ["follow_rows_of"]
 

@@ -17,7 +17,8 @@ from ..algebra.qp import default_max_iter, flat_curvature
 from ..common.memory import has_room
 from ..common.pairs import lost
 from ..common.types import Array, Rows
-from ..core.chains import Chains, Results
+from ..core.chains import Chains
+from ..core.results import Results
 from ..core.verdicts import Ballots
 from ..kernels.pair_grams import Grams
 from ..machine.criteria import SolvedModel

@@ -1,0 +1,19 @@
+# What chains of machines find.
+
+from .machine cimport Found
+from .structs cimport flag, idx
+
+# The results of a chain of weights; a row for every vector of weights.
+cdef class Results:
+    cdef readonly object alpha, decision, span, left_out, drop, verified, shift
+    cdef readonly object intercept, gap, error, iterations, n_in_bound, n_bounded, n_empty, n_free
+    cdef readonly object done, doubtful, followed
+    cdef double* rows[7]
+    cdef double* numbers[3]
+    cdef idx* counts[5]
+    cdef flag* _done
+    cdef flag* marks[2]
+    cdef idx total, count
+
+    cdef void at(self, idx step, idx machine, idx start, Found* found) noexcept nogil
+    cdef void set_done(self, idx step, idx machine) noexcept nogil

@@ -1,0 +1,24 @@
+from ..common.types import Array, Mask, Rows
+
+class Results:
+    """What was found for each of several vectors of weights."""
+
+    alpha: Array
+    decision: Array
+    span: Array
+    left_out: Array
+    drop: Array
+    verified: Array
+    shift: Array
+    followed: Mask
+    doubtful: Mask
+    intercept: Array
+    gap: Array
+    error: Array
+    iterations: Rows
+    n_in_bound: Rows
+    n_bounded: Rows
+    n_empty: Rows
+    n_free: Rows
+    done: Mask
+    def __init__(self, steps: int, total: int, count: int) -> None: ...
