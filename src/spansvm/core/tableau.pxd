@@ -24,8 +24,9 @@ ctypedef struct Tableau:
     idx* slot  # where the row of each vector is, or -1
     idx used  # how many there are
     const double* closeness  # how soon each vector may be needed: its distance from its next event
-    idx* likely  # all vectors, in that order once one is needed
-    idx next  # where to go on in it; -1 before
+    idx* likely  # all vectors, in that order
+    bint ordered  # once one is needed
+    idx next[2]  # where to go on in it: for vectors that are not free, and for free ones
 
 cdef double SINGULAR
 cdef double KERNEL_ROUNDING
@@ -43,4 +44,5 @@ cdef int fill_column(
 ) except -1 nogil
 
 cdef void _difference(Tableau* T, idx q, double* target) noexcept nogil
+cdef int _compute(Tableau* T, const idx* wanted, idx number, Scratch* scratch) except -1 nogil
 cdef void _order(Tableau* T) noexcept nogil

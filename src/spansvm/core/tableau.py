@@ -32,7 +32,7 @@ def set_up(T, K, s, scratch):
     """A tableau of the points of a system, as yet without rows."""
     n, size, base = K.width, s.size, s.points[0]
     T.K, T.n, T.free, T.n_free, T.used = K[0], n, s.points, size, 0
-    T.likely, T.next = indices(scratch, n), -1
+    T.likely, T.ordered, T.next[0], T.next[1] = indices(scratch, n), False, 0, 0
     T.weights, T.projected = s.weights, s.projected
     T.rows.wide, T.rows.narrow, T.rows.width = lent(scratch, n * n), cython.NULL, n
     T.place, T.slot, T.others = indices(scratch, n), indices(scratch, n), indices(scratch, n)
@@ -78,34 +78,53 @@ def row_of(T, q):
 
 
 def need_row(T, q, scratch):
-    """Compute the row of a vector, unless it is there.
-
-    With it come those of some others that are likely to be needed soon: several rows in one product
-    of matrices take little longer than one.
-    """
+    """Compute the row of a vector, unless it is there."""
     if T.slot[q] >= 0:
         return 0
-    if T.next < 0:
+    point: cython.Py_ssize_t = q
+    return need_rows(T, cython.address(point), 1, scratch)
+
+
+def need_rows(T, points, count, scratch):
+    """The same for several vectors.
+
+    They are computed in blocks, free ones and others apart, by products of matrices that always
+    have the same size: so a row does not depend on those that are computed with it, whatever BLAS
+    does.  Blocks are filled with vectors that are likely to be needed soon.
+    """
+    block: cython.Py_ssize_t[32]
+    missing: cython.bint = False
+    for k in range(count):
+        if T.slot[points[k]] < 0:
+            missing = True
+    if missing and not T.ordered:
         _order(T)
-    mark = scratch.count
-    points = indices(scratch, AT_ONCE)
-    count: cython.Py_ssize_t = 1
-    points[0] = q
-    while count < AT_ONCE and T.next < T.n:
-        i = T.likely[T.next]
-        T.next += 1
-        if T.slot[i] < 0 and i != q:
-            points[count] = i
-            count += 1
-    need_rows(T, points, count, scratch)
-    release(scratch, mark)
+    kind: cython.Py_ssize_t = 0
+    while missing and kind < 2:
+        size: cython.Py_ssize_t = 0
+        for k in range(count):
+            if T.slot[points[k]] < 0 and (T.place[points[k]] >= 0) == (kind == 1):
+                block[size], T.slot[points[k]] = points[k], T.used + size
+                size += 1
+                if size == AT_ONCE:
+                    _compute(T, block, size, scratch)
+                    size = 0
+        if size > 0:
+            while size < AT_ONCE and T.next[kind] < T.n:
+                i = T.likely[T.next[kind]]
+                T.next[kind] += 1
+                if T.slot[i] < 0 and (T.place[i] >= 0) == (kind == 1):
+                    block[size], T.slot[i] = i, T.used + size
+                    size += 1
+            _compute(T, block, size, scratch)
+        kind += 1
     return 0
 
 
 def _order(T):
     """Sort the vectors by their closeness (Shell 1959)."""
     n, key = T.n, T.closeness
-    T.next = 0
+    T.ordered = True
     gap: cython.Py_ssize_t = 1
     for i in range(n):
         T.likely[i] = i
@@ -121,40 +140,28 @@ def _order(T):
         gap //= 3
 
 
-def need_rows(T, points, count, scratch):
-    """The same for several vectors at once, by matrix products."""
+def _compute(T, wanted, number, scratch):
+    """Compute the rows of vectors that are all free, or all not."""
     size, others, n_others = T.n_free, T.others, T.n_others
     mark = scratch.count
-    wanted = indices(scratch, count)
-    number: cython.Py_ssize_t = 0
-    bound: cython.Py_ssize_t = 0
-    # Those that are not free first.
-    for k in range(count):
-        q = points[k]
-        if T.slot[q] < 0 and T.place[q] < 0:
-            wanted[number], T.slot[q] = q, T.used + number
-            number += 1
-    bound = number
-    for k in range(count):
-        q = points[k]
-        if T.slot[q] < 0:
-            wanted[number], T.slot[q] = q, T.used + number
-            number += 1
+    kernel, lean = doubles(scratch, AT_ONCE * size), doubles(scratch, AT_ONCE * size)
+    products = doubles(scratch, AT_ONCE * n_others)
     T.used += number
-    kernel, lean = doubles(scratch, bound * size), doubles(scratch, number * size)
-    products = doubles(scratch, number * n_others)
-    for k in range(bound):
-        column = T.values + ~T.place[wanted[k]]
-        for a in range(size):
-            kernel[k * size + a] = column[a * n_others]
-    if bound > 0:
-        multiply(kernel, T.projected, lean, bound, size, size)
+    if T.place[wanted[0]] < 0:
+        for k in range(AT_ONCE):
+            for a in range(size):
+                kernel[k * size + a] = 0.0
+                if k < number:
+                    kernel[k * size + a] = T.values[a * n_others + ~T.place[wanted[k]]]
+        multiply(kernel, T.projected, lean, AT_ONCE, size, size)
     for k in range(number):
         own, a = lean + k * size, T.place[wanted[k]]
         for b in range(size):
             own[b] = T.projected[a * size + b] if a >= 0 else -own[b] - T.weights[b]
-    if number > 0 and n_others > 0:
-        multiply(lean, T.values, products, number, size, n_others)
+    for c in range(number * size, AT_ONCE * size):
+        lean[c] = 0.0
+    if n_others > 0:
+        multiply(lean, T.values, products, AT_ONCE, size, n_others)
     kernel = doubles(scratch, n_others)
     for k in range(number):
         q, own, row, product = (
