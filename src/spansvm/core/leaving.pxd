@@ -29,5 +29,6 @@ cdef int predict(
 cdef void take_over(
     const Trained* t, const Kinds* k, double sign, const double* diag, const double* row, Left* left
 ) noexcept nogil
+cdef void count_classes(const Trained* t, idx* positive, idx* negative) noexcept nogil
 cdef void set_last(const Trained* t, Left* left) noexcept nogil
 cdef idx enters(const Trained* t, double sign, idx apart) noexcept nogil

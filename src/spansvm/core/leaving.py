@@ -107,16 +107,22 @@ def enters(t, sign, apart):
     return found
 
 
-def set_last(t, left):
-    """Without the only member of a class only the other class is left."""
-    positive: cython.Py_ssize_t = 0
-    negative: cython.Py_ssize_t = 0
+def count_classes(t, positive, negative):
+    """How many rows of each class take part."""
+    positive[0] = negative[0] = 0
     for i in range(t.n):
         if t.C[i] > 0.0:
             if t.y[i] > 0.0:
-                positive += 1
+                positive[0] += 1
             else:
-                negative += 1
+                negative[0] += 1
+
+
+def set_last(t, left):
+    """Without the only member of a class only the other class is left."""
+    positive: cython.Py_ssize_t
+    negative: cython.Py_ssize_t
+    count_classes(t, cython.address(positive), cython.address(negative))
     for i in range(t.n):
         if t.C[i] > 0.0 and (positive if t.y[i] > 0.0 else negative) == 1:
             left.value[i] = -t.y[i]

@@ -16,6 +16,7 @@ from cython.cimports.spansvm.core.inverse import distances_by_inverse
 from cython.cimports.spansvm.core.leaving import (
     Kinds,
     Left,
+    count_classes,
     find_kinds,
     has_span,
     predict,
@@ -290,14 +291,9 @@ def find_doubt(m, C, wanted, carry, found):
 
 def _mark_doubtful(t, found):
     """Mark rows whose predicted sign may be wrong, as :mod:`spansvm.multiclass.verified` says."""
-    positive: cython.Py_ssize_t = 0
-    negative: cython.Py_ssize_t = 0
-    for i in range(t.n):
-        if t.C[i] > 0.0:
-            if t.y[i] > 0.0:
-                positive += 1
-            else:
-                negative += 1
+    positive: cython.Py_ssize_t
+    negative: cython.Py_ssize_t
+    count_classes(t, cython.address(positive), cython.address(negative))
     for i in range(t.n):
         found.doubtful[i] = found.followed[i] = False
         if t.C[i] > 0.0 and (positive if t.y[i] > 0.0 else negative) < 2:
