@@ -3,13 +3,20 @@
 ``candidates`` says what is searched, ``scoring`` what predictions are worth, ``evaluation`` trains
 and scores; each folder imports from those before it.  Above them, ``base`` is the search itself,
 ``checks`` are those of its arguments, ``results`` builds the table, ``refit`` trains the selected
-model, ``selected`` is the fitted search as a classifier; ``spansearch`` and ``randomized`` are the
-public classes.
+model, ``selected`` is the fitted search as an estimator; ``unaccelerated`` has what scikit-learn
+evaluates; ``spansearch`` and ``randomized`` are the public classes.
 """
 
 from .evaluation.stages import SearchStoppedWarning
 from .randomized import SpanRandomizedSearch
 from .scoring.scorers import span_scorer
 from .spansearch import SpanSearch
+from .unaccelerated import UnacceleratedWarning
 
-__all__ = ["SearchStoppedWarning", "SpanRandomizedSearch", "SpanSearch", "span_scorer"]
+__all__ = [
+    "SearchStoppedWarning",
+    "SpanRandomizedSearch",
+    "SpanSearch",
+    "UnacceleratedWarning",
+    "span_scorer",
+]

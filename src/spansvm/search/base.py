@@ -28,12 +28,13 @@ from ..common.validation import check_weights
 from ..estimators.weighting import check_scores
 from ..machine.dual import warn_indefinite
 from .candidates.building import candidate_estimator
+from .candidates.composite import KNOWN
 from .candidates.fit_arguments import FitParams, fit_params, refit_arguments, routed_fit_params
 from .candidates.grid import select
 from .candidates.label_steps import by_folds, find_label_step
 from .candidates.leaving import method_used, plan_leaving
 from .candidates.shared_data import forget
-from .checks import check_search, several_scores
+from .checks import check_scorers, check_search, several_scores
 from .evaluation.callbacks import CallbackSupportMixin, Tasks
 from .evaluation.checkpoint import Checkpoint, decisive
 from .evaluation.forecast import Forecast, predict_cost
@@ -45,6 +46,7 @@ from .results import report_early_stops, report_failures, results_table, score_n
 from .scoring.corrected import CorrectedScore, what_to_keep
 from .scoring.scorers import resolve_scorers, weighted_scorers
 from .selected import SelectedModel
+from .unaccelerated import find_unaccelerated, fit_by_scikit_learn
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -71,7 +73,7 @@ class BaseSearch(
     def fit(
         self,
         X: Any,
-        y: npt.ArrayLike,
+        y: npt.ArrayLike | None = None,
         sample_weight: npt.ArrayLike | None = None,
         scores: npt.ArrayLike | None = None,
         groups: npt.ArrayLike | None = None,
@@ -84,6 +86,7 @@ class BaseSearch(
         X : array-like, sparse matrix or data frame of shape (l, d)
             Whatever the first step of the estimator accepts.
         y : array-like of shape (l,)
+            Labels; other estimators than the engine's may take other targets, or none.
         sample_weight : array-like of shape (l,), optional
             Factors that multiply ``C``.
         scores : array-like of shape (l,), optional
@@ -99,7 +102,14 @@ class BaseSearch(
             delattr(self, name)  # an interrupted search must not show the results of the last one
         self._correction = "the search has not ended"
         candidates = self._list_candidates()
-        X, labels = self._check_data(X, y, candidates)
+        check_search(self, candidates)
+        unknown = find_unaccelerated(self, candidates, y)
+        if unknown is not None:
+            given = {"sample_weight": sample_weight, "scores": scores, "groups": groups, **params}
+            given = {name: value for name, value in given.items() if value is not None}
+            fit_by_scikit_learn(self, unknown, candidates, X, y, given)
+            return self
+        X, labels = self._check_data(X, y)
         work, refit_params = self._sort_out(
             X, labels, candidates, sample_weight, scores, groups, params
         )
@@ -197,7 +207,7 @@ class BaseSearch(
         names = score_names(stages.outcomes)
         self._lay_out(stages.candidates, stages.outcomes, names, work)
         if hasattr(self, "best_index_"):
-            self.best_index_: int = done[self.best_index_]
+            self.best_index_ = np.intp(done[self.best_index_])
         goes_on = "" if self.checkpoint is None else " A search with this checkpoint goes on."
         warnings.warn(
             f"The search was stopped after {len(done)} of {len(stages.candidates)} candidates; the "
@@ -226,7 +236,7 @@ class BaseSearch(
     def forecast(
         self,
         X: Any,
-        y: npt.ArrayLike,
+        y: npt.ArrayLike | None = None,
         sample_weight: npt.ArrayLike | None = None,
         scores: npt.ArrayLike | None = None,
         groups: npt.ArrayLike | None = None,
@@ -244,17 +254,23 @@ class BaseSearch(
             than a trial.
         """
         candidates = self._list_candidates()
-        X, labels = self._check_data(X, y, candidates)
+        check_search(self, candidates)
+        unknown = find_unaccelerated(self, candidates, y)
+        if unknown is not None:
+            raise TypeError(f"The engine can tell what it will take for {KNOWN}; got {unknown}")
+        X, labels = self._check_data(X, y)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # fit will give them
             work, _ = self._sort_out(X, labels, candidates, sample_weight, scores, groups, params)
             self._forecast = predict_cost(work, X, labels, candidates, self.n_jobs)
         return self._forecast
 
-    def _check_data(
-        self, X: Any, y: npt.ArrayLike, candidates: list[dict[str, Any]]
-    ) -> tuple[Any, np.ndarray]:
-        check_search(self, candidates)
+    def _check_data(self, X: Any, y: npt.ArrayLike | None) -> tuple[Any, np.ndarray]:
+        check_scorers(self)
+        if y is None:
+            raise ValueError(
+                "An SVC requires y to be passed, but the target y is None: it needs labels."
+            )
         X, y = indexable(X, y)
         labels = column_or_1d(y, warn=True)
         assert_all_finite(labels, input_name="y")
@@ -349,11 +365,11 @@ class BaseSearch(
             self.best_params_ = candidates[self.best_index_]
             if not self.multimetric_:
                 means = self.cv_results_["mean_test_score"]
-                self.best_score_ = float(means[self.best_index_])
+                self.best_score_ = means[self.best_index_]
         elif not (self.multimetric_ and self.refit is False):
             self._select(candidates, self.refit if self.multimetric_ else "score")
 
-    def _chosen(self, n_candidates: int) -> int:
+    def _chosen(self, n_candidates: int) -> Any:
         """The index that a function in `refit` returns."""
         index = self.refit(self.cv_results_)
         if not isinstance(index, Integral):
@@ -363,7 +379,7 @@ class BaseSearch(
                 f"best_index_ index out of range: refit gave {index}, and there are "
                 f"{n_candidates} candidates."
             )
-        return int(index)
+        return index
 
     def _lay_out(
         self,
@@ -382,7 +398,8 @@ class BaseSearch(
     def _select(self, candidates: list[dict[str, Any]], name: str) -> None:
         means = self.cv_results_[f"mean_test_{name}"]
         if not np.isnan(means).all():
-            self.best_index_ = select(means, self.cv_results_["loo_hinge"], candidates, self.ties)
+            hinge = self.cv_results_["loo_hinge"]
+            self.best_index_ = np.intp(select(means, hinge, candidates, self.ties))
         elif self.n_splits_ == 1:
             raise ValueError(f"The score {name!r} is NaN for all candidates.")
         else:  # as in GridSearchCV
@@ -392,9 +409,9 @@ class BaseSearch(
                 UserWarning,
                 stacklevel=5,
             )
-            self.best_index_ = 0
+            self.best_index_ = np.intp(0)
         self.best_params_ = candidates[self.best_index_]
-        self.best_score_ = float(means[self.best_index_])
+        self.best_score_ = means[self.best_index_]
 
     def _keep(self, candidates: list[dict[str, Any]], outcomes: _Outcomes, work: Work) -> None:
         """Keep the results of an interrupted search; raises nothing of its own."""

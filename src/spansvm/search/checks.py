@@ -8,18 +8,14 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from sklearn.base import ClassifierMixin
-
 from ..common.memory import parse_budget
 from ..common.methods import SELECTING, predicts
 from ..common.validation import Constraint, check_parameters, is_bool, is_positive
-from .candidates.building import candidate_estimator
-from .candidates.composite import is_absent, unwrap
 from .candidates.grid import TIES
 from .evaluation.stages import parse_time
 from .scoring.scorers import resolve_scorers
 
-__all__ = ["check_search", "several_scores"]
+__all__ = ["check_scorers", "check_search", "several_scores"]
 
 _CONSTRAINTS: dict[str, Constraint] = {
     "method": (
@@ -58,7 +54,7 @@ _CONSTRAINTS: dict[str, Constraint] = {
 
 
 def check_search(search: Any, candidates: Sequence[Mapping[str, Any]]) -> None:
-    """Raise an error for invalid parameters of a search, or an estimator that it cannot train."""
+    """Raise an error for invalid parameters of a search."""
     check_parameters(search, _CONSTRAINTS)
     if not predicts(search.method) and search.scoring is not None:
         raise ValueError(
@@ -75,15 +71,10 @@ def check_search(search: Any, candidates: Sequence[Mapping[str, Any]]) -> None:
         )
     if search.widen:
         _check_axes(search, candidates)
-    # The grid may provide the machine.
-    machine = unwrap(search.estimator, placeholder=True).machine
-    if is_absent(machine):
-        unwrap(candidate_estimator(search.estimator, candidates[0]))
-    elif search.scoring is None and type(machine).score is not ClassifierMixin.score:
-        raise TypeError(
-            f"{type(machine).__name__} has its own score in place of accuracy. Name it in scoring, "
-            "as a function of the estimator, X and y."
-        )
+
+
+def check_scorers(search: Any) -> None:
+    """Raise an error for scorers that are none, and if `refit` names none of several."""
     scorers = resolve_scorers(search.estimator, search.scoring)
     if list(scorers) != ["score"] and not (
         search.refit is False or callable(search.refit) or search.refit in scorers

@@ -1,4 +1,4 @@
-"""A fitted search as a scikit-learn classifier: the model that it selected."""
+"""A fitted search as a scikit-learn estimator: the model that it selected."""
 
 from __future__ import annotations
 
@@ -73,7 +73,22 @@ class SelectedModel(MetaEstimatorMixin, BaseEstimator):
         """Decision values of the selected model."""
         return self._best("decision_function").decision_function(X)
 
-    def score(self, X: Any, y: npt.ArrayLike, **params: Any) -> float:
+    @available_if(_has("score_samples"))
+    def score_samples(self, X: Any) -> np.ndarray:
+        """Scores of single rows by the selected model."""
+        return self._best("score_samples").score_samples(X)
+
+    @available_if(_has("transform"))
+    def transform(self, X: Any) -> Any:
+        """Rows transformed by the selected model."""
+        return self._best("transform").transform(X)
+
+    @available_if(_has("inverse_transform"))
+    def inverse_transform(self, X: Any) -> Any:
+        """Rows transformed back by the selected model."""
+        return self._best("inverse_transform").inverse_transform(X)
+
+    def score(self, X: Any, y: npt.ArrayLike | None = None, **params: Any) -> float:
         """Score of the selected model on other rows, computed by the scorer of the search."""
         best = self._best("score")
         _raise_for_params(params, self, "score")
@@ -112,6 +127,7 @@ class SelectedModel(MetaEstimatorMixin, BaseEstimator):
         inner = get_tags(self.estimator)
         tags.estimator_type = inner.estimator_type
         tags.classifier_tags = deepcopy(inner.classifier_tags)
+        tags.regressor_tags = deepcopy(inner.regressor_tags)
         tags.input_tags.pairwise = inner.input_tags.pairwise
         tags.input_tags.sparse = inner.input_tags.sparse
         return tags

@@ -15,12 +15,13 @@ from sklearn.utils import get_tags
 
 from ...estimators.svc import SpanSVC
 from ...kernels.functions import kernel_arguments
-from .composite import Parts, as_span_svc, unwrap
+from .composite import Parts, as_span_svc, take_apart, unwrap
 
 __all__ = [
     "Candidates",
     "candidate_estimator",
     "content_key",
+    "machine_settings",
     "setting_keys",
     "step_settings",
 ]
@@ -159,6 +160,23 @@ def step_settings(estimator: Any, candidates: Sequence[Mapping[str, Any]]) -> li
         own = {name: params[name] for name in sorted(of_steps & params.keys())}
         settings.setdefault(tuple((name, _short(own[name])) for name in own), own)
     return [unwrap(candidate_estimator(estimator, own)) for own in settings.values()]
+
+
+def machine_settings(estimator: Any, candidates: Sequence[Mapping[str, Any]]) -> list[Any]:
+    """The estimator, once for every machine that candidates put into it."""
+    prefix = take_apart(estimator).prefix
+    replacing = {
+        name
+        for name in set().union(*candidates)
+        if prefix.startswith(f"{name}__") or name.split("__")[-1] == "steps"
+    }
+    if not replacing:
+        return [estimator]
+    settings: dict[Any, dict[str, Any]] = {}
+    for params in candidates:
+        own = {name: params[name] for name in sorted(replacing & params.keys())}
+        settings.setdefault(tuple((name, id(value)) for name, value in own.items()), own)
+    return [candidate_estimator(estimator, own) for own in settings.values()]
 
 
 def _is_number(value: Any) -> bool:

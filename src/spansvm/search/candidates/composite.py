@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from sklearn.base import RegressorMixin, clone
@@ -21,13 +22,18 @@ from ...common.types import Array
 from ...estimators.svc import SpanSVC
 
 __all__ = [
+    "KNOWN",
     "Parts",
+    "Unknown",
     "as_span_svc",
+    "find_unknown",
     "fit_transformers",
     "is_absent",
     "is_wrapper",
+    "own_methods",
     "rebuilt",
     "resamples",
+    "take_apart",
     "transform",
     "unwrap",
 ]
@@ -35,18 +41,48 @@ __all__ = [
 #: Classes around a machine, besides pipelines, that the engine knows.
 _WRAPPERS = (OneVsRestClassifier, CalibratedClassifierCV)
 
+#: What the engine knows, in words.
+KNOWN = (
+    "a SpanSVC, a sklearn.svm.SVC, one of these in OneVsRestClassifier or CalibratedClassifierCV, "
+    "or a Pipeline that ends in one"
+)
+
 #: Methods that decide what is trained and predicted; a subclass with its own is another model.
 _OWN = ("fit", "predict", "decision_function")
 
-#: For estimators that are taken for an SVC, what to use.
+_LINEAR = "SpanSVC(kernel='linear') is accelerated, and needs no Gram matrix for many rows"
+
+#: For estimators that are taken for an SVC, what would be accelerated.
 _INSTEAD: Sequence[tuple[type, str]] = (
-    (NuSVC, "It bounds multipliers by nu, not by C: use SVC, and search C."),
-    (LinearSVC, "It has squared losses and a penalised intercept: use SpanSVC(kernel='linear'), "
-                "which needs no Gram matrix for many rows."),
-    (SGDClassifier, "Use SpanSVC(kernel='linear'), which needs no Gram matrix for many rows."),
-    (OneVsOneClassifier, "An SVC is one-vs-one by itself: leave OneVsOneClassifier out."),
-    (RegressorMixin, "Searches are for classification: use GridSearchCV for regression."),
+    (NuSVC, "It bounds multipliers by nu: an SVC, searched over C, is accelerated."),
+    (LinearSVC, f"It has squared losses and a penalised intercept. {_LINEAR}; it has no penalty, "
+                "loss, dual, multi_class, fit_intercept and intercept_scaling."),
+    (SGDClassifier, f"{_LINEAR}."),
+    (OneVsOneClassifier, "An SVC is one-vs-one by itself, and accelerated without this class."),
+    (RegressorMixin, "Only classification is accelerated."),
 )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """An estimator that the engine does not know.
+
+    Attributes
+    ----------
+    name : str
+        Its class.
+    advice : str
+        What is special about it, and what the engine would know; perhaps empty.
+    is_mistake : bool
+        Whether nothing could train it.
+    """
+
+    name: str
+    advice: str = ""
+    is_mistake: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.name}. {self.advice}".strip()
 
 
 class Parts(NamedTuple):
@@ -86,10 +122,26 @@ def is_wrapper(estimator: Any) -> bool:
 
 
 def unwrap(estimator: Any, *, placeholder: bool = False) -> Parts:
-    """Take an estimator apart; TypeError if there is no SVC in it.
+    """Take an estimator apart; TypeError if the engine does not know it.
 
     With `placeholder` the last step of a pipeline may be missing: the grid has to provide it.
     """
+    parts = take_apart(estimator)
+    if not (placeholder and is_absent(parts.machine)):
+        unknown = _unknown_machine(parts.machine, parts.wrapper)
+        if unknown is not None:
+            raise TypeError(f"estimator must be {KNOWN}; got {unknown}")
+    return parts
+
+
+def find_unknown(estimator: Any) -> Unknown | None:
+    """What the engine does not know about an estimator; None if it can train it."""
+    parts = take_apart(estimator)
+    return _unknown_machine(parts.machine, parts.wrapper)
+
+
+def take_apart(estimator: Any) -> Parts:
+    """Take any estimator apart, as far as the engine knows what is around its machine."""
     steps: list[tuple[str, Any]] = []
     inner: list[tuple[str, Any]] = []
     prefix, outer, wrapper, machine = "", None, None, estimator
@@ -104,41 +156,53 @@ def unwrap(estimator: Any, *, placeholder: bool = False) -> Parts:
         else:
             wrapper, outer = machine, prefix
             machine, prefix = machine.estimator, f"{prefix}estimator__"
-    if not (placeholder and is_absent(machine)):
-        _check_machine(machine, wrapper)
     return Parts(steps, prefix, machine, wrapper, prefix if outer is None else outer, inner)
 
 
-def _check_machine(machine: Any, wrapper: Any) -> None:
+def _unknown_machine(machine: Any, wrapper: Any) -> Unknown | None:
     name = type(machine).__name__
-    if not isinstance(machine, (SVC, SpanSVC)):
-        if is_absent(machine):
-            lacking = "Its last step is empty"
-            if wrapper is not None:
-                lacking = f"{type(wrapper).__name__} has no estimator"
-            advice = f"{lacking}, and the grid does not provide one."
-        elif isinstance(machine, type):
-            name = f"the class {machine.__name__}"
-            advice = f"Make an object of it: {machine.__name__}()."
-        elif is_wrapper(machine):
-            advice = f"{type(wrapper).__name__} around {name} is not supported."
-        else:
-            advice = next(
-                (text for kind, text in _INSTEAD if isinstance(machine, kind)),
-                "Use GridSearchCV for other estimators.",
-            )
-        raise TypeError(
-            "estimator must be a SpanSVC, a sklearn.svm.SVC, one of these in OneVsRestClassifier "
-            f"or CalibratedClassifierCV, or a Pipeline that ends in one; got {name}. {advice}"
+    if isinstance(machine, (SVC, SpanSVC)):
+        own = own_methods(machine, _OWN)
+        if not own:
+            return None
+        base = SVC if isinstance(machine, SVC) else SpanSVC
+        return Unknown(
+            name,
+            f"It has its own {' and '.join(own)}, and the engine trains and predicts as "
+            f"{base.__name__} does: a subclass that only sets parameters is accelerated.",
         )
-    base = SVC if isinstance(machine, SVC) else SpanSVC
-    own = [method for method in _OWN if getattr(type(machine), method) is not getattr(base, method)]
-    if own:
-        raise TypeError(
-            f"{name} has its own {' and '.join(own)}, which the engine of this search would not "
-            f"use: it trains and predicts as {base.__name__} does. Use GridSearchCV, or a "
-            f"subclass that only sets parameters."
-        )
+    if is_absent(machine):
+        if wrapper is not None:
+            return Unknown(f"{type(wrapper).__name__} without an estimator")
+        advice = "Its last step is empty, and the grid does not provide one."
+        return Unknown(name, advice, is_mistake=True)
+    if isinstance(machine, type):
+        advice = f"Make an object of it: {machine.__name__}()."
+        return Unknown(f"the class {machine.__name__}", advice, is_mistake=True)
+    if is_wrapper(machine):
+        return Unknown(f"{type(wrapper).__name__} around {name}")
+    advice = next((text for kind, text in _INSTEAD if isinstance(machine, kind)), "")
+    if not advice and _holds_a_machine(machine):
+        advice = "The SVC in it is accelerated where it is searched by itself."
+    return Unknown(name, advice, is_mistake=not hasattr(machine, "fit"))
+
+
+def own_methods(machine: SVC | SpanSVC, names: Sequence[str]) -> list[str]:
+    """Those of the methods that a subclass of SVC or SpanSVC defines itself.
+
+    It is asked which class defines a method, not what the method is: experiment trackers put
+    others in the place of those of scikit-learn.
+    """
+    base, kinds = SVC if isinstance(machine, SVC) else SpanSVC, type(machine).__mro__
+    definers = {name: next(kind for kind in kinds if name in vars(kind)) for name in names}
+    return [name for name, kind in definers.items() if not issubclass(base, kind)]
+
+
+def _holds_a_machine(estimator: Any) -> bool:
+    """Whether a parameter of an estimator, at any depth, is a machine of the engine."""
+    if not hasattr(estimator, "get_params"):
+        return False
+    return any(isinstance(value, (SVC, SpanSVC)) for value in estimator.get_params().values())
 
 
 def as_span_svc(machine: SVC | SpanSVC) -> SpanSVC:

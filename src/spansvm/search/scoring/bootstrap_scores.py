@@ -21,7 +21,6 @@ from scipy import sparse
 from scipy.stats import rankdata
 
 from ...common.types import Array, Mask, Rows
-from .kept import Replayed
 from .label_scores import CountScore, LabelScore, accuracy
 
 __all__ = [
@@ -324,12 +323,10 @@ class AnyScorer(_EachCandidate):
     Parameters
     ----------
     responses : sequence of (dict of str to ndarray, or None)
-    classes : ndarray
-        Labels of all classes.
+    replay : callable
+        From responses and places to an estimator that predicts them.
     score : callable
-        From predictions and the places that they are for to a score.
-    fitted : callable, optional
-        Gives the estimator of a single candidate.
+        From that estimator and the places that it predicts to a score.
     """
 
     _most_scores, limits = 5_000, (-np.inf, np.inf)
@@ -337,12 +334,11 @@ class AnyScorer(_EachCandidate):
     def __init__(
         self,
         responses: Sequence[Mapping[str, np.ndarray] | None],
-        classes: np.ndarray,
+        replay: Callable[[Mapping[str, np.ndarray], Rows], Any],
         score: Callable[[Any, Rows], float],
-        fitted: Callable[[], Any] | None = None,
     ) -> None:
         super().__init__(responses)
-        self._classes, self._score, self._fitted = classes, score, fitted
+        self._replay, self._score = replay, score
 
     def _scores(self, own: Mapping[str, np.ndarray], counts: np.ndarray) -> Array:
         result = np.full(counts.shape[0], np.nan)
@@ -352,8 +348,7 @@ class AnyScorer(_EachCandidate):
                 # Some draws lack a class, of which scorers warn.
                 warnings.simplefilter("ignore")
                 try:
-                    replayed = Replayed(own, self._classes, places, self._fitted)
-                    result[draw] = self._score(replayed, places)
+                    result[draw] = self._score(self._replay(own, places), places)
                 except Exception:  # no score, as where a scorer fails in the search
                     continue
         return result

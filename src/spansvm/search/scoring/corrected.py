@@ -212,6 +212,7 @@ def _pooled(parts: Sequence[Kept | None], sizes: Sequence[int]) -> Kept | None:
             method: np.concatenate([part.responses[method] for part in known])
             for method in known[0].responses
         },
+        known[0].values,
     )
 
 

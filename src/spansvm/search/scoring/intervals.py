@@ -64,7 +64,7 @@ def interval_of_score(
     half = QUANTILE * np.sqrt(float(repeated.drawn.var()) + _selection_variance(repeated))
     low, high = limits
     if not np.isfinite(high - low):
-        return max(score - half, low), min(score + half, high)
+        return float(max(score - half, low)), float(min(score + half, high))
     # The log odds of where the score is between its limits are closer to normal.
     share = np.clip((score - low) / (high - low), _RIM, 1.0 - _RIM)
     odds, half = np.log(share / (1.0 - share)), half / ((high - low) * share * (1.0 - share))

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from ...common.types import Mask, Rows
 from ...common.validation import n_rows
@@ -20,7 +21,17 @@ from .responses import LeftOutClassifier, TrainedAttributes
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["BUDGET", "Keeping", "Kept", "Recorder", "Replayed", "keep_errors", "keep_responses"]
+__all__ = [
+    "BUDGET",
+    "Keeping",
+    "Kept",
+    "Recorder",
+    "Replayed",
+    "ReplayedValues",
+    "keep_errors",
+    "keep_responses",
+    "keep_values",
+]
 
 #: Memory for the predictions of all candidates, in bytes.
 BUDGET = 2**28
@@ -55,10 +66,13 @@ class Kept:
         Which rows are misclassified, eight to a byte.
     responses : dict of str to ndarray
         What each method of the classifier returned; labels as indices of the classes.
+    values : bool
+        Whether responses are as they were returned: numbers, or several labels per row.
     """
 
     wrong: np.ndarray | None = None
     responses: Mapping[str, np.ndarray] = field(default_factory=dict)
+    values: bool = False
 
     @property
     def n_bytes(self) -> int:
@@ -92,6 +106,25 @@ def keep_responses(
             responses[method] = values.astype(np.float32)
     kept = Kept(responses=responses)
     return kept if kept.n_bytes <= keeping.most_bytes else None
+
+
+def keep_values(asked: Mapping[str, np.ndarray], keeping: Keeping) -> Kept | None:
+    """What a scorer asked of an estimator that does not predict classes; None if it is too much."""
+    numbers = {method: values for method, values in asked.items() if values.dtype.kind in "biuf"}
+    kept = Kept(
+        responses={
+            method: values.astype(np.float32) if values.dtype.kind == "f" else _small(values)
+            for method, values in numbers.items()
+        },
+        values=True,
+    )
+    return kept if kept.n_bytes <= keeping.most_bytes else None
+
+
+def _small(numbers: np.ndarray) -> np.ndarray:
+    """Whole numbers in as few bytes as they need."""
+    ends = [np.min_scalar_type(end) for end in (numbers.min(initial=0), numbers.max(initial=0))]
+    return numbers.astype(np.result_type(*ends))
 
 
 class Recorder(LeftOutClassifier):
@@ -185,3 +218,16 @@ class Replayed(TrainedAttributes):
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Logarithms of the class probabilities."""
         return self._of("predict_log_proba", X)
+
+
+class ReplayedValues(BaseEstimator):
+    """Kept predictions of some rows that are no classes, behind the interface of an estimator."""
+
+    def __init__(self, responses: Mapping[str, np.ndarray], rows: Rows) -> None:
+        self.responses, self.rows = responses, rows
+
+    def predict(self, X: Any) -> np.ndarray:
+        """What the estimator predicted for the rows."""
+        if "predict" not in self.responses or n_rows(X) != self.rows.size:
+            raise ValueError("The scorer asks for other predictions than before.")
+        return self.responses["predict"][self.rows]

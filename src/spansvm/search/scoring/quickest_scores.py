@@ -20,7 +20,7 @@ from .bootstrap_scores import (
     RankedValues,
     RowMeans,
 )
-from .kept import Kept, Replayed
+from .kept import Kept, Replayed, ReplayedValues
 from .label_scores import accuracy, count_score, label_score
 
 __all__ = ["quickest_scores"]
@@ -65,6 +65,10 @@ def quickest_scores(
         bits = [None if own is None else own.wrong for own in kept]
         of_class = np.zeros(rows.size, dtype=np.intp) if counted is accuracy else indices[rows]
         return CountedErrors(bits, of_class, weight, counted)
+    known = None if isinstance(scorer, _BaseScorer) else X
+    call = partial(_call, scorer, params, rows, y, known, name)
+    if any(own is not None and own.values for own in kept):
+        return AnyScorer(responses, ReplayedValues, call)
     plain = set(params) <= {"sample_weight"}
     if plain and classes.size == 2 and _computes(scorer, roc_auc_score, 1):
         ranked = [None if own is None else _of_second_class(own) for own in responses]
@@ -75,9 +79,14 @@ def quickest_scores(
     of_labels = label_score(scorer)
     if plain and of_labels is not None:
         return ConfusedLabels(responses, indices[rows], classes.size, weight, of_labels)
-    known = None if isinstance(scorer, _BaseScorer) else X
-    call = partial(_call, scorer, params, rows, y, known, name)
-    return AnyScorer(responses, classes, call, fitted)
+    return AnyScorer(responses, partial(_replayed, classes, fitted), call)
+
+
+def _replayed(
+    classes: np.ndarray, fitted: Callable[[], Any] | None, responses: Mapping[str, np.ndarray],
+    rows: Rows,
+) -> Replayed:  # fmt: skip
+    return Replayed(responses, classes, rows, fitted)
 
 
 def _computes(scorer: Any, function: Any, sign: int) -> bool:
@@ -106,7 +115,7 @@ def _log_probability(indices: np.ndarray, responses: Mapping[str, np.ndarray]) -
 
 def _call(
     scorer: Any, params: Mapping[str, Any], rows: Rows, y: np.ndarray, X: Any, name: Any,
-    predictions: Replayed, places: Rows,
+    predictions: Replayed | ReplayedValues, places: Rows,
 ) -> float:  # fmt: skip
     """The score of replayed predictions.
 

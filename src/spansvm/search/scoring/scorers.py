@@ -21,7 +21,7 @@ from ...common.validation import check_rows
 from ...estimators.svc import SpanSVC
 from ...machine.dual import check_same_rows, read_svc
 from ...machine.values import counted_values
-from ..candidates.composite import as_span_svc, is_absent, unwrap
+from ..candidates.composite import as_span_svc, is_absent, take_apart, unwrap
 
 __all__ = ["SpanScorer", "resolve_scorers", "span_scorer", "weighted_scorers"]
 
@@ -32,7 +32,7 @@ _DIFFERENT = 0.1
 
 def resolve_scorers(estimator: Any, scoring: Any) -> dict[str, Callable[..., Any]]:
     """Scorers by name; the name is "score" if there is only one."""
-    if scoring is None and is_absent(unwrap(estimator, placeholder=True).machine):
+    if scoring is None and is_absent(take_apart(estimator).machine):
         estimator = SVC()  # the grid provides the machine
     if scoring is None or isinstance(scoring, str) or callable(scoring):
         return {"score": check_scoring(estimator, scoring)}
