@@ -34,6 +34,7 @@ from spansvm.search.scoring.bootstrap_scores import (
     RankedValues,
     RowMeans,
 )
+from spansvm.search.scoring.kept import Replayed
 from spansvm.search.scoring.label_scores import count_score, label_score
 
 FEW = {"C": [0.1, 10.0], "gamma": [0.1, 10.0]}
@@ -301,7 +302,7 @@ def test_every_way_to_a_score_agrees_with_the_scorer():
         scorer = get_scorer(scoring)
         call = AnyScorer(
             [{method: own} for own in responses],
-            classes,
+            lambda own, places: Replayed(own, classes, places),
             lambda replayed, places: scorer(replayed, places[:, None], y[places]),
         )
         return call(counts)

@@ -15,15 +15,10 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.cluster import KMeans
 from sklearn.datasets import load_wine
-from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, GroupKFold, RandomizedSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, SVR, LinearSVC, NuSVC, OneClassSVM
+from sklearn.svm import SVC
 
 from spansvm import SpanRandomizedSearch, SpanSearch
 from tests.programs import PROGRAMS, Program, Ran
@@ -188,34 +183,6 @@ def test_mistakes_raise_what_they_raised(name):
     for search in (GridSearchCV, SpanSearch):
         with pytest.raises(kind, match=r"^(?s:.{20})"):
             make(search)
-
-
-REFUSED = {
-    "NuSVC": (NuSVC(), "SVC"),
-    "LinearSVC": (LinearSVC(), r"SVC\(kernel='linear'\)"),
-    "SVR": (SVR(), "GridSearchCV"),
-    "OneClassSVM": (OneClassSVM(), "GridSearchCV"),
-    "LogisticRegression": (LogisticRegression(), "GridSearchCV"),
-    "RandomForestClassifier": (RandomForestClassifier(), "GridSearchCV"),
-    "KMeans": (KMeans(), "GridSearchCV"),
-    "AdaBoostClassifier": (AdaBoostClassifier(SVC()), "GridSearchCV"),
-}
-
-
-@pytest.mark.parametrize("name", REFUSED)
-@pytest.mark.parametrize("in_pipeline", [False, True])
-def test_other_estimators_are_refused_with_what_to_use(name, in_pipeline):
-    estimator, what = REFUSED[name]
-    if in_pipeline:
-        estimator = make_pipeline(StandardScaler(), estimator)
-    with pytest.raises(TypeError, match=f"(?s){name}.*{what}"):
-        SpanSearch(estimator, {}).fit(X, Y)
-
-
-def test_a_machine_in_the_grid_is_refused_too():
-    pipe = make_pipeline(StandardScaler(), SVC())
-    with pytest.raises(TypeError, match=r"(?s)LinearSVC.*SVC\(kernel='linear'\)"):
-        SpanSearch(pipe, {"svc": [SVC(), LinearSVC()]}, error_score="raise").fit(X, Y)
 
 
 def test_new_rows_cannot_be_made_from_rows_that_are_left_out():

@@ -872,8 +872,10 @@ def test_errors_say_what_would_be_right(options, message):
 
 def test_other_errors_say_what_would_be_right():
     X, y = small()
-    with pytest.raises(TypeError, match="Pipeline that ends in one; got StandardScaler"):
-        SpanSearch(make_pipeline(SVC(), StandardScaler()), {"C": [1]}).fit(X, y)
+    with pytest.raises(TypeError, match="should have a 'score' method"):
+        SpanSearch(make_pipeline(SVC(), StandardScaler()), {"svc__C": [1]}).fit(X, y)
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        SpanSearch(SVC(), {"C": [1]}).fit(X)
     with pytest.raises(TypeError, match="param_grid must be"):
         SpanSearch(SVC(), 3).fit(X, y)
     with pytest.raises(ValueError, match="defined for two classes; y has 3"):

@@ -66,6 +66,9 @@ class BaseSearch(
     coarse_first: bool = False
     widen: Sequence[str] = ()
 
+    best_index_: Any
+    best_params_: dict[str, Any]
+
     @abstractmethod
     def _list_candidates(self) -> list[dict[str, Any]]:
         """The parameters of all candidates."""

@@ -6,7 +6,6 @@ score, from the predictions that scorers ask for.
 
 from __future__ import annotations
 
-import inspect
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -16,13 +15,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn import get_config
-from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
+from sklearn.base import is_classifier, is_regressor
 from sklearn.metrics import get_scorer
 from sklearn.metrics._scorer import _BaseScorer, _MultimetricScorer, _PassthroughScorer
 from sklearn.model_selection import GridSearchCV, LeaveOneGroupOut, check_cv
 from sklearn.multiclass import OneVsRestClassifier
-from sklearn.pipeline import Pipeline
 from sklearn.utils import indexable
+from sklearn.utils._param_validation import validate_parameter_constraints
 from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.multiclass import is_multilabel
 
@@ -43,6 +42,12 @@ __all__ = ["UnacceleratedWarning", "find_unaccelerated", "fit_by_scikit_learn"]
 
 #: Arguments of a search that only the engine heeds.
 _OF_THE_ENGINE = ("time_budget", "checkpoint", "coarse_first", "widen")
+
+#: Arguments of a search that are GridSearchCV's.
+_SHARED = (
+    "scoring", "n_jobs", "refit", "cv", "verbose", "pre_dispatch", "error_score",
+    "return_train_score",
+)  # fmt: skip
 
 #: The score of a replayed fold differs from its own by less than this: values are kept in single
 #: precision.
@@ -104,21 +109,24 @@ def fit_by_scikit_learn(
     X, y, params
         Arguments of ``fit``.
     """
-    _warn(search, unknown, grouped=params.get("groups") is not None)
     started = time.perf_counter()
     X, y = indexable(X, y)
-    inner = _KeepingSearch(
-        search.estimator,
-        [{name: [value] for name, value in own.items()} for own in candidates],
-        scoring=list(search.scoring) if isinstance(search.scoring, set) else search.scoring,
-        n_jobs=search.n_jobs, refit=search.refit, cv=_splitter(search, y, params),
-        verbose=search.verbose, pre_dispatch=search.pre_dispatch, error_score=search.error_score,
-        return_train_score=search.return_train_score,
-    )  # fmt: skip
+    options: dict[str, Any] = {name: getattr(search, name) for name in _SHARED}
+    if isinstance(search.scoring, set):
+        options["scoring"] = list(search.scoring)
+    validate_parameter_constraints(
+        GridSearchCV._parameter_constraints,
+        {"estimator": search.estimator, **options},
+        type(search).__name__,
+    )
+    options["cv"] = _splitter(search, y, params)
+    grid = [{name: [value] for name, value in own.items()} for own in candidates]
+    inner = _KeepingSearch(search.estimator, grid, **options)
     if getattr(search, "_skl_callbacks", None):
         inner.set_callbacks(*search._skl_callbacks)
     scorers, work = _plan(search, inner, candidates, X, y, params)
     inner.notes = _notes(search, work, candidates, y)
+    _warn(search, unknown, grouped=params.get("groups") is not None)
     inner.fit(X, y, **params)
     for name, value in vars(inner).items():
         if name.endswith("_"):
@@ -246,19 +254,12 @@ def _plan(
 def _without_default(
     scorer: Any, estimator: Any, candidates: Sequence[Mapping[str, Any]]
 ) -> Callable[..., Any]:
-    """The scorer; if it is the ``score`` of the estimators, and that is a known one, by its name.
-
-    They take it from scikit-learn's mixins, directly or through something that wraps it.
-    """
+    """The scorer; in the place of the estimator's ``score``, what that should be."""
     if not isinstance(scorer, _PassthroughScorer):
         return scorer
-    found = set()
-    for own in machine_settings(estimator, candidates):
-        while isinstance(own, Pipeline):
-            own = own.steps[-1][1]
-        found.add(inspect.unwrap(getattr(type(own), "score", len)))
-    for mixin, name in ((ClassifierMixin, "accuracy"), (RegressorMixin, "r2")):
-        if found == {inspect.unwrap(mixin.score)}:
+    settings = machine_settings(estimator, candidates)
+    for is_one, name in ((is_classifier, "accuracy"), (is_regressor, "r2")):
+        if all(map(is_one, settings)):
             return get_scorer(name)
     return scorer
 
@@ -275,7 +276,7 @@ def _what_to_keep(
     assert work.scorers is not None
     scorer = work.scorers[keeping.scorer]
     if isinstance(scorer, _PassthroughScorer):
-        return "the estimator has a score of its own, which may look at more than predictions"
+        return "the score of the estimator looks at more than predictions"
     if _classes(search.estimator, candidates, y) is None:
         # Whatever is predicted, rows are right or wrong.
         return replace(keeping, only_errors=count_score(scorer, np.empty(0)) is accuracy)
@@ -322,17 +323,22 @@ def _correct(
     search._correct(outcomes, work, X, labels, groups)
     assert work.scorers is not None
     scorer = work.scorers[keeping.scorer]
-    if isinstance(scorer, _BaseScorer) or not hasattr(search, "best_score_"):
+    if isinstance(search.scorer_, _PassthroughScorer):
+        tried = slice(None)  # accuracy, unless the estimator has a score of its own
+    elif isinstance(scorer, _BaseScorer) or not hasattr(search, "best_index_"):
         return
-    # A function may look at anything: whether predictions are all that it looks at is tried.
+    else:
+        tried = slice(search.best_index_, search.best_index_ + 1)
+    # Whether predictions are all that a function looks at is tried.
     name = search.refit if search.multimetric_ else "score"
     params = work.score_params.get(keeping.scorer, {})
     for k, split in enumerate(work.splits):
-        kept = outcomes[search.best_index_][k].kept
         assert split is not None
-        replayed = quickest_scores(scorer, params, [kept], split[1], labels, X, name)
-        again = replayed(np.ones((1, split[1].size), dtype=np.int32))[0, 0]
-        score = search.cv_results_[f"split{k}_test_{name}"][search.best_index_]
-        if not np.isclose(again, score, rtol=0.0, atol=_SAME_SCORE):
-            search._correction = "the scorer looks at more than predictions"
+        kept = [own[k].kept for own in outcomes[tried]]
+        scores = quickest_scores(scorer, params, kept, split[1], labels, X, name)
+        again = scores(np.ones((1, split[1].size), dtype=np.int32))[:, 0]
+        known = np.array([own is not None for own in kept])
+        theirs = search.cv_results_[f"split{k}_test_{name}"][tried]
+        if not np.allclose(again[known], theirs[known], rtol=0.0, atol=_SAME_SCORE):
+            search._correction = "the score looks at more than predictions"
             return

@@ -132,7 +132,7 @@ class _Predictions:
                 "more than predictions"
             )
         # Below 0 only by the chance of the draws.
-        score = self.best_score - max(repeated.optimism, 0.0)
+        score = float(self.best_score - max(repeated.optimism, 0.0))
         if self.is_share:
             independent = not self.weighted and int(self.units.max()) + 1 == self.n_rows
             interval = interval_of_share(score, repeated, self.n_rows, independent)
