@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import wraps
 
 import numpy as np
 import pytest
@@ -26,6 +27,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler, minmax_scale
 from sklearn.svm import SVC
 
 from spansvm import ClassWeighting, SpanRandomizedSearch, SpanSearch, SpanSVC
+from spansvm.search import UnacceleratedWarning
 from spansvm.search.scoring.standard_errors import StandardErrors
 
 EXACT = {"tol": 1e-6}
@@ -582,3 +584,59 @@ def test_progress_bars_of_scikit_learn_work(flowers, capsys):
         warnings.filterwarnings("ignore", message="The estimator SVC does not support callbacks")
         SpanSearch(SVC(), {"C": [1, 10]}).set_callbacks(callback.ProgressBar()).fit(*flowers)
     assert "SpanSearch - search" in capsys.readouterr().out
+
+
+# Programs around a search -------------------------------------------------------------
+
+
+def tracked(method, calls, keep_name):
+    """A method that notes its calls, as trackers of experiments put it on a class."""
+
+    def other(self, *args, **params):
+        calls.append(method.__name__)
+        return method(self, *args, **params)
+
+    return wraps(method)(other) if keep_name else other
+
+
+@pytest.mark.parametrize("keep_name", [True, False])
+def test_methods_that_a_tracker_replaces_are_not_own_methods(flowers, monkeypatch, keep_name):
+    """mlflow's autolog does so, with a class attribute that SVC did not have of its own."""
+    expected = SpanSearch(SVC(), {"C": [1, 10]}).fit(*flowers)
+    calls = []
+    for name in ("fit", "predict", "score"):
+        monkeypatch.setattr(SVC, name, tracked(getattr(SVC, name), calls, keep_name))
+    search = SpanSearch(SVC(), {"C": [1, 10]}).fit(*flowers)
+    assert search.method_ == "verified"
+    assert search.best_score_ == expected.best_score_
+    assert calls == ["fit"]  # the refit alone
+    assert search.score(*flowers) == expected.score(*flowers)
+
+
+def test_another_class_in_the_place_of_svc_is_an_svc(flowers, monkeypatch):
+    """scikit-learn-intelex puts it there, perhaps after spansvm was imported."""
+
+    class Quick(SVC):
+        def fit(self, X, y, sample_weight=None):
+            return super().fit(X, y, sample_weight)
+
+        def score(self, X, y, sample_weight=None):
+            return super().score(X, y, sample_weight)
+
+    with pytest.warns(UnacceleratedWarning):
+        SpanSearch(Quick(), {"C": [1]}).fit(*flowers)
+    monkeypatch.setattr("sklearn.svm.SVC", Quick)
+    search = SpanSearch(Quick(), {"C": [1]}).fit(*flowers)
+    assert search.method_ == "verified"
+    assert isinstance(search.best_estimator_, Quick)
+
+
+@pytest.mark.parametrize("options", [{}, {"cv": 3}, {"cv": 3, "refit": lambda results: 1}])
+def test_the_best_score_and_index_are_numbers_of_numpy(flowers, options):
+    ours, theirs = (
+        kind(SVC(), {"C": [1, 10]}, **options).fit(*flowers) for kind in (SpanSearch, GridSearchCV)
+    )
+    assert type(ours.best_index_) is type(theirs.best_index_)
+    assert type(ours.best_score_) is np.float64
+    assert ours.best_score_.mean() == ours.best_score_
+    assert type(ours.corrected_score_ if len(options) < 2 else 0.0) is float

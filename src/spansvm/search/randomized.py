@@ -60,7 +60,7 @@ return_train_score, gram_budget, corrected, time_budget, checkpoint
     >>> model = make_pipeline(MinMaxScaler(), SVC())
     >>> drawn = {"svc__C": loguniform(0.1, 1000), "svc__gamma": [0.03, 0.1, 0.3, 1]}
     >>> search = SpanRandomizedSearch(model, drawn, n_iter=60, random_state=0).fit(X, y)
-    >>> round(search.best_score_, 4)
+    >>> round(float(search.best_score_), 4)
     0.9842
     """
 

@@ -11,6 +11,7 @@ from copy import copy
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from sklearn import svm
 from sklearn.base import RegressorMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.linear_model import SGDClassifier
@@ -191,11 +192,15 @@ def own_methods(machine: SVC | SpanSVC, names: Sequence[str]) -> list[str]:
     """Those of the methods that a subclass of SVC or SpanSVC defines itself.
 
     It is asked which class defines a method, not what the method is: experiment trackers put
-    others in the place of those of scikit-learn.
+    others in the place of those of scikit-learn, and scikit-learn-intelex another class in the
+    place of SVC, perhaps after this module was imported.
     """
-    base, kinds = SVC if isinstance(machine, SVC) else SpanSVC, type(machine).__mro__
+    bases = (SVC, svm.SVC) if isinstance(machine, SVC) else (SpanSVC,)
+    kinds = type(machine).__mro__
     definers = {name: next(kind for kind in kinds if name in vars(kind)) for name in names}
-    return [name for name, kind in definers.items() if not issubclass(base, kind)]
+    return [
+        name for name, kind in definers.items() if not any(issubclass(base, kind) for base in bases)
+    ]
 
 
 def _holds_a_machine(estimator: Any) -> bool:
