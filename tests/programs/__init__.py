@@ -1,9 +1,9 @@
-"""Short programs of the kinds that people write to tune an SVC.
+"""Short programs of the kinds that people write to tune an SVC, and other models next to it.
 
 Each is a function of two classes, ``GridSearchCV`` and ``RandomizedSearchCV``, and is run twice:
 with those of scikit-learn and with ours in their place.  It returns a ``Ran``.  ``folds``,
-``grids``, ``scores``, ``pipelines``, ``surroundings`` and ``special`` contain the programs by what
-is special about them; ``tests/test_real_programs.py`` compares the two runs.
+``grids``, ``scores``, ``pipelines``, ``surroundings``, ``special`` and ``other_models`` contain the
+programs by what is special about them; ``tests/test_real_programs.py`` compares the two runs.
 """
 
 from __future__ import annotations
@@ -98,4 +98,4 @@ def data(name: str, *, rows: int | None = None, **options: Any) -> Any:
     return train_test_split(X, y, train_size=rows, random_state=0, stratify=y)
 
 
-from . import folds, grids, pipelines, scores, special, surroundings  # noqa: E402, F401
+from . import folds, grids, other_models, pipelines, scores, special, surroundings  # noqa: E402, F401

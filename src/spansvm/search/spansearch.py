@@ -23,12 +23,15 @@ class SpanSearch(BaseSearch):
 
     Parameters
     ----------
-    estimator : SpanSVC, sklearn.svm.SVC, or an estimator around one
-        A Pipeline that ends in one; also :class:`~sklearn.multiclass.OneVsRestClassifier` (one
-        machine per class, on the same Gram matrix) and
+    estimator : estimator
+        Accelerated are SpanSVC, :class:`sklearn.svm.SVC`, and estimators around one: a Pipeline
+        that ends in one; also :class:`~sklearn.multiclass.OneVsRestClassifier` (one machine per
+        class, on the same Gram matrix) and
         :class:`~sklearn.calibration.CalibratedClassifierCV` (candidates are scored with
         probabilities that are calibrated on leave-one-out values; the selected one is fitted as
-        the class does it).  Samplers of imbalanced-learn are applied in each fold.
+        the class does it).  Samplers of imbalanced-learn are applied in each fold.  Any other
+        estimator is evaluated by scikit-learn as in GridSearchCV, with an UnacceleratedWarning
+        that says why (see Notes).
     param_grid : dict, list of dicts, or iterable of dicts
         As in GridSearchCV; or an iterable of single candidates, such as
         :class:`sklearn.model_selection.ParameterSampler`.
@@ -175,6 +178,12 @@ class SpanSearch(BaseSearch):
 
     Scorers receive a classifier that gives left-out predictions; its parameters and fitted
     attributes (``support_``, the steps of a pipeline) are those of the trained candidate.
+
+    An estimator that the engine does not know (a random forest, LinearSVC, a grid whose last step
+    varies between estimators) has the folds, scores, `cv_results_` and the selected candidate of
+    GridSearchCV.  `corrected_score_` is computed from the predictions of the folds.  `ties`,
+    `gram_budget`, `time_budget`, `checkpoint`, `coarse_first` and `widen` have no effect, and a
+    `method` other than ``"kfold"`` is an error.
 
     Callbacks of scikit-learn (1.9 and later) are set by ``set_callbacks``.
 
