@@ -57,15 +57,11 @@ EXPECTED: dict[str, list[str]] = {
     "A scorer that fails in every fit is an error: there is nothing to select by.": [
         "test_search::test_unsupported_sample_weight_scorer",
     ],
-    "A sentence of our own tells what to do with a class that has no `score`, or another one.": [
-        "test_search::test_grid_search_no_score",
-    ],
     "`verbose` shows one progress bar, not a line for each fit.": [
         "test_search::test_search_cv_verbose_3",
     ],
-    "Only wrappers that the engine knows may be around an SVC; for others the error names "
-    "GridSearchCV.": [
-        "test_search::test_cv_results_dtype_issue_29074",
+    "A search of another class has none of our own attributes (`corrected_interval_`, ...).": [
+        "test_search::test_custom_run_search",
     ],
     "A kernel matrix may be a list of lists.": [
         "test_search::test_grid_search_precomputed_kernel",

@@ -1,8 +1,7 @@
 """The pytest plugin that runs scikit-learn's tests against our classes.
 
-A test is *of no concern*, and skipped with the reason, if it uses none of our classes, or if it
-searches an estimator that neither is nor contains an SVC (``stand_ins``).  Every other test
-passes, or is in the list of ``expected`` failures.  A test that fails and is not in the list, one
+A test is *of no concern*, and skipped with the reason, if it uses none of our classes.  Every other
+test passes, or is in the list of ``expected`` failures.  A test that fails and is not in the list, one
 that is in the list and passes or is of no concern, and an entry of the list without a test: each
 fails the run.
 """

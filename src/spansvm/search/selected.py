@@ -11,6 +11,7 @@ import numpy.typing as npt
 from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
@@ -131,6 +132,9 @@ class SelectedModel(MetaEstimatorMixin, BaseEstimator):
         tags.input_tags.pairwise = inner.input_tags.pairwise
         tags.input_tags.sparse = inner.input_tags.sparse
         return tags
+
+    #: The selected model, once there is one, in the diagram that notebooks show.
+    _sk_visual_block_ = GridSearchCV._sk_visual_block_
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Metadata requests of the estimator's ``fit``, the scorers and the splitter."""
