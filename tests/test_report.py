@@ -8,8 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import FitFailedWarning
 from sklearn.impute import SimpleImputer
 from sklearn.metrics import confusion_matrix, roc_auc_score
@@ -20,6 +22,7 @@ from sklearn.svm import SVC
 
 from spansvm import SpanSearch, SpanSVC, analyze
 from spansvm.report import Report, render_html, write_json, write_report
+from spansvm.search import UnacceleratedWarning
 
 pytest.importorskip("jinja2", reason="jinja2 is not installed")
 
@@ -324,9 +327,6 @@ def test_what_does_not_fit_is_refused(cancer):
         Report.from_search(search, X, y, row_ids=["a", "b"])
     with pytest.raises(ValueError, match="feature_names must have one entry for each of 30"):
         Report.from_search(search, X, y, feature_names=["a"])
-    plain = SpanSearch(make_pipeline(MinMaxScaler(), SVC()), {"svc__C": [1, 10]}).fit(X, y)
-    with pytest.raises(TypeError, match="search over a SpanSVC"):
-        Report.from_search(plain, X, y)
     inner = SpanSearch(OneVsRestClassifier(SpanSVC()), {"estimator__C": [1, 10]}).fit(
         X[:80], y[:80]
     )
@@ -335,6 +335,44 @@ def test_what_does_not_fit_is_refused(cancer):
     bare = SpanSearch(pipeline(), {"spansvc__C": [1, 10]}, refit=False).fit(X, y)
     with pytest.raises(ValueError, match="refit=True"):
         Report.from_search(bare, X, y)
+
+
+def test_a_search_over_an_svc_has_the_report_of_the_same_model(cancer):
+    _, X, y = cancer
+    X, y = X[:200], y[:200]
+    grid = {"C": [1, 10], "gamma": [0.1, 1]}
+    reports = []
+    for machine in (SVC(tol=1e-6), SpanSVC(tol=1e-6)):
+        name = type(machine).__name__.lower()
+        search = SpanSearch(
+            make_pipeline(MinMaxScaler(), machine), {f"{name}__{k}": v for k, v in grid.items()}
+        ).fit(X, y)
+        _ = search.corrected_score_
+        reports.append(Report.from_search(search, X, y))
+        assert type(search.best_estimator_[-1]) is type(machine)
+        assert type(search.estimator[-1]) is type(machine)
+    ours, theirs = (report.summary for report in reports)
+    for name in ("loo_error", "corrected_error", "n_support", "n_in_bound", "n_suspicious"):
+        assert ours[name] == theirs[name], name
+    assert "leave-one-out" in render_html(reports[0])
+
+
+def test_a_report_of_another_svc_is_refused(cancer):
+    _, X, y = cancer
+    X, y = X[:100], y[:100]
+    plain = SpanSearch(SVC(), {"C": [1, 10]})
+    weighted = clone(plain).fit(X, y, sample_weight=np.where(y == y[0], 0.01, 1.0))
+    with pytest.raises(ValueError, match="sample_weight, which an SVC does not keep"):
+        Report.from_search(weighted, X, y)
+    with pytest.raises(ValueError, match="it had 100 rows; X has 99"):
+        Report.from_search(clone(plain).fit(X, y), X[1:], y[1:])
+    grouped = clone(plain).fit(X, y, groups=np.arange(100) // 5)
+    with pytest.raises(ValueError, match="does not keep the groups"):
+        Report.from_search(grouped, X, y)
+    with pytest.warns(UnacceleratedWarning):
+        forest = SpanSearch(RandomForestClassifier(3), {"max_depth": [1, 2]}).fit(X, y)
+    with pytest.raises(TypeError, match="by scikit-learn, and selected RandomForestClassifier"):
+        Report.from_search(forest, X, y)
 
 
 def test_without_jinja2_the_error_says_what_to_install(cancer_report, monkeypatch):

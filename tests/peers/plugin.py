@@ -1,9 +1,9 @@
 """The pytest plugin that runs scikit-learn's tests against our classes.
 
-A test is *of no concern*, and skipped with the reason, if it uses none of our classes.  Every other
-test passes, or is in the list of ``expected`` failures.  A test that fails and is not in the list, one
-that is in the list and passes or is of no concern, and an entry of the list without a test: each
-fails the run.
+A test is *of no concern*, and skipped with the reason, if it uses none of our classes.  Every
+other test passes, or is in the list of ``expected`` failures.  A test that fails and is not in the
+list, one that is in the list and passes or is of no concern, and an entry of the list without a
+test: each fails the run.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """What takes the place of scikit-learn's classes in its own tests.
 
 The searches have exactly the arguments of scikit-learn's, and ``cv=None`` means five folds, as
-there.  Everything else is ours.  Many tests of the searches are about any classifier.  Where that is
-one with the parameters of an SVC, an SVC takes its place, so that the engine is tested; others are
-searched as they are, by scikit-learn's machinery, without the warning that says so.
+there.  Everything else is ours.  Many tests of the searches are about any classifier.  Where that
+is one with the parameters of an SVC, an SVC takes its place, so that the engine is tested; others
+are searched as they are, by scikit-learn's machinery, without the warning that says so.
 """
 
 from __future__ import annotations

@@ -39,6 +39,7 @@ from .plain import cut, plain
 from .recipe import Recipe, describe_recipe
 from .searched import SearchedCandidates, describe_search
 from .suspicious import SuspiciousTable, list_suspicious
+from .svc_search import with_span_svc
 from .tested import TestedRows, describe_test
 from .trust import Trust, describe_trust
 
@@ -139,7 +140,8 @@ class Report:
         Parameters
         ----------
         search : SpanSearch
-            Fitted, with `refit`, on a :class:`~spansvm.SpanSVC` or a pipeline that ends in one.
+            Fitted, with `refit`, on a :class:`~spansvm.SpanSVC`, an :class:`sklearn.svm.SVC`
+            without weights of rows, or a pipeline that ends in one.
         X, y
             The rows and labels that it was fitted on.
         title : str
@@ -170,8 +172,10 @@ class Report:
             features, a learning curve.
         """
         check_is_fitted(search)
-        model = _machine(search)
         labels = np.asarray(y)
+        if hasattr(search, "best_estimator_"):
+            search = with_span_svc(search, X, labels)
+        model = _machine(search)
         if n_rows(X) != model.shape_fit_[0] or not np.array_equal(labels, model.training_labels_):
             raise ValueError(
                 "X and y must be the rows and labels that the search was fitted on: it had "
@@ -286,8 +290,8 @@ def _machine(search: Any) -> SpanSVC:
     machine = unwrap(search.best_estimator_).machine
     if not isinstance(machine, SpanSVC):
         raise TypeError(
-            "A report needs a search over a SpanSVC, which keeps its leave-one-out values; "
-            f"got {type(machine).__name__}."
+            "A report needs a search over a SpanSVC or an SVC, alone or in a pipeline; got "
+            f"{type(machine).__name__} within another class."
         )
     if not hasattr(machine, "machines_"):
         last = search.best_estimator_

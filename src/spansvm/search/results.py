@@ -98,6 +98,7 @@ def evaluated(search: Any) -> tuple[Mapping[str, Any], int | None]:
     All of them, unless the search was stopped; no index if none is selected.
     """
     results, best = search.cv_results_, getattr(search, "best_index_", None)
+    best = None if best is None else int(best)
     n_candidates = len(results["params"])
     # Other searches, whose table may have no times, evaluate all.
     rows = np.flatnonzero(~np.isnan(results.get("mean_fit_time", np.zeros(n_candidates))))
