@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from functools import wraps
 
@@ -640,3 +641,36 @@ def test_the_best_score_and_index_are_numbers_of_numpy(flowers, options):
     assert type(ours.best_score_) is np.float64
     assert ours.best_score_.mean() == ours.best_score_
     assert type(ours.corrected_score_ if len(options) < 2 else 0.0) is float
+
+
+def lines_of(printed):
+    """Lines without the time that a fit took, in any order; dots fill up the space before it."""
+    ends = [re.sub(r"\.{2,}| total time=.*", "", line) for line in printed.splitlines()]
+    return sorted(ends)
+
+
+@pytest.mark.parametrize("verbose", [2, 3, 10])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"return_train_score": True},
+        {"scoring": ["accuracy", "f1_macro"], "refit": False, "return_train_score": True},
+    ],
+)
+def test_lines_of_fits_are_those_of_grid_search_cv(flowers, capsys, verbose, options):
+    printed = []
+    for kind in (SpanSearch, GridSearchCV):
+        kind(SVC(**EXACT), {"C": [1, 10]}, cv=3, verbose=verbose, **options).fit(*flowers)
+        printed.append(capsys.readouterr().out)
+    ours, theirs = map(lines_of, printed)
+    assert ours == [line for line in theirs if "START" not in line]
+    assert len(ours) == 7
+    assert min(len(line) for line in printed[0].splitlines()[1:]) >= 80
+
+
+def test_one_line_per_candidate_without_folds(flowers, capsys):
+    SpanSearch(SVC(), {"C": [1, 10]}, verbose=3).fit(*flowers)
+    printed = capsys.readouterr().out
+    assert printed.startswith("Fitting 1 folds for each of 2 candidates, totalling 2 fits\n")
+    assert len(re.findall(r"\[CV 1/1\] END \.+C=10?;, score=0\.\d{3} total time=", printed)) == 2

@@ -57,9 +57,6 @@ EXPECTED: dict[str, list[str]] = {
     "A scorer that fails in every fit is an error: there is nothing to select by.": [
         "test_search::test_unsupported_sample_weight_scorer",
     ],
-    "`verbose` shows one progress bar, not a line for each fit.": [
-        "test_search::test_search_cv_verbose_3",
-    ],
     "A search of another class has none of our own attributes (`corrected_interval_`, ...).": [
         "test_search::test_custom_run_search",
     ],

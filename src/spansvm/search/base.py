@@ -37,6 +37,7 @@ from .candidates.shared_data import forget
 from .checks import check_scorers, check_search, several_scores
 from .evaluation.callbacks import CallbackSupportMixin, Tasks
 from .evaluation.checkpoint import Checkpoint, decisive
+from .evaluation.fit_lines import FIRST_LEVEL, FitLines
 from .evaluation.forecast import Forecast, predict_cost
 from .evaluation.progress import SearchProgress
 from .evaluation.stages import INTERRUPTED, SearchStoppedWarning, Stages
@@ -137,15 +138,21 @@ class BaseSearch(
         outcomes = stages.outcomes
         started = time.perf_counter()
         progress = SearchProgress(
-            len(candidates), len(work.splits), shown=self.verbose > 0, forecast=self._forecast
+            len(candidates),
+            len(work.splits),
+            shown=0 < self.verbose < FIRST_LEVEL,
+            forecast=self._forecast,
         )
+        lines = FitLines(self.verbose, len(candidates), work.leaving.n_splits, self.error_score)
         try:
             with tasks.searching(), progress, self._noticing_stops() as asked_to_stop:
                 for index, split, outcome in stages.run(progress, asked_to_stop):
-                    outcomes[index].update(outcome.by_split(split, work.leaving))
+                    own = outcome.by_split(split, work.leaving)
+                    outcomes[index].update(own)
                     if self.error_score == "raise" and outcome.exception is not None:
                         raise outcome.exception
                     progress.advance(index, outcome.headline)
+                    lines.tell(index, stages.candidates[index], own)
                     tasks.evaluated(index, split)
         except KeyboardInterrupt:
             self._keep(stages.candidates, outcomes, work)

@@ -72,7 +72,8 @@ class SpanSearch(BaseSearch):
         How many chains of candidates run at a time, in threads unless
         :func:`joblib.parallel_config` says otherwise.  Results do not depend on it.
     verbose : int, default=0
-        1 shows a progress bar or, without a terminal or rich, a line every half minute.
+        1 shows a progress bar or, without a terminal or rich, a line every half minute; 2 and more
+        print the lines of GridSearchCV, one for every fit.
     pre_dispatch : int or str, default="2*n_jobs"
         How many chains of candidates joblib takes at once.
     error_score : "raise" or float, default=numpy.nan
