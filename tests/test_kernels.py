@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.metrics import pairwise
+from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
 
-from spansvm import SpanSVC
+from spansvm import SpanSearch, SpanSVC
 from spansvm.kernels.functions import KERNELS, Kernel, kernel_arguments, kernel_of, resolve_kernel
 
 RNG = np.random.default_rng(0)
@@ -129,3 +130,63 @@ def test_a_polynomial_with_a_negative_offset_is_not_semidefinite():
 def test_a_point_is_at_no_distance_from_itself():
     X = np.random.default_rng(0).normal(size=(50, 7)) + 1e6  # squared norms cancel
     np.testing.assert_array_equal(np.diagonal(Kernel("rbf", gamma=10.0)(X)), 1.0)
+
+
+# Rows that are no numbers -------------------------------------------------------------
+
+ALPHABET = "abcd"
+
+
+def spectrum(A, B):
+    """A kernel of texts: the numbers of each letter in both, with a Gaussian."""
+    ours, theirs = (np.array([[text.count(c) for c in ALPHABET] for text in own]) for own in (A, B))
+    distances = ((ours[:, None] - theirs[None]) ** 2).sum(axis=-1)
+    return np.exp(-0.1 * distances)
+
+
+def of_first(A, B):
+    return spectrum([row[0] for row in A], [row[0] for row in B])
+
+
+def texts(n, n_classes):
+    rng = np.random.default_rng(0)
+    y = np.arange(n) % n_classes
+    shares = np.full((n_classes, 4), 0.2) + 0.2 * np.eye(4)[:n_classes]
+    return ["".join(rng.choice(list(ALPHABET), 8, p=shares[label])) for label in y], y
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("form", [list, np.array, "objects", "columns"])
+def test_a_kernel_of_texts_is_searched(n_classes, form):
+    words, y = texts(60, n_classes)
+    numbers = np.array([[text.count(c) for c in ALPHABET] for text in words], dtype=float)
+    X = {
+        "objects": np.array(words, dtype=object),
+        "columns": np.array(words, dtype=object)[:, None],
+    }
+    X = X[form] if isinstance(form, str) else form(words)
+    kernel = of_first if form == "columns" else spectrum
+    grid = {"C": [0.1, 1, 1e6]}
+    for options in ({}, {"cv": 3}, {"method": "loo"}):
+        ours = SpanSearch(SVC(kernel=kernel, tol=1e-8), grid, **options).fit(X, y)
+        same = SpanSearch(SVC(gamma=0.1, tol=1e-8), grid, **options).fit(numbers, y)
+        for name in ("mean_test_score", "n_in_bound"):
+            np.testing.assert_array_equal(ours.cv_results_[name], same.cv_results_[name], name)
+        np.testing.assert_array_equal(ours.predict(X), same.predict(numbers))
+        assert ours.best_estimator_.kernel is kernel
+    theirs = GridSearchCV(SVC(kernel=kernel, tol=1e-8), grid, cv=3).fit(X, y)
+    ours = SpanSearch(SVC(kernel=kernel, tol=1e-8), grid, cv=3, n_jobs=2).fit(X, y)
+    np.testing.assert_array_equal(
+        ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"]
+    )
+
+
+@pytest.mark.filterwarnings("ignore:LibSVM's refit")  # unless rounding happens to be right
+def test_a_refit_on_texts_is_the_model_that_was_evaluated():
+    """Where every multiplier is at its bound, rounding decides LibSVM's intercept."""
+    words, y = texts(50, 3)
+    y, settings = (y == 1).astype(int), {"C": 1e-4, "class_weight": "balanced"}
+    search = SpanSearch(SVC(kernel=spectrum, **settings), {"tol": [1e-3]}).fit(words, y)
+    numbers = np.array([[text.count(c) for c in ALPHABET] for text in words], dtype=float)
+    expected = SpanSVC(gamma=0.1, **settings).fit(numbers, y).decision_function(numbers)
+    np.testing.assert_allclose(search.decision_function(words), expected, atol=1e-6)

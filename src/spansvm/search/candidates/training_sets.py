@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.utils import get_tags
 
 from ...common.pairs import PairRows
 from ...common.types import Array, Rows
-from ...common.validation import check_rows
+from ...common.validation import check_rows, n_rows
 from ...estimators.svc import SpanSVC
 from ...estimators.weighting import weigh
 from ...kernels.functions import Kernel, dense, kernel_of
@@ -118,6 +120,33 @@ class TransformedRows:
         train = take_rows(self.train, np.arange(y.size))
         return TransformedRows.of(steps, train, y, self.test, {}, seen)
 
+    def numbered(self, kernel: Any) -> TransformedRows | None:
+        """Numbers in the place of rows that are not numbers themselves, such as texts.
+
+        Only kernels that are functions take such rows; :meth:`of_numbers` makes one that takes
+        their numbers.  None if the rows are numbers, or the kernel is another.
+        """
+        if not callable(kernel) or _are_numbers(self.train):
+            return None
+        n, more = self.y.size, 0 if self.test is None else n_rows(self.test)
+        every = np.arange(n + more, dtype=np.float64)[:, None]
+        test = None if self.test is None else every[n:]
+        return TransformedRows(every[:n], self.y, test, self.fitted)
+
+    def of_numbers(self, kernel: Callable[[Any, Any], Any]) -> Callable[[Array, Array], Any]:
+        """The kernel as a function of the numbers of rows."""
+
+        def rows(numbers: Array) -> Any:
+            places = numbers[:, 0].astype(np.intp)
+            tested = places.size > 0 and places[0] >= self.y.size  # test rows never mix with others
+            return (
+                take_rows(self.test, places - self.y.size)
+                if tested
+                else (take_rows(self.train, places))
+            )
+
+        return lambda A, B: kernel(rows(A), rows(B))
+
     def checked(self, kernel: Any) -> tuple[Any, Any]:
         """Training and test rows as numbers, unless the kernel is a function that takes any."""
         with self._lock:
@@ -150,6 +179,10 @@ class TrainingSet:
     """
 
     def __init__(self, rows: TransformedRows, machine: SpanSVC, whole: Gram | None = None) -> None:
+        numbered = rows.numbered(machine.kernel)
+        if numbered is not None:
+            machine = copy(machine)
+            machine.kernel, rows = rows.of_numbers(machine.kernel), numbered
         self.rows, self.y = rows, rows.y
         self.X, self._test = rows.checked(machine.kernel)
         self.classes, self.indices = rows.classes, rows.indices
@@ -208,6 +241,13 @@ class TrainingSet:
     def on_test_rows(self, machines: TrainedMachines, y: np.ndarray) -> LeftOutClasses:
         """The test rows, whose labels are `y`."""
         return tested(machines, self.test_decisions(machines), self.test_rows(y))
+
+
+def _are_numbers(rows: Any) -> bool:
+    """Whether rows are a matrix of numbers."""
+    if sparse.issparse(rows) or len(getattr(rows, "shape", ())) != 2:
+        return sparse.issparse(rows)
+    return np.asarray(rows).dtype.kind in "biuf"
 
 
 def _known(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
