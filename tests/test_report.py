@@ -337,6 +337,34 @@ def test_what_does_not_fit_is_refused(cancer):
         Report.from_search(bare, X, y)
 
 
+def test_features_that_nothing_scales_are_a_caution():
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    X["proline"] *= 100
+    bare = SpanSearch(SpanSVC(), {"C": [1, 10]}).fit(X, y)
+    cautions = Report.from_search(bare, X, y, analyses=False).cautions
+    told = r"Features differ in scale.*: proline has .*, \w+ one of 0\.\d+\. The kernel"
+    assert [caution for caution in cautions if re.match(told, caution)]
+    scaled = SpanSearch(make_pipeline(MinMaxScaler(), SpanSVC()), {"spansvc__C": [1]}).fit(X, y)
+    assert not [
+        caution
+        for caution in Report.from_search(scaled, X, y, analyses=False).cautions
+        if "scale" in caution
+    ]
+
+
+@pytest.mark.parametrize(("n_labels", "said"), [(20, True), (10, False)])
+def test_labels_that_look_like_a_quantity_are_a_caution(n_labels, said):
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % n_labels
+    X = y[:, None] + rng.standard_normal((60, 2))
+    search = SpanSearch(SpanSVC(), {"C": [1.0]})
+    for labels in (y, y.astype(str)):
+        search.fit(X, labels)
+        cautions = Report.from_search(search, X, labels, analyses=False).cautions
+        found = [caution for caution in cautions if "this is a regression" in caution]
+        assert len(found) == (said and labels is y)
+
+
 def test_a_search_over_an_svc_has_the_report_of_the_same_model(cancer):
     _, X, y = cancer
     X, y = X[:200], y[:200]

@@ -28,6 +28,7 @@ from .cautions import (
     find_cautions,
     suggested_scoring,
 )
+from .given_data import caution_of_scales, caution_of_target
 from .headline import expected_error, headline
 from .loo_figures import (
     LeaveOneOutFigures,
@@ -208,6 +209,8 @@ class Report:
             duplicates=duplicates,
             cautions=[
                 *caution_of_labels(search.best_estimator_, X, labels),
+                *caution_of_target(labels),
+                *caution_of_scales(model, names),
                 *find_cautions(searched, figures, duplicates, expected),
                 *(studied.cautions if studied else ()),
             ],
