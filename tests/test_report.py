@@ -332,6 +332,9 @@ def test_what_does_not_fit_is_refused(cancer):
     )
     with pytest.raises(TypeError, match="within OneVsRestClassifier, which trains copies"):
         Report.from_search(inner, X[:80], y[:80])
+    inner.set_params(estimator=OneVsRestClassifier(SVC())).fit(X[:80], y[:80])
+    with pytest.raises(TypeError, match="got SVC within another class"):
+        Report.from_search(inner, X[:80], y[:80])
     bare = SpanSearch(pipeline(), {"spansvc__C": [1, 10]}, refit=False).fit(X, y)
     with pytest.raises(ValueError, match="refit=True"):
         Report.from_search(bare, X, y)

@@ -292,7 +292,7 @@ def test_there_is_no_forecast():
 
 def test_what_only_the_engine_heeds_is_named(tmp_path):
     options = {"time_budget": 60, "checkpoint": tmp_path / "search", "widen": ["C"]}
-    with pytest.warns(UnacceleratedWarning, match="heeds: time_budget, checkpoint, widen"):
+    with pytest.warns(UnacceleratedWarning, match="heeds has no effect: time_budget, checkpoint, widen"):
         SpanSearch(LinearSVC(), {"C": [0.1, 1]}, **options).fit(X, Y)
 
 

@@ -151,7 +151,7 @@ def _warn(search: Any, unknown: Unknown, *, grouped: bool) -> None:
     ]
     idle = [name for name in _OF_THE_ENGINE if getattr(search, name)]
     if idle:
-        sentences.append(f"No effect has what only the engine heeds: {', '.join(idle)}.")
+        sentences.append(f"What only the engine heeds has no effect: {', '.join(idle)}.")
     warnings.warn(" ".join(filter(None, sentences)), UnacceleratedWarning, stacklevel=4)
 
 
