@@ -42,10 +42,12 @@ from sklearn.neighbors import KernelDensity, KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, LinearSVC, NuSVC, OneClassSVM
+from sklearn.tree import DecisionTreeClassifier
 
 from spansvm import SpanRandomizedSearch, SpanSearch, SpanSVC
 from spansvm.search import UnacceleratedWarning
 from spansvm.search.scoring.bootstrap import draws
+from spansvm.search.scoring.bootstrap_scores import AnyScorer
 
 X, Y = load_iris(return_X_y=True)
 X = X + np.random.default_rng(0).normal(scale=0.5, size=X.shape)
@@ -260,7 +262,8 @@ def test_groups_are_left_out_unless_cv_says_otherwise():
     same_search(*both(FOREST, DEPTHS, cv=GroupKFold(3), fit={"groups": groups})[:2])
 
 
-def test_weights_reach_training_and_scores():
+def test_weights_reach_training_and_scores(monkeypatch):
+    monkeypatch.setattr(AnyScorer, "_most_scores", 200)
     weight = {"sample_weight": np.linspace(0, 2, Y.size)}
     ours, theirs, _ = both(FOREST, DEPTHS, fit=weight)
     same_search(ours, theirs)
@@ -456,7 +459,8 @@ def test_without_labels_there_is_no_corrected_score():
 
 
 @pytest.mark.filterwarnings("ignore::spansvm.search.UnacceleratedWarning")
-def test_outliers_are_corrected_by_what_is_predicted():
+def test_outliers_are_corrected_by_what_is_predicted(monkeypatch):
+    monkeypatch.setattr(AnyScorer, "_most_scores", 200)
     y = np.where(Y > 0, 1, -1)
     search = SpanSearch(OneClassSVM(), {"nu": [0.1, 0.3]}, scoring="f1").fit(X, y)
     assert search.corrected_score_ <= search.best_score_
@@ -511,9 +515,10 @@ def test_several_labels_per_row(model, grid):
     np.testing.assert_array_equal(ours.predict(MANY_X), theirs.predict(MANY_X))
 
 
-def test_scores_of_several_labels_per_row_are_corrected():
-    model = MultiOutputClassifier(KNeighborsClassifier())
-    grid = {"estimator__n_neighbors": [1, 9]}
+def test_scores_of_several_labels_per_row_are_corrected(monkeypatch):
+    monkeypatch.setattr(AnyScorer, "_most_scores", 200)  # scikit-learn takes its time
+    model = MultiOutputClassifier(DecisionTreeClassifier(random_state=0))
+    grid = {"estimator__max_depth": [1, 5]}
     search, _, _ = both(model, grid, MANY_X, MANY_Y, scoring="f1_micro")
     assert search.corrected_score_ <= search.best_score_
     low, high = search.corrected_interval_
