@@ -486,6 +486,24 @@ def test_nothing_is_left_on_the_model_and_it_can_be_saved():
     assert not hasattr(again, "cv_results_")
 
 
+def test_trackers_see_a_grid_search_cv(monkeypatch):
+    """mlflow's autolog replaces its ``fit``, and logs what it is called with by its name."""
+    seen, fit = [], GridSearchCV.fit
+
+    def tracked(self, *args, **params):
+        result = fit(self, *args, **params)
+        seen.append(pickle.loads(pickle.dumps(self)))
+        return result
+
+    monkeypatch.setattr(GridSearchCV, "fit", tracked)
+    with pytest.warns(UnacceleratedWarning):
+        search = SpanSearch(FOREST, DEPTHS).fit(X, Y)
+    assert [type(one).__name__ for one in seen] == ["GridSearchCV"]
+    assert isinstance(seen[0], GridSearchCV)
+    assert seen[0].best_score_ == search.best_score_
+    assert seen[0].cv_results_["params"] == search.cv_results_["params"]
+
+
 def test_a_search_that_is_fitted_again_forgets_the_first():
     with pytest.warns(UnacceleratedWarning):
         search = SpanSearch(FOREST, {"max_depth": [1]}).fit(X, Y)

@@ -211,6 +211,10 @@ class _KeepingSearch(GridSearchCV):
         )
 
 
+#: As which callbacks, trackers of experiments and scikit-learn's messages name it.
+_KeepingSearch.__name__ = "GridSearchCV"
+
+
 def _plan(
     search: Any, inner: _KeepingSearch, candidates: Sequence[Mapping[str, Any]], X: Any, y: Any,
     params: Mapping[str, Any],
