@@ -31,10 +31,12 @@ from spansvm.search.scoring.bootstrap_scores import (
     AnyScorer,
     ConfusedLabels,
     CountedErrors,
-    RankedValues,
     RowMeans,
 )
+from spansvm.search.scoring.kept import Kept
 from spansvm.search.scoring.label_scores import count_score, label_score
+from spansvm.search.scoring.quickest_scores import quickest_scores
+from spansvm.search.scoring.ranked_scores import RankedValues
 
 FEW = {"C": [0.1, 10.0], "gamma": [0.1, 10.0]}
 GRID = {"C": [0.1, 1.0, 10.0, 100.0], "gamma": [0.01, 0.1, 1.0, 10.0]}
@@ -320,6 +322,57 @@ def test_every_way_to_a_score_agrees_with_the_scorer():
         None,
     )(counts)
     np.testing.assert_allclose(means, asked("predict_proba", shares, "neg_log_loss"), atol=1e-9)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    ("scoring", "n_classes"),
+    [
+        ("roc_auc", 2), ("roc_auc_ovr", 2), ("average_precision", 2),
+        ("roc_auc_ovr", 4), ("roc_auc_ovr_weighted", 4),
+        ("roc_auc_ovo", 4), ("roc_auc_ovo_weighted", 4),
+    ],
+)  # fmt: skip
+def test_scores_of_ranks_are_those_of_the_scorer(scoring, n_classes, weighted):
+    rng = np.random.default_rng(0)
+    n, scorer = 60, get_scorer(scoring)
+    y = rng.integers(0, n_classes, n)
+    shares = [rng.dirichlet(np.ones(n_classes), n) + np.eye(n_classes)[y] for _ in range(2)]
+    # Few different values, so that there are ties.
+    method = "predict_proba"
+    values = [(np.round(8 * own) + 1) for own in shares]
+    values = [own / own.sum(axis=1, keepdims=True) for own in values]
+    if scorer._response_method != method:
+        method, values = "decision_function", [own[:, 1] for own in values]
+    counts = rng.integers(0, 3, (8, n))
+    counts[0, y == 1] = 0  # a class that is not drawn
+    weight = 0.5 + rng.random(n) if weighted else None
+    params = {} if weight is None else {"sample_weight": weight}
+    kept = [Kept(responses={method: own}) for own in values]
+    quick = quickest_scores(scorer, params, kept, np.arange(n), y, None, "score")
+    if "ovo" in scoring and weighted and n_classes > 2:  # scikit-learn has no such score
+        assert isinstance(quick, AnyScorer)
+        return
+    assert not isinstance(quick, AnyScorer)
+    found = quick(counts)
+    assert np.isnan(found[:, 0]).all()
+    for candidate, own in enumerate(values):
+        for draw in range(1, 8):
+            rows = np.repeat(np.arange(n), counts[draw])
+            given = {} if weight is None else {"sample_weight": weight[rows]}
+            predicted = own[rows, 1] if own.ndim == 2 and n_classes == 2 else own[rows]
+            expected = scorer._score_func(y[rows], predicted, **scorer._kwargs, **given)
+            assert found[candidate, draw] == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_standard_error_of_areas_of_several_classes_is_that_of_drawn_rows():
+    X, y = load_iris(return_X_y=True)
+    X = X + np.random.default_rng(0).standard_normal(X.shape)
+    search = SpanSearch(SpanSVC(), {"C": [1.0]}, scoring=["roc_auc_ovr", "roc_auc_ovr_weighted"])
+    search.set_params(refit=False).fit(X, y)
+    # The classes are equally large: the one is by contributions of rows, the other by draws.
+    first, second = (search.cv_results_[f"std_test_{name}"][0] for name in search.scoring)
+    assert 0.01 < first == pytest.approx(second, rel=0.2)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -1,11 +1,10 @@
 """Scores of all candidates on drawn rows, from the predictions that were kept.
 
-Rows are drawn by counts: how often each prediction is drawn.  There are five ways to a score.
-:class:`CountedErrors` multiplies the counts by the errors of all candidates, in blocks of bounded
-memory; :class:`RowMeans` by any other values of rows whose mean is the score, and
-:class:`ConfusedLabels` by the cells of the confusion matrix that rows are in.
-:class:`RankedValues` computes areas under ROC curves from ranks.  :class:`AnyScorer` calls the
-scorer itself, once for every draw and different candidate.
+Rows are drawn by counts: how often each prediction is drawn.  :class:`CountedErrors` multiplies the
+counts by the errors of all candidates, in blocks of bounded memory; :class:`RowMeans` by any other
+values of rows whose mean is the score, and :class:`ConfusedLabels` by the cells of the confusion
+matrix that rows are in.  Scores of ranks are in :mod:`spansvm.search.scoring.ranked_scores`.
+:class:`AnyScorer` calls the scorer itself, once for every draw and different candidate.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from typing import Any, Protocol
 
 import numpy as np
 from scipy import sparse
-from scipy.stats import rankdata
 
 from ...common.types import Array, Mask, Rows
 from .kept import Replayed
@@ -29,7 +27,7 @@ __all__ = [
     "BootstrapScores",
     "ConfusedLabels",
     "CountedErrors",
-    "RankedValues",
+    "EachCandidate",
     "RowMeans",
     "of_mean",
 ]
@@ -148,7 +146,7 @@ def of_mean(values: Array, weight: Array | None) -> Array:
     return weight * (values - (weight @ values) / total) / total
 
 
-class _EachCandidate(ABC):
+class EachCandidate(ABC):
     """Scores of one candidate after the other; candidates with equal predictions only once.
 
     Parameters
@@ -199,53 +197,7 @@ class _EachCandidate(ABC):
         """Scores of a candidate's responses, one for each draw."""
 
 
-class RankedValues(_EachCandidate):
-    """Areas under the ROC curve, for two classes.
-
-    `positive` tells the rows of the second class, and `weight` those of all rows in the score.
-    """
-
-    def __init__(
-        self,
-        responses: Sequence[Mapping[str, np.ndarray] | None],
-        positive: Mask,
-        weight: Array | None,
-    ) -> None:
-        super().__init__(responses)
-        self._positive, self._weight = positive, weight
-
-    def contributions(self) -> Array | None:
-        """The share of the other class that each row is on the right side of, above the mean."""
-        own = self._responses[0]
-        if own is None or self._weight is not None:
-            return None
-        (values,) = own.values()
-        ranks, result = rankdata(values), np.empty(values.size)
-        for members, sign in ((self._positive, 1.0), (~self._positive, -1.0)):
-            others = values.size - members.sum()
-            beyond = (ranks[members] - rankdata(values[members])) / max(others, 1)
-            result[members] = sign * (beyond - beyond.mean()) / members.sum()
-        return result
-
-    def _scores(self, own: Mapping[str, np.ndarray], counts: np.ndarray) -> Array:
-        (values,) = own.values()
-        order = np.argsort(values, kind="stable")
-        ends = np.append(np.flatnonzero(np.diff(values[order])), values.size - 1)
-        drawn = counts[:, order].astype(np.float64)
-        if self._weight is not None:
-            drawn *= self._weight[order]
-        positive = self._positive[order]
-        # Weights of either class up to each different value.
-        below = np.cumsum(np.where(positive, 0.0, drawn), axis=1)[:, ends]
-        own_below = np.cumsum(np.where(positive, drawn, 0.0), axis=1)[:, ends]
-        at = np.diff(own_below, axis=1, prepend=0.0)
-        middle = below - 0.5 * np.diff(below, axis=1, prepend=0.0)
-        pairs = below[:, -1] * own_below[:, -1]
-        won = (at * middle).sum(axis=1)
-        return np.where(pairs > 0, won / np.where(pairs > 0, pairs, 1.0), np.nan)
-
-
-class RowMeans(_EachCandidate):
+class RowMeans(EachCandidate):
     """Scores that are the mean of a value of each row, such as the log loss.
 
     Parameters
@@ -280,7 +232,7 @@ class RowMeans(_EachCandidate):
         return np.where(rows > 0, total / np.where(rows > 0, rows, 1.0), np.nan)
 
 
-class ConfusedLabels(_EachCandidate):
+class ConfusedLabels(EachCandidate):
     """Scores that follow from the confusion matrix.
 
     Parameters
@@ -318,7 +270,7 @@ class ConfusedLabels(_EachCandidate):
         return np.where(counts.any(axis=1), scores, np.nan)
 
 
-class AnyScorer(_EachCandidate):
+class AnyScorer(EachCandidate):
     """Scores by the scorer itself.
 
     Parameters
