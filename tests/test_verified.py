@@ -331,3 +331,20 @@ def test_removals_in_chains_are_kept_while_the_solution_stays_the_same():
             there = ~np.isnan(values)
             assert there.mean() > 0.9
             np.testing.assert_allclose(values[there], exact.decision[there], atol=1e-6)
+
+
+def test_paths_that_were_given_up_are_not_followed_again(monkeypatch):
+    """A kernel that tells hardly any rows apart: many vectors meet their bounds at one place."""
+    X, y = np.random.default_rng(0).standard_normal((180, 40)), np.repeat([0, 1], 90)
+    grams = Grams(resolve_kernel("rbf", X, gamma=0.2), X, y)
+    bounds = np.full(y.size, 1.0)
+    found = next(PairPaths(grams).train_each([bounds], tol=1e-3, drops=True))
+    assert found.verified.doubtful.any()
+
+    def again(*arguments):
+        raise AssertionError("These rows were tried.")
+
+    monkeypatch.setattr("spansvm.machine.following.follow_rows_of", again)
+    machines = TrainedMachines(X, grams.pair_rows, grams.kernel, bounds, found, grams=grams)
+    expected = cross_val_predict(SVC(C=1.0, gamma=0.2, tol=1e-8), X, y, cv=LeaveOneOut())
+    np.testing.assert_array_equal(verified_left_out(machines).wrong(), expected != y)

@@ -180,9 +180,17 @@ class Follower:
         return known.take(rows)
 
     @one_blas_thread
-    def remove(self, rows: Rows) -> Removals:
-        """The same, retrained where the solution could not be followed."""
-        found = self.follow(rows)
+    def remove(self, rows: Rows, given_up: Mask | None = None) -> Removals:
+        """The same, retrained where the solution could not be followed.
+
+        `given_up` tells the rows for which that was tried before.
+        """
+        new = np.ones(rows.size, dtype=np.bool_) if given_up is None else ~given_up
+        found = Removals(np.full(rows.size, np.nan), np.full(rows.size, np.nan), 0.0)
+        if new.any():
+            followed = self.follow(rows[new])
+            found.decision[new], found.shift[new] = followed.decision, followed.shift
+            found = found._replace(error=followed.error)
         lost = np.flatnonzero(np.isnan(found.decision))
         if lost.size == 0:
             return found

@@ -101,7 +101,8 @@ class Verified(NamedTuple):
     Attributes
     ----------
     decision, shift : ndarray
-        The values, and the mean change of all others where they were followed.
+        The values, and the mean change of all others where they were followed; NaN where that was
+        given up.
     followed, doubtful : ndarray of bool
         Where that is, and whose signs may be wrong, and matter, even so.
     error : ndarray of shape (n_machines,)
@@ -141,13 +142,14 @@ class Followed:
         self.shift = np.concatenate((self.shift, shift))
         self.error = max(self.error, error)
 
-    def add(self, rows: Rows, follower: Follower) -> None:
-        """Follow those of `rows`, which are in order, that were not followed yet."""
+    def add(self, rows: Rows, follower: Follower, given_up: Mask | None = None) -> None:
+        """Follow those of `rows` that were not followed yet; `given_up` as in :class:`Follower`."""
         if self.rows.size:
-            rows = np.setdiff1d(rows, self.rows)
+            new = ~np.isin(rows, self.rows)
+            rows, given_up = rows[new], None if given_up is None else given_up[new]
         if rows.size == 0:
             return
-        found = follower.remove(rows)
+        found = follower.remove(rows, given_up)
         self.take(rows, found.decision, found.shift, found.error)
 
 
