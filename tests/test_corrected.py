@@ -267,7 +267,8 @@ def test_areas_may_be_those_of_probabilities(options):
     search = SpanSearch(SpanSVC(), FEW, scoring=scorer, **options).fit(X, y)
     asked = SpanSearch(SpanSVC(), FEW, scoring=lambda *given: scorer(*given), **options).fit(X, y)
     scores = search.cv_results_["mean_test_score"]
-    np.testing.assert_array_equal(scores, asked.cv_results_["mean_test_score"])
+    # Areas are summed in another order.
+    np.testing.assert_allclose(scores, asked.cv_results_["mean_test_score"], rtol=1e-15)
     assert (search.cv_results_["std_test_score"] > 0).all()
     assert search.corrected_score_ == pytest.approx(asked.corrected_score_, abs=0.01)
 
@@ -363,6 +364,35 @@ def test_scores_of_ranks_are_those_of_the_scorer(scoring, n_classes, weighted):
             predicted = own[rows, 1] if own.ndim == 2 and n_classes == 2 else own[rows]
             expected = scorer._score_func(y[rows], predicted, **scorer._kwargs, **given)
             assert found[candidate, draw] == pytest.approx(expected, abs=1e-12)
+
+
+LABEL_SCORES = ("balanced_accuracy", "f1_macro", "f1_weighted", "precision_macro", "recall_micro")
+
+
+@pytest.mark.parametrize("scoring", [*LABEL_SCORES, "matthews_corrcoef", "jaccard_macro"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_scores_without_the_scorer_are_its_own_and_their_errors_those_of_drawn_rows(
+    scoring, n_classes
+):
+    X, y = load_iris(return_X_y=True)
+    X = (X + np.random.default_rng(0).standard_normal(X.shape))[y < n_classes]
+    y, scorer = y[y < n_classes], get_scorer(scoring)
+    # A scorer that is none of scikit-learn's is called, on drawn rows too: five times.
+    calls = {"quick": scorer, "called": lambda *given: scorer(*given)}
+    search = SpanSearch(SpanSVC(), {"C": [1.0], "gamma": [0.3]}, scoring=calls, refit=False)
+    table = search.fit(X, y).cv_results_
+    assert table["mean_test_quick"][0] == pytest.approx(table["mean_test_called"][0], abs=1e-15)
+    model = SpanSVC(C=1.0, gamma=0.3).fit(X, y)
+    drawn = np.random.default_rng(1).integers(y.size, size=(400, y.size))
+    values = [scorer._score_func(y[i], model.loo_predict_[i], **scorer._kwargs) for i in drawn]
+    assert table["std_test_quick"][0] == pytest.approx(np.std(values), rel=0.12)
+
+
+def test_scorers_that_would_warn_still_do():
+    X, y = clouds()
+    y[:55], y[55:] = -1, 1  # nobody predicts the small class
+    with pytest.warns(UndefinedMetricWarning, match="Precision is ill-defined"):
+        SpanSearch(SpanSVC(C=1e-3), {"gamma": [1.0]}, scoring="precision_macro").fit(X, y)
 
 
 def test_the_standard_error_of_areas_of_several_classes_is_that_of_drawn_rows():

@@ -14,9 +14,10 @@ import numpy as np
 from ...common.types import Array, Mask, Rows
 from ...multiclass.left_out import LeftOutClasses
 from ..candidates.fit_arguments import has_rows, take_rows
+from ..scoring.bootstrap_scores import AnyScorer, BootstrapScores
 from ..scoring.kept import Keeping, Kept, Recorder, keep_errors, keep_responses
-from ..scoring.label_scores import only_errors
-from ..scoring.quickest_scores import quickest_scores
+from ..scoring.label_scores import only_errors, warns
+from ..scoring.quickest_scores import asked_by, quickest_scores
 from ..scoring.responses import LeftOutClassifier
 from ..scoring.standard_errors import StandardErrors
 from .trained import Trained
@@ -142,14 +143,23 @@ class Scoring:
             }
             try:
                 recorder = Recorder.of(responses.given_to(scorer))
-                value = scorer(recorder, X, y, **params)
-                scores = value if isinstance(value, dict) else {name: float(value)}
+                quick = None
+                if standard_errors is not None:  # in folds, scores are those of the scorer
+                    quick = self._quick(scorer, given, recorder, rows, X)
+                if quick is not None:
+                    once = np.ones((1, rows.size), dtype=np.int32)
+                    scores = {name: float(quick(once)[0, 0])}
+                else:
+                    value = scorer(recorder, X, y, **params)
+                    scores = value if isinstance(value, dict) else {name: float(value)}
                 result["scores"] |= scores
                 if keeping:
                     self._keep(result, name, recorder, y)
                 if standard_errors is not None:
                     result["errors"] |= {
-                        one: self._error(scorer, given, recorder, rows, one, standard_errors)
+                        one: standard_errors.of(
+                            quick or self._drawn(scorer, given, recorder, rows, one)
+                        )
                         for one in scores
                     }
             except Exception as exception:
@@ -162,19 +172,29 @@ class Scoring:
         if isinstance(keeping, Keeping) and name == keeping.scorer:
             result["kept"] = keep_responses(recorder.asked, y, self._y, keeping)
 
-    def _error(
-        self,
-        scorer: Any,
-        params: Mapping[str, Any],
-        recorder: Recorder,
-        rows: Rows,
-        name: str,
-        standard_errors: StandardErrors,
-    ) -> float:
-        """The standard error of the score that a scorer computed from what it asked for."""
-        keeping = Keeping(name, only_errors(scorer, params, self._classes), sys.maxsize)
+    def _quick(
+        self, scorer: Any, params: Mapping[str, Any], recorder: Recorder, rows: Rows, X: Any
+    ) -> BootstrapScores | None:
+        """The score of a scorer without calling it; None if it is not known how.
+
+        scikit-learn's functions check their arguments for longer than they compute.
+        """
+        method = asked_by(scorer)
+        if method is None:
+            return None
+        predicted = getattr(recorder, method)(X)
+        if warns(scorer, self._y[rows], predicted, self._classes.size):
+            return None
+        scores = self._drawn(scorer, params, recorder, rows, "")
+        return None if isinstance(scores, AnyScorer) else scores
+
+    def _drawn(
+        self, scorer: Any, params: Mapping[str, Any], recorder: Recorder, rows: Rows, name: str
+    ) -> BootstrapScores:
+        """The score that a scorer computes from what it asked for, for any draw of the rows."""
+        errors = only_errors(scorer, params, self._classes)
+        keeping = Keeping(name, errors, sys.maxsize, np.float64)
         kept = keep_responses(recorder.asked, self._y[rows], self._y, keeping)
-        scores = quickest_scores(
+        return quickest_scores(
             scorer, params, [kept], rows, self._y, self._X, name, recorder._fitted
         )
-        return standard_errors.of(scores)

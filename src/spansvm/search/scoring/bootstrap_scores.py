@@ -20,7 +20,7 @@ from scipy import sparse
 
 from ...common.types import Array, Mask, Rows
 from .kept import Replayed
-from .label_scores import CountScore, LabelScore, accuracy
+from .label_scores import CountScore, LabelScore
 
 __all__ = [
     "AnyScorer",
@@ -31,6 +31,9 @@ __all__ = [
     "RowMeans",
     "of_mean",
 ]
+
+#: By which share of the smallest cell weights change to find slopes.
+_STEP = 1e-4
 
 #: Numbers in a block of a matrix: 8 MiB.
 BLOCK = 2**20
@@ -131,12 +134,17 @@ class CountedErrors:
         return result
 
     def contributions(self) -> Array | None:
-        """Of a share of all rows; none of other scores."""
-        if self._score is not accuracy:
-            return None
-        (places,) = self._places
-        wrong = np.unpackbits(self._bits[0][0], count=places.size)
-        return of_mean(1.0 - wrong.astype(np.float64), self._weight)
+        """By the class that each row is of, and whether it is misclassified."""
+        n = sum(places.size for places in self._places)
+        cells = np.empty(n, dtype=np.intp)
+        for one, (bits, places) in enumerate(zip(self._bits, self._places, strict=True)):
+            cells[places] = 2 * one + np.unpackbits(bits[0], count=places.size)
+        return of_cells(self._of_cells, cells, 2 * len(self._places), self._weight)
+
+    def _of_cells(self, weights: Array) -> Array:
+        """Scores from the weights of the right and the wrong rows of each class in turn."""
+        right, wrong = weights[:, ::2], weights[:, 1::2]
+        return self._score(right + wrong, wrong)
 
 
 def of_mean(values: Array, weight: Array | None) -> Array:
@@ -144,6 +152,31 @@ def of_mean(values: Array, weight: Array | None) -> Array:
     weight = np.ones(values.size) if weight is None else weight
     total = weight.sum()
     return weight * (values - (weight @ values) / total) / total
+
+
+def of_cells(
+    score: Callable[[Array], Array], cells: Rows, n_cells: int, weight: Array | None
+) -> Array:
+    """How much each row changes a score that depends on the weights of the rows in some cells.
+
+    Parameters
+    ----------
+    score : callable
+        From weights of shape (n, n_cells) to n scores.
+    cells : ndarray of int of shape (n_rows,)
+        The cell of every row.
+    n_cells : int
+    weight : ndarray of shape (n_rows,), optional
+    """
+    weight = np.ones(cells.size) if weight is None else weight
+    totals = np.bincount(cells, weight, n_cells)
+    some = np.flatnonzero(totals > 0)
+    step = _STEP * totals[some].min()
+    steps = np.zeros((some.size, n_cells))
+    steps[np.arange(some.size), some] = step
+    slopes = np.zeros(n_cells)
+    slopes[some] = (score(totals + steps) - score(totals - steps)) / (2.0 * step)
+    return weight * slopes[cells]
 
 
 class EachCandidate(ABC):
@@ -259,6 +292,14 @@ class ConfusedLabels(EachCandidate):
         super().__init__(responses)
         self._indices, self._n_classes, self._score = indices, n_classes, score
         self._weight = np.ones(indices.size) if weight is None else weight
+
+    def contributions(self) -> Array | None:
+        """By the true class of each row, and that which is predicted."""
+        own, k = self._responses[0], self._n_classes
+        if own is None:
+            return None
+        cells = self._indices * k + own["predict"]
+        return of_cells(lambda m: self._score(m.reshape(-1, k, k)), cells, k * k, self._weight)
 
     def _scores(self, own: Mapping[str, np.ndarray], counts: np.ndarray) -> Array:
         n, k = self._indices.size, self._n_classes

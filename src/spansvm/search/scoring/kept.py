@@ -38,11 +38,14 @@ class Keeping:
         Whether its score follows from the numbers of misclassified rows.
     most_bytes : int
         More than this, for one candidate on one split, is not kept.
+    dtype : type
+        Of values.
     """
 
     scorer: str
     only_errors: bool
     most_bytes: int
+    dtype: type = np.float32
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +92,7 @@ def keep_responses(
                 np.min_scalar_type(classes.size)
             )
         else:
-            responses[method] = values.astype(np.float32)
+            responses[method] = values.astype(keeping.dtype)
     kept = Kept(responses=responses)
     return kept if kept.n_bytes <= keeping.most_bytes else None
 

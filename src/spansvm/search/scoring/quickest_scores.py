@@ -23,7 +23,15 @@ from .kept import Kept, Replayed
 from .label_scores import accuracy, count_score, label_score
 from .ranked_scores import RankedClasses, RankedValues, area, average_precision
 
-__all__ = ["quickest_scores"]
+__all__ = ["asked_by", "quickest_scores"]
+
+
+def asked_by(scorer: Any) -> str | None:
+    """What a scorer of scikit-learn asks of a classifier; None for any other function."""
+    if not isinstance(scorer, _BaseScorer):
+        return None
+    methods = scorer._response_method
+    return methods if isinstance(methods, str) else methods[0]
 
 
 def quickest_scores(
