@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
-from scipy.stats import rankdata
 
 from ...common.types import Array, Mask
 from .bootstrap_scores import EachCandidate
@@ -54,15 +53,21 @@ def _measured(measure: Measure, values: Array, own: Mask, drawn: Array) -> Array
     return measure(others, ours)
 
 
+def _ranks(values: Array) -> Array:
+    """Ranks from 0 on; equal values share the mean of theirs."""
+    order = np.sort(values)
+    return 0.5 * (np.searchsorted(order, values) + np.searchsorted(order, values, "right") - 1)
+
+
 def _contributions(values: Array, own: Mask) -> Array:
     """To the area: the share of the other class that each row is on the right side of.
 
     Less the mean, for the rows of either class.
     """
-    ranks, result = rankdata(values), np.empty(values.size)
+    ranks, result = _ranks(values), np.empty(values.size)
     for members, sign in ((own, 1.0), (~own, -1.0)):
         others = values.size - members.sum()
-        beyond = (ranks[members] - rankdata(values[members])) / max(others, 1)
+        beyond = (ranks[members] - _ranks(values[members])) / max(others, 1)
         result[members] = sign * (beyond - beyond.mean()) / max(members.sum(), 1)
     return result
 
