@@ -56,7 +56,8 @@ def _measured(measure: Measure, values: Array, own: Mask, drawn: Array) -> Array
 def _ranks(values: Array) -> Array:
     """Ranks from 0 on; equal values share the mean of theirs."""
     order = np.sort(values)
-    return 0.5 * (np.searchsorted(order, values) + np.searchsorted(order, values, "right") - 1)
+    both = np.searchsorted(order, values) + np.searchsorted(order, values, "right")
+    return 0.5 * (both.astype(np.float64) - 1.0)
 
 
 def _contributions(values: Array, own: Mask) -> Array:
