@@ -51,6 +51,8 @@ def run(
             for index, outcome in zip(chain.indices, evaluate(work, X, y, chain), strict=True):
                 yield index, chain.split, outcome
         return
+    # Grids are mostly written upwards, and the largest gamma takes longest: it must not come last.
+    waiting.reverse()
     for attempt in range(_RETRIES + 1):
         try:
             for chain, outcomes in _in_parallel(work, X, y, waiting, n_jobs, pre_dispatch):
@@ -84,8 +86,7 @@ def plan(work: Work, candidates: Sequence[Mapping[str, Any]]) -> list[Chain]:
         together.setdefault(keys, []).append(index)
     result: list[Chain] = []
     for keys, members in together.items():
-        # The last chains, with the largest weights, take longest: workers begin with them.
-        for chain in chains([candidates[i] for i in members])[::-1]:
+        for chain in chains([candidates[i] for i in members]):
             indices = [members[k] for k in chain]
             own = [candidates[i] for i in indices]
             result += [Chain(split, indices, own, *keys) for split in range(len(work.splits))]
