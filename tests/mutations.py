@@ -591,7 +591,7 @@ MUTATIONS = [
     M("search/scoring/standard_errors",
       "of_units = np.bincount(self._units, weights=contributions)",
       "of_units = contributions", "rows of a group contribute independently", "drop_in:together"),
-    M("search/scoring/bootstrap_scores", "/ max(others, 1)", "/ values.size",
+    M("search/scoring/bootstrap_scores", "/ max(others.size, 1)", "/ values.size",
       "the standard error of the area counts the wrong rows", "drop_in:drawn_rows"),
     M("search/scoring/label_scores", 'true if average == "weighted" else', 'true if False else',
       "weighted averages are plain ones", "corrected:confusion"),

@@ -18,7 +18,6 @@ from typing import Any, Protocol
 
 import numpy as np
 from scipy import sparse
-from scipy.stats import rankdata
 
 from ...common.types import Array, Mask, Rows
 from .kept import Replayed
@@ -220,11 +219,13 @@ class RankedValues(_EachCandidate):
         if own is None or self._weight is not None:
             return None
         (values,) = own.values()
-        ranks, result = rankdata(values), np.empty(values.size)
+        result = np.empty(values.size)
         for members, sign in ((self._positive, 1.0), (~self._positive, -1.0)):
-            others = values.size - members.sum()
-            beyond = (ranks[members] - rankdata(values[members])) / max(others, 1)
-            result[members] = sign * (beyond - beyond.mean()) / members.sum()
+            inner, others = values[members], np.sort(values[~members])
+            # Equal values count half: the mean of the two sides.
+            below = others.searchsorted(inner, "left") + others.searchsorted(inner, "right")
+            beyond = 0.5 * below / max(others.size, 1)
+            result[members] = sign * (beyond - beyond.mean()) / inner.size
         return result
 
     def _scores(self, own: Mapping[str, np.ndarray], counts: np.ndarray) -> Array:
