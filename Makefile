@@ -36,15 +36,19 @@ help:
 
 # What is installed is built from this folder, in a folder of its environment, and builds itself
 # again on import when a source has changed: the tools are installed as well, and found whatever the
-# path is.  Those that pyproject.toml names, and ninja, which meson looks for by a variable.
+# path is.  Those that pyproject.toml names, and ninja, which meson looks for by a variable; processes
+# that import it at the same time take turns.
 TOOLS := $(shell sed -n 's/^requires = \[\(.*\)\]/\1/p' pyproject.toml | tr -d ,) ninja
-NINJA_IS := import os, sys; os.environ.setdefault("NINJA", sys.prefix + "/bin/ninja")
+NINJA_IS := import os, sys; os.environ.setdefault("NINJA", sys.prefix + "/bin/ninja-in-turn")
 pip_install = $(1)/bin/python -m pip install --quiet
 build_in = PATH="$(abspath $(1))/bin:$$PATH" $(pip_install) --no-build-isolation \
 	--config-settings=build-dir=$(2) $(compiler)
 define install_tools
 	rm -rf $(1)/build*
 	$(pip_install) $(2) $(TOOLS)
+	@cp tests/ninja_in_turn.py $(1)/bin
+	@printf '%s\n' '#!/bin/sh' 'bin="$(abspath $(1))/bin"; exec "$$bin/python" -IS "$$bin/ninja_in_turn.py" "$$@"' \
+		>$(1)/bin/ninja-in-turn && chmod +x $(1)/bin/ninja-in-turn
 	@echo '$(NINJA_IS)' >"$$($(1)/bin/python -c 'import sysconfig as s; print(s.get_path("purelib"))')/ninja.pth"
 	@$(native_file)
 endef

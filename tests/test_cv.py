@@ -20,9 +20,13 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+from threadpoolctl import threadpool_limits
 
 from spansvm import SpanSearch, SpanSVC
+from spansvm.algebra.blas import one_blas_thread
+from spansvm.kernels.functions import Kernel
 from spansvm.multiclass.group_left_out import sets_of
+from spansvm.multiclass.machines import TrainedMachines
 
 #: LibSVM stops at its tolerance: at 1e-3, which side a row within 1e-3 of the boundary is on is its
 #: choice.
@@ -224,3 +228,25 @@ def test_a_search_by_folds_or_groups_can_be_forecast(arguments):
     search = SpanSearch(SVC(), {"C": 2.0 ** np.arange(-5, 9), "gamma": [0.1, 1]}, **arguments)
     forecast = search.forecast(X, y, groups=groups)
     assert forecast is None or forecast.seconds > 0
+
+
+def test_folds_are_evaluated_on_one_blas_thread(monkeypatch):
+    # Those of a call on several wait for the next one at full speed: twice the processor time.
+    seen = {}
+
+    def watched(owner, name):
+        method = getattr(owner, name)
+
+        def watching(*arguments):
+            counts = seen.setdefault(name, set())
+            counts.update(library.num_threads for library in one_blas_thread._find())
+            return method(*arguments)
+
+        monkeypatch.setattr(owner, name, watching)
+
+    watched(Kernel, "__call__")
+    watched(TrainedMachines, "from_kernel")
+    X, y = moons()
+    with threadpool_limits(2, user_api="blas"):
+        SpanSearch(SVC(), {"C": [1.0, 10.0]}, cv=3, refit=False).fit(X, y)
+    assert seen == {"__call__": {1}, "from_kernel": {1}}

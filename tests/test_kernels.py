@@ -7,9 +7,17 @@ import pytest
 from scipy import sparse
 from sklearn.metrics import pairwise
 from sklearn.svm import SVC
+from threadpoolctl import threadpool_limits
 
 from spansvm import SpanSVC
-from spansvm.kernels.functions import KERNELS, Kernel, kernel_arguments, kernel_of, resolve_kernel
+from spansvm.kernels.functions import (
+    KERNELS,
+    Kernel,
+    kernel_arguments,
+    kernel_of,
+    resolve_kernel,
+    values_between,
+)
 
 RNG = np.random.default_rng(0)
 X = RNG.random((70, 6)) * (RNG.random((70, 6)) < 0.6)
@@ -29,6 +37,17 @@ def test_values_are_those_of_scikit_learn(name, convert):
     kernel = resolve_kernel(name, X, gamma=0.7, degree=3, coef0=0.5)
     np.testing.assert_allclose(kernel(convert(X)), REFERENCES[name](X, X), atol=1e-13)
     np.testing.assert_allclose(kernel(convert(X), convert(Z)), REFERENCES[name](X, Z), atol=1e-13)
+
+
+@pytest.mark.parametrize("name", REFERENCES)
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_matrix, sparse.csr_array])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_values_in_tiles_are_those_of_scikit_learn(name, convert, threads):
+    many = np.concatenate([X, Z, X + 1.0, Z + 1.0, X - 1.0])  # several tiles, the last not full
+    kernel = resolve_kernel(name, X, gamma=0.7, degree=3, coef0=0.5)
+    with threadpool_limits(threads, user_api="blas"):
+        found = values_between(kernel, convert(many), convert(Z))
+    np.testing.assert_allclose(found, REFERENCES[name](many, Z), rtol=1e-13, atol=1e-13)
 
 
 @pytest.mark.parametrize("name", REFERENCES)

@@ -364,12 +364,13 @@ def test_no_two_values_of_a_lazy_linear_kernel_differ_by_more_than_its_spread():
 def test_a_lazy_solution_is_converged_if_it_meets_the_tolerance():
     X, y = problem(300)
     lazy = LazyGram(resolve_kernel("rbf", X, gamma=0.2), X, 1e5)
-    near = 0
-    for limit in range(100, 900, 5):
-        solution = solve_dual(lazy, y, np.full(300, 10.0), tol=1e-3, max_iter=limit)
-        assert solution.converged == (solution.gap <= 1e-3)
-        near += 1e-3 < solution.gap <= 1e-2
+    near, tol = 0, 0.03  # far from the end, where a few steps or none may be left
+    for limit in range(100, 900, 10):
+        solution = solve_dual(lazy, y, np.full(300, 10.0), tol=tol, max_iter=limit)
+        assert solution.converged == (solution.gap <= tol)
+        near += tol < solution.gap <= 10 * tol
     assert near > 3
+    assert solution.converged
 
 
 def test_sums_over_many_points_are_estimated_from_some_of_them(monkeypatch):

@@ -142,19 +142,31 @@ def test_where_in_bound_vectors_are_few_values_are_better_than_the_rule():
     assert better >= 6
 
 
-def test_the_shift_of_the_others_is_that_of_retraining():
-    X, y = two_wines()
-    for C in (0.05, 1.0, 30.0):
-        gram, solution = trained(X, y, C, 0.5)
-        exact = exact_values(gram, solution)
-        for p in np.flatnonzero(solution.support)[::7]:
-            without = solution.C.copy()
-            without[p] = 0.0
-            model = solve_dual(gram, solution.y, without, tol=1e-9)
-            others = np.arange(y.size) != p
-            shift = (model.decision - solution.decision)[others].mean()
-            assert exact.decision[p] == pytest.approx(model.decision[p], abs=1e-6)
-            assert exact.comparable[p] == pytest.approx(model.decision[p] - shift, abs=1e-6)
+def check_shifts(gram, solution):
+    """Compare exact values of some rows with those of models trained without them."""
+    exact = exact_values(gram, solution)
+    for p in np.flatnonzero(solution.support)[::7]:
+        without = solution.C.copy()
+        without[p] = 0.0
+        model = solve_dual(gram, solution.y, without, tol=1e-9)
+        others = np.arange(solution.y.size) != p
+        shift = (model.decision - solution.decision)[others].mean()
+        assert exact.decision[p] == pytest.approx(model.decision[p], abs=1e-6)
+        assert exact.comparable[p] == pytest.approx(model.decision[p] - shift, abs=1e-6)
+
+
+@pytest.mark.parametrize("C", [0.05, 1.0, 30.0])
+def test_the_shift_of_the_others_is_that_of_retraining(C):
+    check_shifts(*trained(*two_wines(), C, 0.5))
+
+
+@pytest.mark.parametrize("C", [0.01, 0.1])
+def test_the_shift_is_that_of_retraining_where_the_intercept_has_an_interval(C):
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 30)
+    gram, solution = trained(rng.normal(size=(60, 2)) + y[:, None], y, C, 0.5)
+    assert not solution.in_bound.any()
+    check_shifts(gram, solution)
 
 
 def test_pooled_values_of_balanced_classes_are_comparable_with_small_weights():

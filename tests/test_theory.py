@@ -40,9 +40,12 @@ def solved(seed):
 def retrained(seed):
     """True leave-one-out decision values, and whether they are known and unique."""
     problem, model = solved(seed)
-    values = model.solution.decision.copy()
+    solution = model.solution
+    values = solution.decision.copy()
     unique = np.ones(values.size, dtype=bool)
-    for p in np.flatnonzero(model.solution.support):
+    # Where no vector is in-bound, any row may limit the interval that the intercept is in.
+    changing = solution.support if solution.in_bound.any() else solution.present
+    for p in np.flatnonzero(changing):
         values[p], unique[p] = reference_loo(problem.K, problem.y, problem.C, p)
     return values, unique
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
@@ -202,9 +204,20 @@ def test_removals_are_known_again_when_the_bounds_grow():
     np.testing.assert_array_equal(again.decision, first.decision[::2])
     fresh = Follower(HeldGram(gram.values), large).follow(rows)
     np.testing.assert_allclose(fresh.decision, first.decision, atol=1e-6)
-    # A path that meets a bound is another one if the bound is another.
-    other = solve_dual(gram, signs, np.full(y.size, 1.2 * small.alpha.max()), tol=1e-10)
-    shared, alone = (Follower(own, other).follow(rows) for own in (gram, HeldGram(gram.values)))
+
+
+@pytest.mark.parametrize("growing", [True, False])
+def test_a_path_that_meets_a_bound_is_another_one_if_the_bound_is_another(growing):
+    X, y = clouds(6, d=4)
+    K, signs = rbf_kernel(X, gamma=2.0), np.where(y > 0, 1.0, -1.0)
+    loose = solve_dual(HeldGram(K), signs, np.full(y.size, 1e6), tol=1e-10)
+    # The same solution, with less room for what a removed row gives up.
+    tight = replace(loose, C=1.1 * np.maximum(loose.alpha, np.median(loose.alpha)))
+    before, after = (tight, loose) if growing else (loose, tight)
+    rows, gram = np.flatnonzero(loose.support), HeldGram(K)
+    others = Follower(gram, before).follow(rows)
+    shared, alone = (Follower(own, after).follow(rows) for own in (gram, HeldGram(K)))
+    assert np.abs(others.decision - alone.decision).max() > 0.1
     np.testing.assert_allclose(shared.decision, alone.decision, atol=1e-9)
 
 

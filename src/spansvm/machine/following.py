@@ -96,7 +96,7 @@ class Known:
     """
 
     def __init__(self, solution: DualSolution) -> None:
-        self._alpha, self._present, self._y = solution.alpha, solution.present, solution.y
+        self._alpha, self._C, self._y = solution.alpha, solution.C, solution.y
         self._values = np.full((2, solution.y.size), np.nan)
         self._met = np.ones(solution.y.size, dtype=np.bool_)
         self._error = 0.0
@@ -108,17 +108,18 @@ class Known:
         known = cls(solution)
         if solution.bounded.any():
             return known
-        if before is not None and before._is_of(solution):
+        if before is not None and before._holds_for(solution):
             known._values = np.where(before._met, np.nan, before._values)
             known._met, known._error = before._met.copy(), before._error
         gram._known_removals = known  # type: ignore[attr-defined]
         return known
 
-    def _is_of(self, solution: DualSolution) -> bool:
+    def _holds_for(self, solution: DualSolution) -> bool:
         return (
             np.array_equal(self._alpha, solution.alpha)
-            and np.array_equal(self._present, solution.present)
+            and np.array_equal(self._C > 0.0, solution.present)
             and np.array_equal(self._y, solution.y)
+            and bool((self._C <= solution.C).all())
         )
 
     def missing(self, rows: Rows) -> Rows:

@@ -223,6 +223,8 @@ def _boxed_weights(
     base = np.zeros(free.size) if own.any() else free
     for _ in range(_ROUNDS):
         fixed = np.flatnonzero(below | above | own)
+        if fixed.size == 0:  # they would be violated again
+            break
         values = np.where(below, least, most)[fixed]
         try:
             factor = linalg.cho_factor(hull.projected[np.ix_(fixed, fixed)])

@@ -53,23 +53,18 @@ def _measured(measure: Measure, values: Array, own: Mask, drawn: Array) -> Array
     return measure(others, ours)
 
 
-def _ranks(values: Array) -> Array:
-    """Ranks from 0 on; equal values share the mean of theirs."""
-    order = np.sort(values)
-    both = np.searchsorted(order, values) + np.searchsorted(order, values, "right")
-    return 0.5 * (both.astype(np.float64) - 1.0)
-
-
 def _contributions(values: Array, own: Mask) -> Array:
     """To the area: the share of the other class that each row is on the right side of.
 
     Less the mean, for the rows of either class.
     """
-    ranks, result = _ranks(values), np.empty(values.size)
+    result = np.empty(values.size)
     for members, sign in ((own, 1.0), (~own, -1.0)):
-        others = values.size - members.sum()
-        beyond = (ranks[members] - _ranks(values[members])) / max(others, 1)
-        result[members] = sign * (beyond - beyond.mean()) / max(members.sum(), 1)
+        inner, others = values[members], np.sort(values[~members])
+        # Equal values count half: the mean of the two sides.
+        below = others.searchsorted(inner, "left") + others.searchsorted(inner, "right")
+        beyond = 0.5 * below / max(others.size, 1)
+        result[members] = sign * (beyond - beyond.mean()) / max(inner.size, 1)
     return result
 
 
