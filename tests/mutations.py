@@ -704,7 +704,7 @@ class Workshop:
         name, _, words = entry.partition(":")
         command = [
             sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider",
-            "--tb=no", f"tests/test_{name}.py", "-k", words.replace("|", " or "),
+            "--tb=no", *_files(name, self.folder), "-k", words.replace("|", " or "),
         ]  # fmt: skip
         try:
             done = subprocess.run(
@@ -781,8 +781,13 @@ def _not_applicable(mutation: Mutation, root: Path) -> str:
     if count != 1:
         return f"{_one_line(mutation.old)!r} occurs {count} times in {mutation.path}, not once"
     names = [entry.partition(":")[0] for entry in mutation.tests.split()]
-    missing = [name for name in names if not (root / f"tests/test_{name}.py").exists()]
-    return f"there is no tests/test_{missing[0]}.py" if missing else ""
+    missing = [name for name in names if not _files(name, root)]
+    return f"there is no test_{missing[0]}.py in a folder of tests" if missing else ""
+
+
+def _files(name: str, root: Path) -> list[str]:
+    """The test file of this name, whatever its folder."""
+    return [str(path) for path in (root / "tests").glob(f"*/test_{name}.py")]
 
 
 def _known() -> dict[tuple[str, str, str], dict[str, str]]:
