@@ -193,13 +193,16 @@ class Remover:
         rest[members] = 0.0
         return rest if self._twins is None else self._twins.merge(rest)
 
-    def shift(self, removed: Removed, members: Rows, values: Array) -> float:
+    def shift(self, removed: Removed, members: Rows, values: Array | None = None) -> float:
         """The mean change of the values of all other rows that take part in training.
 
-        `values` are those of the members after the removal.
+        `values` are those of the members after the removal, if they are known.
         """
         if removed.rows.size == 0:
             return removed.intercept
+        if values is None:
+            kernel = self.gram.block(members, removed.rows)
+            values = removed.values(self.solution.decision[members], kernel)
         present = self.solution.present
         counted = present[members]
         sums, number = self.gram.sums_over(present), self.solution.n_instances
