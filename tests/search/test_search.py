@@ -56,6 +56,7 @@ from spansvm import (
 from spansvm.common.methods import SELECTING
 from spansvm.machine.criteria import CRITERIA
 from spansvm.machine.dual import advice_on_stops
+from spansvm.search.candidates.shared_data import SharedData
 from spansvm.search.candidates.training_sets import TrainingSet
 
 TIGHT = {"tol": 1e-8}
@@ -375,6 +376,16 @@ def test_a_search_leaves_nothing_behind():
     SpanSearch(SVC(), {"gamma": [0.1, 1], "C": np.arange(1, 60)}, n_jobs=2).fit(X, y)
     gc.collect()
     assert not [thing for thing in gc.get_objects() if isinstance(thing, TrainingSet)]
+
+
+def test_all_chains_that_a_process_is_sent_share_data_and_the_data_are_not_sent():
+    sent, other = SharedData(), SharedData()
+    sent.builders.append(object())
+    first, second = (pickle.loads(pickle.dumps(sent)) for _ in range(2))
+    assert first is second
+    assert first is not sent
+    assert not first.builders
+    assert pickle.loads(pickle.dumps(other)) is not first
 
 
 def test_nested_pipelines():

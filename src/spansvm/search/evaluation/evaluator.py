@@ -29,7 +29,6 @@ from ...multiclass.path import Models
 from ...multiclass.verified import LEAVING
 from ..candidates.building import Candidates
 from ..candidates.composite import unwrap
-from ..candidates.shared_data import cache_of
 from ..candidates.training_sets import Problems
 from .scored import Scoring, failure
 from .trained import Trained
@@ -41,7 +40,7 @@ __all__ = ["evaluate"]
 def evaluate(work: Work, X: Any, y: np.ndarray, chain: Chain) -> Iterator[Outcome]:
     """Train and evaluate the candidates of a chain in turn."""
     evaluator = _Evaluator(work, X, y, chain)
-    builders = cache_of(work.token).builders
+    builders = work.shared.builders
     candidates = _taken_from(builders) or Candidates(work.estimator)
     waiting: list[_Prepared] = []
     for params in chain.candidates:
@@ -107,7 +106,7 @@ class _Evaluator:
         self.counted = np.ones(y.size, dtype=np.bool_) if weight is None else weight != 0
         self.scoring = Scoring(work, X, y, self.counted)
         self.paths: list[PairPaths] | None = None
-        self.held: Problems | None = None  # the cache keeps only what is in use
+        self.held: Problems | None = None  # of shared data, only what is in use is kept
 
     def prepare(self, candidate: Mapping[str, Any], estimator: Any, machine: SpanSVC) -> _Prepared:
         """What is to be trained for a candidate."""
@@ -116,7 +115,7 @@ class _Evaluator:
         if work.gram_budget is not None:
             machine.gram_budget = work.gram_budget
         if self.held is None:  # all candidates of a chain share it
-            self.held = cache_of(work.token).problems(
+            self.held = work.shared.problems(
                 (chain.transformers, chain.kernel, chain.split),
                 estimator, machine, self.X, self.y, self.params, self.split,
             )  # fmt: skip
