@@ -14,7 +14,7 @@ import numpy as np
 from ...common.types import Array, Mask, Rows
 from ...multiclass.left_out import LeftOutClasses
 from ..candidates.fit_arguments import has_rows, take_rows
-from ..scoring.kept import Keeping, Kept, Recorder, keep_errors, keep_responses
+from ..scoring.kept import Keeping, Kept, keep_errors, keep_responses
 from ..scoring.label_scores import only_errors
 from ..scoring.quickest_scores import quickest_scores
 from ..scoring.responses import LeftOutClassifier
@@ -141,40 +141,42 @@ class Scoring:
                 for key, value in given.items()
             }
             try:
-                recorder = Recorder.of(responses.given_to(scorer))
-                value = scorer(recorder, X, y, **params)
+                classifier = responses.given_to(scorer)
+                value = scorer(classifier, X, y, **params)
                 scores = value if isinstance(value, dict) else {name: float(value)}
                 result["scores"] |= scores
                 if keeping:
-                    self._keep(result, name, recorder, y)
+                    self._keep(result, name, classifier, y)
                 if standard_errors is not None:
                     result["errors"] |= {
-                        one: self._error(scorer, given, recorder, rows, one, standard_errors)
+                        one: self._error(scorer, given, classifier, rows, one, standard_errors)
                         for one in scores
                     }
             except Exception as exception:
                 result |= failure(exception)
         return result
 
-    def _keep(self, result: dict[str, Any], name: str, recorder: Recorder, y: np.ndarray) -> None:
+    def _keep(
+        self, result: dict[str, Any], name: str, classifier: LeftOutClassifier, y: np.ndarray
+    ) -> None:
         """Keep the predictions that a scorer asked for, if candidates are selected by it."""
         keeping = self._work.keeping
         if isinstance(keeping, Keeping) and name == keeping.scorer:
-            result["kept"] = keep_responses(recorder.asked, y, self._y, keeping)
+            result["kept"] = keep_responses(classifier.asked, y, self._y, keeping)
 
     def _error(
         self,
         scorer: Any,
         params: Mapping[str, Any],
-        recorder: Recorder,
+        classifier: LeftOutClassifier,
         rows: Rows,
         name: str,
         standard_errors: StandardErrors,
     ) -> float:
         """The standard error of the score that a scorer computed from what it asked for."""
         keeping = Keeping(name, only_errors(scorer, params, self._classes), sys.maxsize)
-        kept = keep_responses(recorder.asked, self._y[rows], self._y, keeping)
+        kept = keep_responses(classifier.asked, self._y[rows], self._y, keeping)
         scores = quickest_scores(
-            scorer, params, [kept], rows, self._y, self._X, name, recorder._fitted
+            scorer, params, [kept], rows, self._y, self._X, name, classifier._fitted
         )
         return standard_errors.of(scores)
