@@ -434,7 +434,7 @@ MUTATIONS = [
     M("core/newton", "    for _ in range(size - 1):\n        _balance(direction, alive, size)\n",
       "    for _ in range(size - 1):\n", "Newton steps lose the sum of their direction",
       "scales:sum_hold"),
-    M("machine/dual", "converged=result.converged and bool(keeps_sum(x, 0.0)),",
+    M("machine/dual", "converged=result.converged and bool(keeps_sum(x, terms.total)),",
       "converged=result.converged,", "a sum that is lost is not noticed", "scales:is_lost"),
     M("kernels/lazy", "np.count_nonzero(mask) / max(rows.size, 1)", "1.0",
       "sums estimated from some of the points are those of these", "lazy:estimated_from_some"),

@@ -12,7 +12,8 @@ from sklearn.svm import SVC
 
 from spansvm.kernels.functions import dense, resolve_kernel
 from spansvm.kernels.gram import HeldGram
-from spansvm.machine.dual import read_svc, train_dual
+from spansvm.machine.dual import train_dual
+from spansvm.machine.fitted_svc import read_svc
 
 from ..problems import random_problem, reference_svm
 

@@ -15,7 +15,7 @@ from ..common.pairs import lost
 from ..common.types import Array, Mask, Rows
 from ..common.validation import check_groups
 from ..machine.criteria import CRITERIA, SolvedModel
-from ..machine.dual import read_svc
+from ..machine.fitted_svc import read_svc
 from ..machine.groups import Remover
 from ..multiclass.group_left_out import sets_of
 from .svc import SpanSVC

@@ -30,7 +30,7 @@ from ..algebra.systems import Bordered, bordered
 from ..common.types import Array, Rows
 from ..core.removal import Paths
 from ..kernels.gram import Gram
-from .dual import DualSolution, box, find_intercept
+from .dual import DualSolution, box, find_intercept, terms_of
 from .following import EXACT_TOLERANCE, Vertex, start_paths
 from .span import intercept_move
 
@@ -301,7 +301,8 @@ class Remover:
         """The solution, trained from the prediction, or from the machine with the group."""
         gram, y, x = self.gram, self.solution.y, self._x
         rest = self._rest(members)
-        lo, hi = box(y, rest)
+        terms = terms_of(y, rest)
+        lo, hi = terms.lo, terms.hi
         start = np.clip(x, lo, hi)
         if predicted is not None:
             start[predicted.rows] += predicted.moves
@@ -309,9 +310,9 @@ class Remover:
         g = self.solution.gradient.copy()
         moved = np.flatnonzero(start != x)
         gram.add_rows(g, moved, (start - x)[moved])
-        start, g = gram.make_feasible(start, g, lo, hi)
+        start, g = gram.make_feasible(start, g, terms)
         limit = default_max_iter(y.size)
-        result = gram.solve(start, g, -y, lo, hi, tol=EXACT_TOLERANCE, max_iter=limit)
+        result = gram.solve(start, g, terms, tol=EXACT_TOLERANCE, max_iter=limit)
         intercept = find_intercept(result.x, result.gradient, lo, hi) - self.solution.intercept
         change = result.x - x
         moved = np.flatnonzero(change)

@@ -19,7 +19,7 @@ from sklearn.utils.metadata_routing import UNUSED
 from ...common.pairs import lost
 from ...common.validation import check_rows
 from ...estimators.svc import SpanSVC
-from ...machine.dual import check_same_rows, read_svc
+from ...machine.fitted_svc import check_same_rows, read_svc
 from ...machine.values import counted_values
 from ..candidates.composite import as_span_svc, is_absent, unwrap
 
