@@ -177,7 +177,6 @@ quality: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.groups
 	$(BIN)/python -m benchmarks.counted
 	$(BIN)/python -m benchmarks.chosen
-	$(BIN)/python -m benchmarks.delivered
 	$(BIN)/python -m benchmarks.promised
 
 clean:

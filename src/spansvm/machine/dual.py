@@ -30,6 +30,7 @@ from ..algebra.qp import (
     keeps_sum,
 )
 from ..algebra.systems import Factor
+from ..common.pairs import lost
 from ..common.types import Array, Mask
 from ..common.validation import (
     check_both_classes,
@@ -140,6 +141,10 @@ class DualSolution:
     def gradient(self) -> Array:
         """Gradient of the signed dual, ``K beta - y``."""
         return self.decision - self.intercept - self.y
+
+    def wrong(self, values: Array) -> Mask:
+        """Which instances are misclassified if these are their decision values."""
+        return lost(self.y * values)
 
     @property
     def slack(self) -> Array:

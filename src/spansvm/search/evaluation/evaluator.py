@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from ...common.methods import predicts
-from ...common.pairs import lost
 from ...common.types import Array
 from ...estimators.svc import SpanSVC
 from ...machine.criteria import CRITERIA
@@ -198,13 +197,9 @@ class _Evaluator:
 
     def _on_all_rows(self, trained: Trained) -> dict[str, Any]:
         """Evaluate by the values of left-out rows or groups, or by a criterion."""
-        left_out = self._left_out(trained)
-        wrong = left_out.wrong(trained.machine.break_ties)[self.counted]
-        evaluated: dict[str, Any] = {"loo_error": float(wrong.mean()), "hinge": left_out.hinge}
-        if not predicts(self.work.method):
-            score = 1.0 - self._criterion(trained.machines[0])
-            return {**evaluated, "scores": {"score": score}}
-        return {**evaluated, **self.scoring.left_out(left_out, wrong, trained)}
+        by_criterion = not predicts(self.work.method)
+        criterion = self._criterion(trained.machines[0]) if by_criterion else None
+        return self.scoring.left_out(self._left_out(trained), trained, criterion)
 
     def _method(self, n_sets: int) -> str:
         """The method for some sets of machines: where their values are compared, by one-vs-rest,
@@ -231,7 +226,7 @@ class _Evaluator:
         solution = model.solution
         count = CRITERIA[self.work.method](model) * solution.n_instances
         aside = self.counted & ~solution.present
-        count += int(lost(solution.y * solution.decision)[aside].sum())
+        count += int(solution.wrong(solution.decision)[aside].sum())
         return float(count / self.counted.sum())
 
     def _on_folds(self, trained: Trained) -> list[dict[str, Any]]:
@@ -244,7 +239,7 @@ class _Evaluator:
         for test, parts in zip(sets, every, strict=True):
             left_out = trained.problems.left_out(parts, test)
             own = self.scoring.of_fold(left_out, trained, test)
-            own["loo_error"] = left_out.error(trained.machine.break_ties)
+            own["loo_error"] = self.scoring.error_of_fold(left_out, trained)
             if self.work.train_scores:
                 seen = seen or self._on_training_rows(trained)
                 own["train_scores"] = seen

@@ -1,4 +1,8 @@
-"""Scores of a candidate's predictions, by the scorers of the search."""
+"""Scores of a candidate's predictions, by the scorers of the search.
+
+Here is decided what the values of left-out rows are worth to a search: an error, a hinge loss that
+breaks ties, and scores.  Whoever trains and leaves out rows does not look at them.
+"""
 
 from __future__ import annotations
 
@@ -73,14 +77,23 @@ class Scoring:
                 units[own] = number
         return StandardErrors(np.unique(units[self.rows], return_inverse=True)[1])
 
-    def left_out(self, left_out: LeftOutClasses, wrong: Mask, trained: Trained) -> dict[str, Any]:
-        """Scores of all rows that count, with their standard errors.
+    def left_out(
+        self, left_out: LeftOutClasses, trained: Trained, criterion: float | None = None
+    ) -> dict[str, Any]:
+        """Error and hinge loss of all rows that count, and scores with their standard errors.
 
-        `wrong` tells which of them are misclassified.
+        If a `criterion` is given, it decides in the place of scores.
         """
+        wrong = left_out.wrong(trained.machine.break_ties)[self._counted]
+        evaluated: dict[str, Any] = {"loo_error": float(wrong.mean()), "hinge": left_out.hinge}
+        if criterion is not None:
+            return {**evaluated, "scores": {"score": 1.0 - criterion}}
         if self._work.scorers is not None:
-            return self._scores(left_out, trained, self.rows, self._standard_errors)
+            return {
+                **evaluated, **self._scores(left_out, trained, self.rows, self._standard_errors)
+            }  # fmt: skip
         return {
+            **evaluated,
             "scores": {"score": 1.0 - self._share(wrong, self.rows)},
             "errors": {"score": self._standard_errors.of_share(wrong, self._weight(self.rows))},
             "kept": self._keep_errors(wrong),
@@ -93,6 +106,10 @@ class Scoring:
         right = ~left_out.wrong(trained.machine.break_ties)
         score, kept = self._share(right, test), self._keep_errors(~right)
         return {"hinge": left_out.hinge, "scores": {"score": score}, "kept": kept}
+
+    def error_of_fold(self, left_out: LeftOutClasses, trained: Trained) -> float:
+        """Share of misclassified test rows of a fold."""
+        return left_out.error(trained.machine.break_ties)
 
     def of_training_rows(
         self, predicted: LeftOutClasses, trained: Trained, rows: Rows
