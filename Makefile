@@ -92,6 +92,7 @@ test: $(VENV)/.installed-dev
 
 peers: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.peers -n 2
+	SPANSVM_PEERS=default $(BIN)/python -m tests.peers -n 2 -k test_search
 
 oldest: $(OLDEST)/.installed
 	$(OLDEST)/bin/python -m pytest -n 2
