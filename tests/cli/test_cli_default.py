@@ -23,6 +23,8 @@ from spansvm.search.evaluation.forecast import Forecast
 from spansvm.search.evaluation.stages import parse_time
 from spansvm.tables import read_table
 
+from ..wording import tells
+
 pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
 pytest.importorskip("skops")
@@ -246,11 +248,8 @@ def test_a_search_of_minutes_is_made_on_all_rows():
 def test_a_longer_one_is_made_on_the_largest_sample_that_is_quick():
     size = choose_size(40_000, 10, lambda _: forecast(1800.0), None)
     assert (size.sample, size.components) == (5000, None)
-    assert size.why == (
-        "On all 40000 rows the search would take about 30 minutes, so candidates are compared on a "
-        "sample of 5000 rows (--sample 5000), in about 30 seconds, and the selected model is "
-        "trained on all rows. --sample all searches all rows."
-    )
+    assert tells(size.why, "all 40000 rows", "30 minutes", "--sample 5000", "30 seconds")
+    assert tells(size.why, "trained on all rows", "--sample all")
     assert choose_size(40_000, 3000, lambda _: forecast(1e6), 60.0).sample == 3000
 
 

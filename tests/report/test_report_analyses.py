@@ -14,6 +14,8 @@ from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, OneHotEncod
 from spansvm import SpanSearch, SpanSVC
 from spansvm.report import Report, render_html
 
+from ..wording import tells
+
 pytest.importorskip("jinja2", reason="jinja2 is not installed")
 
 GRID = {"spansvc__C": [1, 10, 100], "spansvc__gamma": [0.1, 1]}
@@ -109,10 +111,7 @@ def test_a_leak_is_a_caution_at_the_top_and_a_table():
     )
     report = reported(frame, y, steps)
     (caution,) = report.cautions
-    assert caution.startswith(
-        "The feature 'result' looks like a copy of the target: each value stands for one class, "
-        "in 569 of 569 rows."
-    )
+    assert tells(caution, "'result'", "copy of the target", "569 of 569 rows")
     without = report.analyses.leaks.found[0].error_without
     assert f"without it the left-out error is {100 * without:.1f}% instead of 0.0%" in caution
     text = section(render_html(report), "features")
@@ -219,9 +218,8 @@ def test_a_step_that_refuses_other_columns_costs_only_its_study():
 
     report = reported(X, y, FunctionTransformer(strict), grid={"spansvc__C": [1, 10]})
     assert report.analyses.influence is None
-    assert report.analyses.notes == [
-        "The influence of features could not be studied: ValueError: only the rows that I know"
-    ]
+    (note,) = report.analyses.notes
+    assert tells(note, "influence of features", "ValueError: only the rows that I know")
     assert report.analyses.comparison is not None
     assert "only the rows that I know" in render_html(report)
 

@@ -23,6 +23,8 @@ from spansvm.tables import (
 )
 from spansvm.tables.columns import MISSING
 
+from ..wording import tells
+
 pandas = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
 
@@ -411,7 +413,5 @@ def test_columns_that_a_model_needs_are_named_with_the_closest_ones(tmp_path) ->
 def test_a_column_that_seems_to_name_the_rows_is_noted(tmp_path) -> None:
     (tmp_path / "d.csv").write_text("n,a,y\nAnn,1,0\nBob,2,1\nCem,3,0\nDov,4,1\n")
     table = read_table(tmp_path / "d.csv")
-    assert table.notes == (
-        "Column 'n' has 4 different values in 4 rows; if it names the rows, pass --id 'n' or "
-        "--drop 'n'.",
-    )
+    (note,) = table.notes
+    assert tells(note, "'n'", "4 different values in 4 rows", "--id 'n'", "--drop 'n'")

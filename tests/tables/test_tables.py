@@ -27,6 +27,8 @@ from spansvm.tables import (
     read_table,
 )
 
+from ..wording import tells
+
 pandas = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
 
@@ -271,10 +273,9 @@ def test_a_prediction_file_is_matched_by_name(tmp_path) -> None:
     assert rows.y is None
     assert rows.ids.tolist() == ["Ann", "Bob"]
     assert rows.X["a"].tolist() == [2, 3]
-    assert rows.notes == (
-        "The model does not use these columns: other.",
-        "Column 'b' has values that the model has not seen (new); they are treated as unknown.",
-    )
+    unused, unseen = rows.notes
+    assert tells(unused, "not use", "other")
+    assert tells(unseen, "'b'", "not seen (new)", "unknown")
     assert model.predict(rows.X).shape == (2,)
 
 

@@ -11,6 +11,8 @@ import pytest
 from spansvm.common.errors import UserError
 from spansvm.tables import FileOptions, Roles, read_for_prediction, read_table
 
+from ..wording import tells
+
 pandas = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
 
@@ -151,10 +153,7 @@ def test_an_index_without_a_name_may_name_the_rows(tmp_path):
     path = write(tmp_path, ",a,y\n0,5,0\n1,2,1\n2,3,0\n3,9,1\n")
     table = read_table(path)
     assert table.feature_names == ("a",)
-    assert (
-        "Column 1 of data.csv has no name and only numbers the rows; it is left out."
-        in (table.notes[0])
-    )
+    assert tells(table.notes[0], "Column 1", "no name", "left out")
     table = read_table(path, roles=Roles(id="column 1"))
     assert table.ids.tolist() == ["0", "1", "2", "3"]
     assert read_for_prediction(path, table.schema, id="column 1").ids.tolist() == table.ids.tolist()
@@ -163,9 +162,8 @@ def test_an_index_without_a_name_may_name_the_rows(tmp_path):
 def test_a_column_that_is_nearly_all_missing_is_named(tmp_path):
     rows = [f"{i},{'' if i else 3},{i % 2}" for i in range(20)]
     table = read_table(write(tmp_path, "\n".join(["a,b,y", *rows])), roles=Roles(drop=["a"]))
-    assert table.notes == (
-        "Column 'b' is missing in 19 of 20 rows, so it hardly tells anything; consider --drop 'b'.",
-    )
+    (note,) = table.notes
+    assert tells(note, "'b'", "19 of 20 rows", "--drop 'b'")
 
 
 # Excel --------------------------------------------------------------------------------
@@ -201,10 +199,7 @@ def test_an_excel_file_is_a_table_like_any_other(workbook):
     assert table.X["active"].tolist() == ["False", "False", "True", "True"]
     assert np.isnan(table.X["size"][2])
     assert table.missing == {"size": 1}
-    assert table.notes[0] == (
-        "The sheet 'patients' of data.xlsx is read, the first of 2; --sheet chooses another: "
-        "legend."
-    )
+    assert tells(table.notes[0], "'patients'", "first of 2", "--sheet", "legend")
 
 
 def test_a_title_above_the_names_is_not_taken_for_one(workbook):
