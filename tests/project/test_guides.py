@@ -112,6 +112,14 @@ def test_what_a_guide_names_exists(guide):
     assert [name for name in named(text) if not exists(name)] == []
 
 
+def test_tests_that_the_documentation_names_exist():
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    text = "".join(page.read_text(encoding="utf-8") for page in pages)
+    named = set(re.findall(r"\btests/[\w/]+\.py\b", text))
+    assert named
+    assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
+
+
 @pytest.mark.parametrize(
     "name",
     [

@@ -238,8 +238,7 @@ class _Evaluator:
         seen = None
         for test, parts in zip(sets, every, strict=True):
             left_out = trained.problems.left_out(parts, test)
-            own = self.scoring.of_fold(left_out, trained, test)
-            own["loo_error"] = self.scoring.error_of_fold(left_out, trained)
+            own = self.scoring.of_left_out_fold(left_out, trained, test)
             if self.work.train_scores:
                 seen = seen or self._on_training_rows(trained)
                 own["train_scores"] = seen

@@ -107,9 +107,12 @@ class Scoring:
         score, kept = self._share(right, test), self._keep_errors(~right)
         return {"hinge": left_out.hinge, "scores": {"score": score}, "kept": kept}
 
-    def error_of_fold(self, left_out: LeftOutClasses, trained: Trained) -> float:
-        """Share of misclassified test rows of a fold."""
-        return left_out.error(trained.machine.break_ties)
+    def of_left_out_fold(
+        self, left_out: LeftOutClasses, trained: Trained, test: Rows
+    ) -> dict[str, Any]:
+        """The same if a model of all rows predicts them, with the error."""
+        error = left_out.error(trained.machine.break_ties)
+        return {**self.of_fold(left_out, trained, test), "loo_error": error}
 
     def of_training_rows(
         self, predicted: LeftOutClasses, trained: Trained, rows: Rows
