@@ -43,7 +43,6 @@ __all__ = [
     "LeftOutValues",
     "Verified",
     "accuracy_of",
-    "alone_in_class",
     "counted_values",
     "exact_values",
     "left_out_values",
@@ -189,7 +188,7 @@ def left_out_values(
             decision[followed.rows], shift[followed.rows] = followed.decision, followed.shift
             accuracy = max(accuracy, _ABOVE_GAP * min(followed.error, _UNFINISHED))
             n_followed = followed.rows.size
-    alone = alone_in_class(solution)
+    alone = _alone_in_class(solution)
     decision[alone], shift[alone] = -solution.y[alone], 0.0
     return LeftOutValues(
         rounded(decision, accuracy), ranking(solution, decision - shift, accuracy), n_followed
@@ -206,7 +205,7 @@ def exact_values(gram: Gram, solution: DualSolution) -> LeftOutValues:
         If models violate the KKT conditions by more than 1e-5, because rounding or the
         iteration limit ended their training.
     """
-    alone = alone_in_class(solution)
+    alone = _alone_in_class(solution)
     rows = np.setdiff1d(np.flatnonzero(solution.support), alone)
     removals = Follower(gram, solution).remove(rows)
     shift = intercept_moves(solution)
@@ -237,9 +236,9 @@ def counted_values(gram: Gram, solution: DualSolution) -> Array:
     predicted, y = predict(gram, solution, spans), solution.y
     rows = doubtful(y * solution.decision, y * predicted.decision, predicted.drop)
     rows &= solution.support
-    rows[alone_in_class(solution)] = False
+    alone = _alone_in_class(solution)
+    rows[alone] = False
     values = np.where(solution.support, predicted.decision, solution.decision)
-    alone = alone_in_class(solution)
     values[alone] = -y[alone]
     found = Follower(gram, solution, predicted.system).remove(np.flatnonzero(rows))
     values[rows] = found.decision
@@ -263,7 +262,7 @@ def ranking(solution: DualSolution, values: Array, accuracy: float) -> Array:
     return rounded(values, accuracy)
 
 
-def alone_in_class(solution: DualSolution) -> Rows:
+def _alone_in_class(solution: DualSolution) -> Rows:
     """Instances that are the only ones of their class: left out, they get the other class."""
     present, positive = solution.present, solution.y > 0
     classes = (np.flatnonzero(present & positive), np.flatnonzero(present & ~positive))

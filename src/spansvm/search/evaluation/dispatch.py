@@ -17,7 +17,6 @@ from sklearn import config_context
 
 from ..candidates.building import setting_keys
 from ..candidates.grid import chains
-from ..candidates.shared_data import Lease
 from .evaluator import evaluate
 from .work import Chain, Outcome, Work
 
@@ -115,5 +114,5 @@ def _in_parallel(
 
 
 def _evaluate_chain(work: Work, X: Any, y: np.ndarray, chain: Chain) -> list[Outcome]:
-    with config_context(**work.config), Lease(work.token):
+    with config_context(**work.config), work.shared.in_use():
         return list(evaluate(work, X, y, chain))
