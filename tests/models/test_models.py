@@ -238,7 +238,7 @@ class Custom(BaseEstimator):
 def test_types_that_are_not_known_are_refused(tmp_path) -> None:
     X, y = load_iris(return_X_y=True)
     model = make_pipeline(Custom(), SpanSVC()).fit(X, y)
-    with pytest.raises(UserError, match=r"it holds a tests\.test_models\.Custom"):
+    with pytest.raises(UserError, match=r"it holds a tests\.models\.test_models\.Custom"):
         save_model(tmp_path / "model.skops", model)
     assert not (tmp_path / "model.skops").exists()
     save_model(tmp_path / "model.skops", make_pipeline(FunctionTransformer(), SpanSVC()).fit(X, y))

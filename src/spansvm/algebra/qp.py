@@ -161,7 +161,8 @@ def solve_qp(
     g = gradient(K, x, c)
     restore_sum(K, x, g, lo, hi, float(total))
     diagonal = K.diagonal().astype(np.float64)
-    return refine(K, diagonal, x, g, Terms(c, lo, hi), tol=tol, max_iter=max_iter)
+    terms = Terms(c, lo, hi, float(total))
+    return refine(K, diagonal, x, g, terms, tol=tol, max_iter=max_iter)
 
 
 def symmetric_view(matrix: npt.ArrayLike) -> np.ndarray:
@@ -203,8 +204,9 @@ def refine(
 ) -> QPResult:
     """Solve from a point `x` of the box whose gradient `g` is known; both are overwritten.
 
-    It keeps the sum that it has.  For callers that solve many related problems on one matrix: only
-    the result is checked.  `K` must come from ``symmetric_view``; `diagonal` is its diagonal.  With
+    The sum stays what it is, of part of the variables as well: that of `terms` is for those who
+    make a point feasible.  For callers that solve many related problems on one matrix: only the
+    result is checked.  `K` must come from ``symmetric_view``; `diagonal` is its diagonal.  With
     `to_vertex`, a solution within the tolerance is refined as far as rounding allows; `known` is
     the factor of the solution of a similar problem.
     """
