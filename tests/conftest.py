@@ -22,6 +22,7 @@ PLUMBING = {
     "test_answers",
     "test_architecture",
     "test_guides",
+    "test_ninja_in_turn",
     "test_bad_files",
     "test_benchmarks",
     "test_cli_errors",

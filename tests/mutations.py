@@ -121,9 +121,9 @@ MUTATIONS = [
       "the spread of a lazy linear kernel is too small: xi-alpha is no bound", "lazy:spread"),
     M("common/pairs", "return margins <= 0.0", "return margins < 0.0",
       "a left-out value of exactly 0 is no error", "search:exactly_zero"),
-    M("machine/span", "lost(solution.y * decision)", "(solution.y * decision < 0.0)",
+    M("machine/span", "solution.wrong(decision)", "(solution.y * decision < 0.0)",
       "a left-out value of exactly 0 is no error in the span-rule", "search:exactly_zero"),
-    M("search/evaluation/evaluator", "lost(solution.y * solution.decision)[aside]",
+    M("search/evaluation/evaluator", "solution.wrong(solution.decision)[aside]",
       "(solution.y * solution.decision < 0)[aside]",
       "a discarded row on the boundary is no error of a bound", "search:discarded_row"),
     M("core/leaving", "room >= -EQUAL_SUMS", "room >= EQUAL_SUMS",
@@ -249,7 +249,8 @@ MUTATIONS = [
     M("core/machine", "old_lo[t] < x and x < old_hi[t] and lo < x and x < hi", "lo < x and x < hi",
       "a solution stays although a bound that held it is gone", "together"),
     M("core/problem", "least = max(least, -p.g[t])", "least = min(least, -p.g[t])",
-      "the intercept without in-bound vectors is at an end of its interval", "together"),
+      "the intercept without in-bound vectors is at an end of its interval",
+      "together degenerate:no_in_bound"),
     M("core/machine", "_find_spans(m, carry, same)\n", "_find_spans(m, carry, n_before > 1)\n",
       "spans of other in-bound vectors are reused", "together"),
     M("core/machine", "if twins[q] > 1:", "if twins[q] > 1 and C[i] > 0.0:",
@@ -272,7 +273,8 @@ MUTATIONS = [
       "verified removal"),
     M("core/walk", "            p.crossed = True\n", "            p.crossed = False\n",
       "vectors that cross their boxes are forgotten", "removal:cross"),
-    M("core/machine", "if turn == 1 or m.drift[0] <= STALE:", "if True:",
+    M("core/machine", "if turn == 1 or m.drift[0] <= STALE:",
+      "if turn == 1 or m.drift[0] <= 1e300:",
       "rounding is carried along", "together path"),
     M("core/machine", "m.carried.scale[0] = m.carried.scale[1] = m.drift[0] = 0.0",
       "m.drift[0] = 0.0", "sums keep the rounding that the gradient has lost", "together path",
@@ -353,9 +355,8 @@ MUTATIONS = [
     M("machine/following", "> 1.01 * most]", "> 1e300 * most]",
       "values that no model can have are believed", "loo",
       "what is so far astray is off its margins, which is seen at the end of a path"),
-    M("machine/following",
-      "others -= solution.decision[free] - y[free] - vertex.residual[free]", "pass",
-      "shifts are counted from another intercept", "left_out loo"),
+    M("core/following", "= value, growth.others - offset", "= value, growth.others",
+      "shifts are counted from another intercept", "left_out:shift"),
     M("machine/following", "_VERTEX = 1e-7", "_VERTEX = 1e9",
       "points that are no solutions are started from", "loo",
       "paths from no solution end off their margins, which is seen there"),
@@ -433,8 +434,8 @@ MUTATIONS = [
       "single precision whatever the kernel values have in common", "lazy:far_from"),
     M("core/newton", "    for _ in range(size - 1):\n        _balance(direction, alive, size)\n",
       "    for _ in range(size - 1):\n", "Newton steps lose the sum of their direction",
-      "scales:sum_hold"),
-    M("machine/dual", "converged=result.converged and bool(keeps_sum(x, 0.0)),",
+      "scales degenerate path qp"),
+    M("machine/dual", "converged=result.converged and bool(keeps_sum(x, terms.total)),",
       "converged=result.converged,", "a sum that is lost is not noticed", "scales:is_lost"),
     M("kernels/lazy", "np.count_nonzero(mask) / max(rows.size, 1)", "1.0",
       "sums estimated from some of the points are those of these", "lazy:estimated_from_some"),
@@ -591,7 +592,7 @@ MUTATIONS = [
     M("search/scoring/standard_errors",
       "of_units = np.bincount(self._units, weights=contributions)",
       "of_units = contributions", "rows of a group contribute independently", "drop_in:together"),
-    M("search/scoring/bootstrap_scores", "/ max(others, 1)", "/ values.size",
+    M("search/scoring/ranked_scores", "/ max(others.size, 1)", "/ values.size",
       "the standard error of the area counts the wrong rows", "drop_in:drawn_rows"),
     M("search/scoring/label_scores", 'true if average == "weighted" else', 'true if False else',
       "weighted averages are plain ones", "corrected:confusion"),
@@ -642,7 +643,9 @@ MUTATIONS = [
       "ends of paths are refined the wrong way", "verified:large_bounds loo",
       "read_off refuses what is astray, and the row is retrained"),
     M("machine/following", "np.where(before._met, np.nan,", "np.where(before._met & False, np.nan,",
-      "paths that met a bound are taken for those of another bound", "verified:known_again"),
+      "paths that met a bound are taken for those of another bound", "verified:meets_a_bound"),
+    M("machine/following", "            and bool((self._C <= solution.C).all())\n", "",
+      "paths are taken for those of a smaller bound", "verified:meets_a_bound"),
     M("multiclass/calibration",
       "/ (1.0 - leverage)", "* 0.0", "sigmoids have seen the rows left out",
       "calibration"),
@@ -704,7 +707,7 @@ class Workshop:
         name, _, words = entry.partition(":")
         command = [
             sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider",
-            "--tb=no", f"tests/test_{name}.py", "-k", words.replace("|", " or "),
+            "--tb=no", *_files(name, self.folder), "-k", words.replace("|", " or "),
         ]  # fmt: skip
         try:
             done = subprocess.run(
@@ -781,8 +784,13 @@ def _not_applicable(mutation: Mutation, root: Path) -> str:
     if count != 1:
         return f"{_one_line(mutation.old)!r} occurs {count} times in {mutation.path}, not once"
     names = [entry.partition(":")[0] for entry in mutation.tests.split()]
-    missing = [name for name in names if not (root / f"tests/test_{name}.py").exists()]
-    return f"there is no tests/test_{missing[0]}.py" if missing else ""
+    missing = [name for name in names if not _files(name, root)]
+    return f"there is no test_{missing[0]}.py in a folder of tests" if missing else ""
+
+
+def _files(name: str, root: Path) -> list[str]:
+    """The test file of this name, whatever its folder."""
+    return [str(path) for path in (root / "tests").glob(f"*/test_{name}.py")]
 
 
 def _known() -> dict[tuple[str, str, str], dict[str, str]]:

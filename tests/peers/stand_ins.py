@@ -1,13 +1,15 @@
 """What takes the place of scikit-learn's classes in its own tests.
 
 The searches have exactly the arguments of scikit-learn's, and ``cv=None`` means five folds, as
-there.  Everything else is ours.  Many tests of the searches are about any classifier.  Where that
-is one with the parameters of an SVC, an SVC takes its place, so that the engine is tested; others
-are searched as they are, by scikit-learn's machinery, without the warning that says so.
+there; or leave-one-out, as with us, if the variable SPANSVM_PEERS is "default".  Everything else is
+ours.  Many tests of the searches are about any classifier.  Where that is one with the parameters
+of an SVC, an SVC takes its place, so that the engine is tested; others are searched as they are, by
+scikit-learn's machinery, without the warning that says so.
 """
 
 from __future__ import annotations
 
+import os
 import warnings
 from typing import Any
 
@@ -18,6 +20,11 @@ from spansvm import SpanRandomizedSearch, SpanSearch, SpanSVC
 from spansvm.search import UnacceleratedWarning
 
 __all__ = ["SUBSTITUTES", "USES"]
+
+#: What a search does where scikit-learn's has no such argument.
+MODE: dict[str, Any] = {"method": "kfold", "ties": "first"}
+if os.environ.get("SPANSVM_PEERS") == "default":
+    MODE = {}
 
 #: How often the present test has made or fitted one of our classes.
 USES = {"count": 0}
@@ -39,8 +46,8 @@ class Machine(_Counted, SpanSVC):
         return super().fit(X, y, *args, **params)
 
 
-class _FoldsByDefault(_Counted):
-    """``cv=None`` means five folds, and of equally good candidates the first is selected."""
+class _Quiet(_Counted):
+    """Does not warn where scikit-learn evaluates the candidates."""
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> Any:
         USES["count"] += 1
@@ -49,7 +56,7 @@ class _FoldsByDefault(_Counted):
             return super().fit(X, y, **params)
 
 
-class GridSearch(_FoldsByDefault, SpanSearch):
+class GridSearch(_Quiet, SpanSearch):
     """In the place of GridSearchCV."""
 
     def __init__(
@@ -59,11 +66,11 @@ class GridSearch(_FoldsByDefault, SpanSearch):
         super().__init__(
             estimator, param_grid, scoring=scoring, n_jobs=n_jobs, refit=refit, cv=cv,
             verbose=verbose, pre_dispatch=pre_dispatch, error_score=error_score,
-            return_train_score=return_train_score, method="kfold", ties="first",
+            return_train_score=return_train_score, **MODE,
         )  # fmt: skip
 
 
-class RandomizedSearch(_FoldsByDefault, SpanRandomizedSearch):
+class RandomizedSearch(_Quiet, SpanRandomizedSearch):
     """In the place of RandomizedSearchCV."""
 
     def __init__(
@@ -75,7 +82,7 @@ class RandomizedSearch(_FoldsByDefault, SpanRandomizedSearch):
             estimator, param_distributions, n_iter=n_iter, scoring=scoring, n_jobs=n_jobs,
             refit=refit, cv=cv, verbose=verbose, pre_dispatch=pre_dispatch,
             random_state=random_state, error_score=error_score,
-            return_train_score=return_train_score, method="kfold", ties="first",
+            return_train_score=return_train_score, **MODE,
         )  # fmt: skip
 
 

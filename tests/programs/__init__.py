@@ -3,7 +3,8 @@
 Each is a function of two classes, ``GridSearchCV`` and ``RandomizedSearchCV``, and is run twice:
 with those of scikit-learn and with ours in their place.  It returns a ``Ran``.  ``folds``,
 ``grids``, ``scores``, ``pipelines``, ``surroundings``, ``special`` and ``other_models`` contain the
-programs by what is special about them; ``tests/test_real_programs.py`` compares the two runs.
+programs by what is special about them; ``tests/search/test_real_programs.py`` compares the two
+runs.
 """
 
 from __future__ import annotations

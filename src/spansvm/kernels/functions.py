@@ -28,6 +28,7 @@ __all__ = [
     "kernel_arguments",
     "kernel_of",
     "resolve_kernel",
+    "values_between",
     "whole_matrix",
 ]
 
@@ -180,6 +181,28 @@ def whole_matrix(kernel: Kernel, X: Any, dtype: type) -> np.ndarray:
             tile = block[:, other - start : other - start + _TILE_ROWS]
             values[other : other + _TILE_ROWS, rows] = tile.T
 
+    _in_tiles(kernel, n, fill)
+    np.fill_diagonal(values, kernel.diagonal(X))
+    return values
+
+
+def values_between(kernel: Kernel, X: Any, Y: Any) -> np.ndarray:
+    """Kernel values of all rows of `X` with those of `Y`, computed as :func:`whole_matrix` does.
+
+    A call of BLAS on several threads leaves them waiting for the next one, at full speed.
+    """
+    values = np.empty((X.shape[0], Y.shape[0]))
+
+    def fill(start: int) -> None:
+        rows = slice(start, start + _TILE_ROWS)
+        values[rows] = kernel(X[rows], Y)
+
+    _in_tiles(kernel, X.shape[0], fill)
+    return values
+
+
+def _in_tiles(kernel: Kernel, n: int, fill: Callable[[int], None]) -> None:
+    """Call `fill` with the first row of every tile, on as many threads as BLAS would use."""
     starts = range(0, n, _TILE_ROWS)
     # A function of the user need not be safe to call from several threads.
     workers = 1 if callable(kernel.name) else min(one_blas_thread.usual(), len(starts))
@@ -190,8 +213,6 @@ def whole_matrix(kernel: Kernel, X: Any, dtype: type) -> np.ndarray:
         else:
             with ThreadPoolExecutor(workers) as pool:
                 list(pool.map(fill, starts))
-    np.fill_diagonal(values, kernel.diagonal(X))
-    return values
 
 
 def common_part(kernel: Kernel, X: Any) -> float:

@@ -23,7 +23,7 @@ from ..core.following import follow_rows_of
 from ..core.removal import Paths
 from ..core.solver import rounding_level
 from ..kernels.gram import Gram
-from .dual import DualSolution, box, find_intercept
+from .dual import DualSolution, box, find_intercept, terms_of
 from .span import removals
 
 __all__ = [
@@ -96,7 +96,7 @@ class Known:
     """
 
     def __init__(self, solution: DualSolution) -> None:
-        self._alpha, self._present, self._y = solution.alpha, solution.present, solution.y
+        self._alpha, self._C, self._y = solution.alpha, solution.C, solution.y
         self._values = np.full((2, solution.y.size), np.nan)
         self._met = np.ones(solution.y.size, dtype=np.bool_)
         self._error = 0.0
@@ -108,17 +108,18 @@ class Known:
         known = cls(solution)
         if solution.bounded.any():
             return known
-        if before is not None and before._is_of(solution):
+        if before is not None and before._holds_for(solution):
             known._values = np.where(before._met, np.nan, before._values)
             known._met, known._error = before._met.copy(), before._error
         gram._known_removals = known  # type: ignore[attr-defined]
         return known
 
-    def _is_of(self, solution: DualSolution) -> bool:
+    def _holds_for(self, solution: DualSolution) -> bool:
         return (
             np.array_equal(self._alpha, solution.alpha)
-            and np.array_equal(self._present, solution.present)
+            and np.array_equal(self._C > 0.0, solution.present)
             and np.array_equal(self._y, solution.y)
+            and bool((self._C <= solution.C).all())
         )
 
     def missing(self, rows: Rows) -> Rows:
@@ -180,9 +181,17 @@ class Follower:
         return known.take(rows)
 
     @one_blas_thread
-    def remove(self, rows: Rows) -> Removals:
-        """The same, retrained where the solution could not be followed."""
-        found = self.follow(rows)
+    def remove(self, rows: Rows, given_up: Mask | None = None) -> Removals:
+        """The same, retrained where the solution could not be followed.
+
+        `given_up` tells the rows for which that was tried before.
+        """
+        new = np.ones(rows.size, dtype=np.bool_) if given_up is None else ~given_up
+        found = Removals(np.full(rows.size, np.nan), np.full(rows.size, np.nan), 0.0)
+        if new.any():
+            followed = self.follow(rows[new])
+            found.decision[new], found.shift[new] = followed.decision, followed.shift
+            found = found._replace(error=followed.error)
         lost = np.flatnonzero(np.isnan(found.decision))
         if lost.size == 0:
             return found
@@ -232,13 +241,12 @@ def retrain(gram: Gram, solution: DualSolution, rows: Rows) -> tuple[Array, Arra
     for removal in removals(gram, solution, 10 * EXACT_TOLERANCE, rows):
         p, k = removal.row, np.flatnonzero(rows == removal.row)[0]
         x, g = removal.beta, removal.gradient
-        lo, hi = box(y, solution.C)
-        lo[p] = hi[p] = 0.0
+        terms = terms_of(y, np.where(np.arange(y.size) == p, 0.0, solution.C))
         if not removal.exact:
-            x, g = gram.make_feasible(x, g, lo, hi)
-            result = gram.solve(x, g, -y, lo, hi, tol=EXACT_TOLERANCE, max_iter=limit)
+            x, g = gram.make_feasible(x, g, terms)
+            result = gram.solve(x, g, terms, tol=EXACT_TOLERANCE, max_iter=limit)
             x, g, gaps[k] = result.x, result.gradient, result.gap
-        decision = y + g + find_intercept(x, g, lo, hi)
+        decision = g - terms.c + find_intercept(x, g, terms.lo, terms.hi)
         others = solution.present.copy()
         others[p] = False
         values[k], shifts[k] = decision[p], (decision - solution.decision)[others].mean()

@@ -13,7 +13,6 @@ from ..common.methods import SELECTING, predicts
 from ..common.validation import Constraint, check_parameters, is_bool, is_positive
 from .candidates.grid import TIES
 from .evaluation.stages import parse_time
-from .scoring.scorers import resolve_scorers
 
 __all__ = ["check_scorers", "check_search", "several_scores"]
 
@@ -75,7 +74,7 @@ def check_search(search: Any, candidates: Sequence[Mapping[str, Any]]) -> None:
 
 def check_scorers(search: Any) -> None:
     """Raise an error for scorers that are none, and if `refit` names none of several."""
-    scorers = resolve_scorers(search.estimator, search.scoring)
+    scorers = search._scorers()
     if list(scorers) != ["score"] and not (
         search.refit is False or callable(search.refit) or search.refit in scorers
     ):

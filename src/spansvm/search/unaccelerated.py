@@ -30,6 +30,7 @@ from .candidates.building import machine_settings
 from .candidates.composite import KNOWN, Unknown, find_unknown, own_methods, take_apart
 from .candidates.fit_arguments import FitParams
 from .candidates.leaving import Leaving
+from .candidates.shared_data import SharedData
 from .evaluation.work import Outcome, Work
 from .scoring.corrected import what_to_keep
 from .scoring.kept import Keeping
@@ -238,7 +239,7 @@ def _plan(
             given = weighted_scorers(scorers, weight)
     splits = [(as_rows(a), as_rows(b)) for a, b in inner.cv.split(X, y, **split_params)]
     work = Work(
-        token="",
+        shared=SharedData(),
         estimator=search.estimator,
         method="kfold",
         scorers={

@@ -1,1 +1,1 @@
-"""The loops over rows, built for one level of processor."""
+"""The loops over rows, built for every processor of the architecture."""

@@ -14,12 +14,13 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.utils import get_tags
 
+from ...algebra.blas import one_blas_thread
 from ...common.pairs import PairRows
 from ...common.types import Array, Rows
 from ...common.validation import check_rows, n_rows
 from ...estimators.svc import SpanSVC
 from ...estimators.weighting import weigh
-from ...kernels.functions import Kernel, dense, kernel_of
+from ...kernels.functions import Kernel, dense, kernel_of, values_between
 from ...kernels.gram import Gram
 from ...kernels.pair_grams import Grams, Points
 from ...multiclass.left_out import LeftOutClasses, tested
@@ -197,7 +198,9 @@ class TrainingSet:
         """Values of all pairs for the test rows."""
         if self.grams.whole.values is None:
             return machines.decide(self._test)
-        return machines.from_kernel(self._test_values)
+        values = self._test_values
+        with one_blas_thread:
+            return machines.from_kernel(values)
 
     def test_rows(self, y: np.ndarray) -> PairRows:
         """The test rows, whose labels are `y`, by pairs of the training rows' classes."""
@@ -210,7 +213,7 @@ class TrainingSet:
         """Kernel values of the training rows, in their order there, with the test rows."""
         kernel, points = self.kernel, self.grams.points
         if not (kernel.precomputed or callable(kernel.name)):
-            return kernel(points.X, self._test)
+            return values_between(kernel, points.X, self._test)
         values = dense(self._test) if kernel.precomputed else kernel(self._test, self.X)
         several = self.classes.size > 2
         return values.T[points.pair_rows.class_by_class] if several else values.T
