@@ -96,6 +96,7 @@ test: $(VENV)/.installed-dev
 
 peers: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.peers -n 2
+	SPANSVM_PEERS=default $(BIN)/python -m tests.peers -n 2 -k test_search
 
 oldest: $(OLDEST)/.installed
 	$(OLDEST)/bin/python -m pytest -n 2
@@ -108,8 +109,10 @@ numerical: $(VENV)/.installed-dev
 	$(BIN)/python tests/portable.py nehalem -- -m "not (plumbing or long or theory)"
 
 # Without a check, an index beyond an array reads or writes whatever is there.
-CORE := verified together qp dual path hull inverse linalg span loo removal groups left_out degenerate \
-	scales
+CORE := multiclass/verified multiclass/together multiclass/path multiclass/left_out algebra/qp \
+	algebra/hull core/inverse core/linalg core/removal machine/dual machine/span machine/loo \
+	machine/groups machine/degenerate machine/scales
+CORE_TESTS := $(foreach test,$(CORE),tests/$(dir $(test))test_$(notdir $(test)).py)
 
 # The package built in another way, beside the one that is installed, and Python with it.
 built = $(call build_in,$(VENV),$(VENV)/build-$(1)) --config-settings=setup-args=-D$(1)=true \
@@ -122,7 +125,7 @@ with = MESONPY_EDITABLE_SKIP=$(abspath $(VENV)/build) PYTHONPATH=$(abspath $(VEN
 .PHONY: checked sanitized
 checked: $(VENV)/.installed-dev
 	$(call built,checked)
-	$(call with,checked) -m pytest -n 2 -m "not (long or theory)" $(CORE:%=tests/test_%.py)
+	$(call with,checked) -m pytest -n 2 -m "not (long or theory)" $(CORE_TESTS)
 
 # Errors end the process that makes them.  A failed allocation is to be a MemoryError; Python keeps
 # memory to its end, so leaks are not looked for.  pytest must leave the standard error alone.
@@ -134,7 +137,7 @@ sanitized: $(VENV)/.installed-dev
 	rm -f $(REPORT).*
 	$(call built,sanitized)
 	$(call with,sanitized,$(sanitized_by)) -m pytest -n 2 -m "not (long or theory)" --capture=sys \
-		$(CORE:%=tests/test_%.py) || \
+		$(CORE_TESTS) || \
 		{ grep -hE "ERROR|located|allocated|spansvm" $(REPORT).*; exit 1; }
 
 coverage: $(VENV)/.installed-dev
@@ -179,7 +182,6 @@ quality: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.groups
 	$(BIN)/python -m benchmarks.counted
 	$(BIN)/python -m benchmarks.chosen
-	$(BIN)/python -m benchmarks.delivered
 	$(BIN)/python -m benchmarks.promised
 
 clean:

@@ -8,8 +8,8 @@ that the best of the grid is known.  Then each of these selects one:
   paper's convention);
 - 5-fold cross-validation: by GridSearchCV itself on the C x gamma grid; on the 33 x 33 grid, where
   LibSVM would take days, by ``SpanSearch(method="kfold")``, which gives the same scores
-  (``tests/test_search.py``), with the first of the tied candidates, as in GridSearchCV, and with
-  the other tie rules.
+  (``tests/search/test_search.py``), with the first of the tied candidates, as in GridSearchCV, and
+  with the other tie rules.
 
 One row per split is written as soon as it is computed; existing rows are not computed again.
 """

@@ -13,7 +13,7 @@ from typing import Any
 from sklearn.svm import SVC
 
 from spansvm.kernels.gram import HeldGram
-from spansvm.machine.dual import read_svc
+from spansvm.machine.fitted_svc import read_svc
 
 from .problems import Key, Problem, candidate_name, n_training_rows
 from .store import Store

@@ -121,9 +121,9 @@ MUTATIONS = [
       "the spread of a lazy linear kernel is too small: xi-alpha is no bound", "lazy:spread"),
     M("common/pairs", "return margins <= 0.0", "return margins < 0.0",
       "a left-out value of exactly 0 is no error", "search:exactly_zero"),
-    M("machine/span", "lost(solution.y * decision)", "(solution.y * decision < 0.0)",
+    M("machine/span", "solution.wrong(decision)", "(solution.y * decision < 0.0)",
       "a left-out value of exactly 0 is no error in the span-rule", "search:exactly_zero"),
-    M("search/evaluation/evaluator", "lost(solution.y * solution.decision)[aside]",
+    M("search/evaluation/evaluator", "solution.wrong(solution.decision)[aside]",
       "(solution.y * solution.decision < 0)[aside]",
       "a discarded row on the boundary is no error of a bound", "search:discarded_row"),
     M("core/leaving", "room >= -EQUAL_SUMS", "room >= EQUAL_SUMS",
@@ -436,7 +436,7 @@ MUTATIONS = [
       "    for _ in range(size - 1):\n", "Newton steps lose the sum of their direction",
       "scales degenerate path qp",
       "the end of the walk is balanced as well, and what that moves is left to the next step"),
-    M("machine/dual", "converged=result.converged and bool(keeps_sum(x, 0.0)),",
+    M("machine/dual", "converged=result.converged and bool(keeps_sum(x, terms.total)),",
       "converged=result.converged,", "a sum that is lost is not noticed", "scales:is_lost"),
     M("kernels/lazy", "np.count_nonzero(mask) / max(rows.size, 1)", "1.0",
       "sums estimated from some of the points are those of these", "lazy:estimated_from_some"),
@@ -593,7 +593,7 @@ MUTATIONS = [
     M("search/scoring/standard_errors",
       "of_units = np.bincount(self._units, weights=contributions)",
       "of_units = contributions", "rows of a group contribute independently", "drop_in:together"),
-    M("search/scoring/bootstrap_scores", "/ max(others.size, 1)", "/ values.size",
+    M("search/scoring/ranked_scores", "/ max(others.size, 1)", "/ values.size",
       "the standard error of the area counts the wrong rows", "drop_in:drawn_rows"),
     M("search/scoring/label_scores", 'true if average == "weighted" else', 'true if False else',
       "weighted averages are plain ones", "corrected:confusion"),
@@ -708,7 +708,7 @@ class Workshop:
         name, _, words = entry.partition(":")
         command = [
             sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider",
-            "--tb=no", f"tests/test_{name}.py", "-k", words.replace("|", " or "),
+            "--tb=no", *_files(name, self.folder), "-k", words.replace("|", " or "),
         ]  # fmt: skip
         try:
             done = subprocess.run(
@@ -785,8 +785,13 @@ def _not_applicable(mutation: Mutation, root: Path) -> str:
     if count != 1:
         return f"{_one_line(mutation.old)!r} occurs {count} times in {mutation.path}, not once"
     names = [entry.partition(":")[0] for entry in mutation.tests.split()]
-    missing = [name for name in names if not (root / f"tests/test_{name}.py").exists()]
-    return f"there is no tests/test_{missing[0]}.py" if missing else ""
+    missing = [name for name in names if not _files(name, root)]
+    return f"there is no test_{missing[0]}.py in a folder of tests" if missing else ""
+
+
+def _files(name: str, root: Path) -> list[str]:
+    """The test file of this name, whatever its folder."""
+    return [str(path) for path in (root / "tests").glob(f"*/test_{name}.py")]
 
 
 def _known() -> dict[tuple[str, str, str], dict[str, str]]:

@@ -1,12 +1,14 @@
 """What takes the place of scikit-learn's classes in its own tests.
 
 The searches have exactly the arguments of scikit-learn's, and ``cv=None`` means five folds, as
-there.  Everything else is ours.  Many tests of the searches are about an SVC only by accident: they
+there; or leave-one-out, as with us, if the variable SPANSVM_PEERS is "default".  Everything else is
+ours.  Many tests of the searches are about an SVC only by accident: they
 search any classifier.  Where that is one with the parameters of an SVC, an SVC takes its place.
 """
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,11 @@ from sklearn.svm import SVC
 from spansvm import SpanRandomizedSearch, SpanSearch, SpanSVC
 
 __all__ = ["SUBSTITUTES", "USES"]
+
+#: What a search does where scikit-learn's has no such argument.
+MODE: dict[str, Any] = {"method": "kfold", "ties": "first"}
+if os.environ.get("SPANSVM_PEERS") == "default":
+    MODE = {}
 
 #: How often the present test has made or fitted one of our classes.
 USES = {"count": 0}
@@ -58,8 +65,8 @@ def _searches_an_svc(search: Any) -> bool:
     return _holds_an_svc(search.estimator)
 
 
-class _FoldsByDefault(_Counted):
-    """``cv=None`` means five folds, and of equally good candidates the first is selected."""
+class _OfSVC(_Counted):
+    """Skips tests that search something else."""
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> Any:
         USES["count"] += 1
@@ -68,7 +75,7 @@ class _FoldsByDefault(_Counted):
         return super().fit(X, y, **params)
 
 
-class GridSearch(_FoldsByDefault, SpanSearch):
+class GridSearch(_OfSVC, SpanSearch):
     """In the place of GridSearchCV."""
 
     def __init__(
@@ -78,11 +85,11 @@ class GridSearch(_FoldsByDefault, SpanSearch):
         super().__init__(
             estimator, param_grid, scoring=scoring, n_jobs=n_jobs, refit=refit, cv=cv,
             verbose=verbose, pre_dispatch=pre_dispatch, error_score=error_score,
-            return_train_score=return_train_score, method="kfold", ties="first",
+            return_train_score=return_train_score, **MODE,
         )  # fmt: skip
 
 
-class RandomizedSearch(_FoldsByDefault, SpanRandomizedSearch):
+class RandomizedSearch(_OfSVC, SpanRandomizedSearch):
     """In the place of RandomizedSearchCV."""
 
     def __init__(
@@ -94,7 +101,7 @@ class RandomizedSearch(_FoldsByDefault, SpanRandomizedSearch):
             estimator, param_distributions, n_iter=n_iter, scoring=scoring, n_jobs=n_jobs,
             refit=refit, cv=cv, verbose=verbose, pre_dispatch=pre_dispatch,
             random_state=random_state, error_score=error_score,
-            return_train_score=return_train_score, method="kfold", ties="first",
+            return_train_score=return_train_score, **MODE,
         )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 Each is a function of two classes, ``GridSearchCV`` and ``RandomizedSearchCV``, and is run twice:
 with those of scikit-learn and with ours in their place.  It returns a ``Ran``.  ``folds``,
 ``grids``, ``scores``, ``pipelines``, ``surroundings`` and ``special`` contain the programs by what
-is special about them; ``tests/test_real_programs.py`` compares the two runs.
+is special about them; ``tests/search/test_real_programs.py`` compares the two runs.
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ __all__ = [
     "EQUAL_SUMS",
     "STALE",
     "QPResult",
+    "Terms",
     "check_limits",
     "default_max_iter",
     "flat_curvature",
@@ -44,6 +45,24 @@ STALE = 1e-10
 
 #: Pairs whose curvature is below this fraction of the largest diagonal entry count as flat.
 _FLAT = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-9}
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """What a quadratic program has besides its matrix.
+
+    Attributes
+    ----------
+    c, lo, hi : ndarray of shape (n,)
+        The linear term and the box.
+    total : float
+        The sum of the variables.
+    """
+
+    c: Array
+    lo: Array
+    hi: Array
+    total: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +161,7 @@ def solve_qp(
     g = gradient(K, x, c)
     restore_sum(K, x, g, lo, hi, float(total))
     diagonal = K.diagonal().astype(np.float64)
-    return refine(K, diagonal, x, g, c, lo, hi, tol=tol, max_iter=max_iter)
+    return refine(K, diagonal, x, g, Terms(c, lo, hi), tol=tol, max_iter=max_iter)
 
 
 def symmetric_view(matrix: npt.ArrayLike) -> np.ndarray:
@@ -158,15 +177,14 @@ def symmetric_view(matrix: npt.ArrayLike) -> np.ndarray:
     return np.ascontiguousarray(array)
 
 
-def make_feasible(
-    K: np.ndarray, x: Array, g: Array, lo: Array, hi: Array, total: float
-) -> tuple[Array, Array]:
+def make_feasible(K: np.ndarray, x: Array, g: Array, terms: Terms) -> tuple[Array, Array]:
     """A feasible point near `x`, and its gradient, computed from that of `x`."""
+    lo, hi = terms.lo, terms.hi
     boxed = np.clip(x, lo, hi)
     g = g.copy()
     moved = np.flatnonzero(boxed != x)
     add_rows(g, K, moved, (boxed - x)[moved])
-    restore_sum(K, boxed, g, lo, hi, total)
+    restore_sum(K, boxed, g, lo, hi, terms.total)
     return boxed, g
 
 
@@ -176,25 +194,23 @@ def refine(
     diagonal: Array,
     x: Array,
     g: Array,
-    c: Array,
-    lo: Array,
-    hi: Array,
+    terms: Terms,
     *,
     tol: float,
     max_iter: int,
     to_vertex: bool = False,
     known: Factor | None = None,
 ) -> QPResult:
-    """Solve from a feasible `x` whose gradient `g` is known; both are overwritten.
+    """Solve from a point `x` of the box whose gradient `g` is known; both are overwritten.
 
-    For callers that solve many related problems on one matrix: only the result is checked.
-    `K` must come from ``symmetric_view``; `diagonal` is its diagonal.  With `to_vertex`, a solution
-    within the tolerance is refined as far as rounding allows; `known` is the factor of the
-    solution of a similar problem.
+    It keeps the sum that it has.  For callers that solve many related problems on one matrix: only
+    the result is checked.  `K` must come from ``symmetric_view``; `diagonal` is its diagonal.  With
+    `to_vertex`, a solution within the tolerance is refined as far as rounding allows; `known` is
+    the factor of the solution of a similar problem.
     """
     total = float(x.sum())
-    problem = Program(K, diagonal, lo, hi, x, g, flat_curvature(K, diagonal))
-    iterations, gap = problem.settle(c, tol, max_iter)
+    problem = Program(K, diagonal, terms.lo, terms.hi, x, g, flat_curvature(K, diagonal))
+    iterations, gap = problem.settle(terms.c, tol, max_iter)
     if not np.isfinite(g).all():
         raise ValueError("K must be finite: it contains NaN, infinity or numbers that overflow.")
     factor = None

@@ -19,7 +19,6 @@ from .terminal import Terminal
 from .tuned_files import MODEL
 
 __all__ = [
-    "HELD_OUT_NAMES",
     "HeldOut",
     "held_out_figures",
     "load",
@@ -28,18 +27,6 @@ __all__ = [
     "read_labelled",
     "read_rows",
 ]
-
-#: Readable names of the figures.
-HELD_OUT_NAMES = {
-    "n_rows": "test rows",
-    "n_errors": "errors",
-    "error": "test error",
-    "interval": "95% CI of the test error",
-    "majority_error": "majority-class error",
-    "roc_auc": "area under the ROC curve",
-    "log_loss": "log loss",
-    "confusion": "confusion matrix",
-}
 
 
 @dataclass(frozen=True)

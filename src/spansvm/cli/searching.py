@@ -149,7 +149,6 @@ class Searcher:
     terminal: Terminal
 
     def __post_init__(self) -> None:
-        self._started = time.monotonic()
         self._of_all: Forecast | None = None
         try:
             self.budget = parse_time(self.request.budget)
@@ -165,15 +164,18 @@ class Searcher:
                 raise UserError(
                     f"--memory must be a size such as 4GiB or 500MB; got '{self.request.memory}'."
                 ) from None
+        # Now, as rows may be refused; those of a sample are not known yet.
+        self._whole_folds = self._folds(self.table) if self.asked is None else None
 
     def run(self, before: Checkpoint | None) -> Searched:
         """Make the search; what was finished `before` is taken over."""
+        self._started = time.monotonic()
         size = self._size(before)
         sample = draw_sample(self.table, size.sample, self.request.seed, self.terminal, size.why)
         if size.why and sample is None:
             self.terminal.note(size.why)
         table = self.table if sample is None else sample.table
-        plan = approximated(self.plan, size.components, table.n_rows, self.request.seed)
+        plan = self._plan(size.components, table)
         search = self._search_on(table, plan)
         about = self._about(search, table, plan)
         if before is not None:
@@ -218,10 +220,12 @@ class Searcher:
         self.terminal.progress(f"Searched {n_done} {what} in {seconds:.1f} s.")
         return Searched(search, sample, size, seconds)
 
-    def pipeline(self, size: Size, n_rows: int) -> Pipeline:
-        """The pipeline whose parameters were searched."""
-        plan = approximated(self.plan, size.components, n_rows, self.request.seed)
-        return plan.put_into(self.features)
+    def _plan(self, n_components: int | None, table: Table) -> SearchPlan:
+        """The search with its kernel, or with that approximated."""
+        return approximated(self.plan, n_components, table.n_rows, self.request.seed)
+
+    def _folds(self, table: Table) -> Any:
+        return choose_folds(self.method, table, self.request.seed, self.request.cv)
 
     def _size(self, before: Checkpoint | None) -> Size:
         """How large the search is: as asked for, as it was before, or as is quick enough."""
@@ -238,8 +242,8 @@ class Searcher:
         def forecast(n_components: int | None) -> Forecast | None:
             if n_components is not None and not self.plan.has_kernel:
                 return None
-            plan = approximated(self.plan, n_components, self.table.n_rows, request.seed)
-            search, table = self._search_on(self.table, plan), self.table
+            table = self.table
+            search = self._search_on(table, self._plan(n_components, table))
             found = search.forecast(table.X, np.asarray(table.y), **_arguments(table))
             self._of_all = found if n_components is None else self._of_all
             return found
@@ -257,13 +261,14 @@ class Searcher:
     def _search_on(self, table: Table, plan: SearchPlan) -> TerminalSearch:
         request = self.request
         widens = plan.widens if request.candidates is None else ()
+        known = table is self.table and self.asked is None
         search = TerminalSearch(
             plan.put_into(self.features),
             plan.pipeline_grid,
             method=self.method,
             scoring=self.scorers,
             refit=True if self.scorers is None else request.scoring,
-            cv=choose_folds(self.method, table, request.seed, request.cv),
+            cv=self._whole_folds if known else self._folds(table),
             n_jobs=request.jobs,
             verbose=int(not self.terminal.quiet),
             gram_budget=request.memory,
@@ -299,7 +304,7 @@ class Searcher:
 
     def _quicker(self, size: Size, search: SpanSearch, plan: SearchPlan, table: Table) -> Quicker:
         def with_components() -> Forecast | None:
-            other = approximated(plan, COMPONENTS, table.n_rows, self.request.seed)
+            other = self._plan(COMPONENTS, table)
             options = {
                 "estimator": other.put_into(self.features), "param_grid": other.pipeline_grid
             }  # fmt: skip

@@ -13,6 +13,7 @@ from ..common.output import OutputFolder
 from ..estimators.svc import SpanSVC
 from ..multiclass.group_left_out import sets_of
 from ..report import Report
+from ..search import SpanSearch
 from ..search.candidates.building import candidate_estimator
 from ..search.candidates.fit_arguments import FitParams, refit_arguments
 from ..search.evaluation.stages import INTERRUPTED
@@ -21,7 +22,7 @@ from ..tables.table import CATEGORICAL, NUMERIC
 from .facts import gather_facts, tell_facts
 from .grids import plan_search, spread_of
 from .held_out import HeldOut, held_out_figures, read_labelled
-from .method_choice import choose_folds, choose_method, choose_scorers
+from .method_choice import choose_method, choose_scorers
 from .rebuilding import code_of_arguments, code_of_reading
 from .request import TuneRequest
 from .searching import UNFINISHED, Searched, Searcher, read_unfinished
@@ -56,9 +57,8 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
     if plan.why:
         terminal.note(plan.why, fact=True)
     method = choose_method(request.method, request.cv, table, terminal)
-    if request.sample is None:
-        choose_folds(method, table, request.seed, request.cv)  # it may refuse
     scorers = choose_scorers(request.scoring, method, table, terminal)
+    searcher = Searcher(request, table, plan, features, method, scorers, terminal)
     test_table = None
     if request.test is not None:
         test_table = read_labelled(request.test, table.schema, request.file, features, terminal)
@@ -74,13 +74,10 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
     folder.prepare(*FILES)
     if not request.resume:
         (request.out / UNFINISHED).unlink(missing_ok=True)
-    searcher = Searcher(request, table, plan, features, method, scorers, terminal)
     found = searcher.run(before)
     model, trained = found.search.best_estimator_, None
     if found.sample is not None:
-        pipeline = searcher.pipeline(found.size, found.sample.table.n_rows)
-        params = found.search.best_params_
-        model = _train_on_all(pipeline, params, table, found.search.cv is not None, terminal)
+        model = _train_on_all(found.search, table, terminal)
         trained = model[-1]
     facts = gather_facts(found, plan, request, table, int(encoded.shape[1]), searcher.budget)
     tell_facts(facts, terminal)
@@ -149,16 +146,15 @@ def _imputation(request: TuneRequest, table: Table) -> str:
     return f"{request.impute} for numbers, most_frequent for text"
 
 
-def _train_on_all(
-    pipeline: Any, params: dict[str, Any], table: Table, by_folds: bool, terminal: Terminal
-) -> Any:
+def _train_on_all(search: SpanSearch, table: Table, terminal: Terminal) -> Any:
     """The selected model, trained on all rows after a search on some of them."""
     terminal.progress(f"Training the selected model on all {table.n_rows} rows.")
     started = time.perf_counter()
-    arguments = refit_arguments(pipeline, FitParams(table.weights, table.scores))
+    arguments = refit_arguments(search.estimator, FitParams(table.weights, table.scores))
+    model = candidate_estimator(search.estimator, search.best_params_)
     with terminal.telling_warnings():
-        model = candidate_estimator(pipeline, params).fit(table.X, np.asarray(table.y), **arguments)
-    if table.groups is not None and not by_folds:
+        model.fit(table.X, np.asarray(table.y), **arguments)
+    if table.groups is not None and search.cv is None:
         model[-1].leave_out(sets_of(table.groups))
     terminal.progress(f"Trained it in {time.perf_counter() - started:.1f} s.")
     return model

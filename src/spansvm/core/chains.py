@@ -246,7 +246,8 @@ class Chains:
         Returns
         -------
         decision, shift : ndarray
-            The values, and the mean change of all others; NaN where they could not be followed.
+            The values, NaN where they could not be followed; the mean change of all others, NaN
+            where that was tried in vain.
         error : float
             The largest distance of a free vector from its margin at the end of a path.
         """
@@ -392,8 +393,9 @@ class Chains:
                 found.error[0] = max(found.error[0], followed.error)
                 for k in range(end - begin):
                     i, value = entries[begin + k] - start, followed.decision[k]
+                    found.shift[i] = followed.shift[k]
                     if value == value:
-                        found.verified[i], found.shift[i] = value, followed.shift[k]
+                        found.verified[i] = value
                         found.doubtful[i], found.followed[i] = False, True
                 clear_traces(found.verified, self.machines[m].p.n)
                 begin = end

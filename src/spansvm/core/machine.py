@@ -352,8 +352,9 @@ def _verify(m, t, s, found):
             found.error[0] = followed.error
             for k in range(count):
                 i, value = rows[k], followed.decision[k]
+                found.shift[i] = followed.shift[k]
                 if value == value:
-                    found.verified[i], found.shift[i] = value, followed.shift[k]
+                    found.verified[i] = value
                     found.doubtful[i], found.followed[i] = False, True
                     m.followed[i], m.shift[i] = value, followed.shift[k]
                     m.known[i] = not followed.met[k]
@@ -375,7 +376,7 @@ def clear_traces(values, n):
 def remove_rows(m, C, found, rows, count, followed):
     """Follow the removal of some rows of a machine, of which `found` holds the solution.
 
-    Values of those that cannot be followed are not numbers.
+    Values of those that cannot be followed are not numbers; shifts neither, if that was tried.
     """
     n, scratch = m.p.n, m.p.scratch
     mark = scratch.count
@@ -392,7 +393,7 @@ def remove_rows(m, C, found, rows, count, followed):
     number: cython.Py_ssize_t = 0
     for k in range(count):
         i = rows[k]
-        followed.decision[k], followed.shift[k] = NAN, NAN
+        followed.decision[k], followed.shift[k] = NAN, 0.0
         if m.known[i]:
             followed.decision[k], followed.shift[k] = m.followed[i], m.shift[i]
         else:

@@ -11,11 +11,10 @@ import numpy.typing as npt
 from sklearn.svm import SVC
 
 from ..common.methods import METHODS, Method
-from ..common.pairs import lost
 from ..common.types import Array, Mask, Rows
 from ..common.validation import check_groups
 from ..machine.criteria import CRITERIA, SolvedModel
-from ..machine.dual import read_svc
+from ..machine.fitted_svc import read_svc
 from ..machine.groups import Remover
 from ..multiclass.group_left_out import sets_of
 from .svc import SpanSVC
@@ -188,7 +187,8 @@ class SpanAnalysis:
     @property
     def group_error(self) -> float:
         """The error when whole groups are left out; rows with ``C_i = 0`` are not counted."""
-        return float(lost(self.y * self.group_decision)[self.C > 0].mean())
+        wrong = self._model.solution.wrong(self.group_decision)
+        return float(wrong[self.C > 0].mean())
 
     def __getattr__(self, name: str) -> float:
         if name not in CRITERIA:

@@ -19,7 +19,7 @@ from scipy import linalg
 
 from ..algebra.blas import one_blas_thread
 from ..algebra.hull import hull_distances
-from ..algebra.qp import QPResult, gradient, make_feasible, refine, solve_qp, symmetric_view
+from ..algebra.qp import QPResult, Terms, gradient, make_feasible, refine, solve_qp, symmetric_view
 from ..algebra.systems import Factor, factorise
 from ..common.memory import has_room
 from ..common.types import Array, Mask, Rows
@@ -165,12 +165,12 @@ class Gram(ABC):
     # Training -----------------------------------------------------------------------------
 
     @abstractmethod
-    def make_feasible(self, x: Array, g: Array, lo: Array, hi: Array) -> tuple[Array, Array]:
-        """A point near `x` in the box that sums to 0, and its gradient, from that of `x`."""
+    def make_feasible(self, x: Array, g: Array, terms: Terms) -> tuple[Array, Array]:
+        """A feasible point near `x`, and its gradient, from that of `x`."""
 
     @abstractmethod
     def move_bounds(
-        self, x: Array, g: Array, before: Box, after: Box, sums: BoundedSums | None
+        self, x: Array, g: Array, before: Box, after: Terms, sums: BoundedSums | None
     ) -> tuple[Array, Array, BoundedSums | None]:
         """Move a solution in the box `before` to a feasible point of another; `x`, `g` may change.
 
@@ -182,15 +182,13 @@ class Gram(ABC):
         self,
         x: Array,
         g: Array,
-        c: Array,
-        lo: Array,
-        hi: Array,
+        terms: Terms,
         *,
         tol: float,
         max_iter: int,
         known: Factor | None = None,
     ) -> QPResult:
-        """Minimise ``1/2 x'Kx + c'x`` in the box from a feasible `x` whose gradient is `g`.
+        """Minimise ``1/2 x'Kx + c'x`` from a feasible `x` whose gradient is `g`.
 
         `known` is the factor of the free variables of a similar problem's solution.
         """
@@ -275,39 +273,37 @@ class HeldGram(Gram):
         """``Kx + c``."""
         return gradient(self.values, x, c)
 
-    def make_feasible(self, x: Array, g: Array, lo: Array, hi: Array) -> tuple[Array, Array]:
-        """A point near `x` in the box that sums to 0, and its gradient, from that of `x`."""
-        return make_feasible(self.values, x, g, lo, hi, 0.0)
+    def make_feasible(self, x: Array, g: Array, terms: Terms) -> tuple[Array, Array]:
+        """A feasible point near `x`, and its gradient, from that of `x`."""
+        return make_feasible(self.values, x, g, terms)
 
     def move_bounds(
-        self, x: Array, g: Array, before: Box, after: Box, sums: BoundedSums | None
+        self, x: Array, g: Array, before: Box, after: Terms, sums: BoundedSums | None
     ) -> tuple[Array, Array, BoundedSums]:
         """Move a solution in the box `before` to a feasible point of another; `x`, `g` change.
 
         `sums` is what the previous step returned; it is overwritten too.
         """
         sums = sums or (np.zeros((2, x.size)), np.zeros((2, x.size)), np.zeros(2))
-        move_bounds(self.values, x, g, before, after, sums)
+        move_bounds(self.values, x, g, before, (after.lo, after.hi), sums)
         return x, g, sums
 
     def solve(
         self,
         x: Array,
         g: Array,
-        c: Array,
-        lo: Array,
-        hi: Array,
+        terms: Terms,
         *,
         tol: float,
         max_iter: int,
         known: Factor | None = None,
     ) -> QPResult:
-        """Minimise ``1/2 x'Kx + c'x`` in the box from a feasible `x` whose gradient is `g`.
+        """Minimise ``1/2 x'Kx + c'x`` from a feasible `x` whose gradient is `g`.
 
         `known` is the factor of the free variables of a similar problem's solution.
         """
         return refine(
-            self.values, self.diagonal, x, g, c, lo, hi, tol=tol, max_iter=max_iter,
+            self.values, self.diagonal, x, g, terms, tol=tol, max_iter=max_iter,
             to_vertex=True, known=known,
         )  # fmt: skip
 

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.hull import hull_distances
-from ..algebra.qp import QPResult, keeps_sum, kkt_gap, refine
+from ..algebra.qp import QPResult, Terms, keeps_sum, kkt_gap, refine
 from ..algebra.systems import Factor, factorise, independent_above
 from ..common.memory import parse_budget
 from ..common.types import Array, Mask, Rows
@@ -329,10 +329,11 @@ class LazyGram(Gram):
 
     # Training -----------------------------------------------------------------------------
 
-    def make_feasible(self, x: Array, g: Array, lo: Array, hi: Array) -> tuple[Array, Array]:
-        """A point near `x` in the box that sums to 0, and its gradient, from that of `x`."""
+    def make_feasible(self, x: Array, g: Array, terms: Terms) -> tuple[Array, Array]:
+        """A feasible point near `x`, and its gradient, from that of `x`."""
+        lo, hi = terms.lo, terms.hi
         target = np.clip(x, lo, hi)
-        missing = -float(target.sum())
+        missing = terms.total - float(target.sum())
         if missing != 0.0:
             sign = np.sign(missing)
             order = np.argsort(sign * g, kind="stable")
@@ -346,39 +347,38 @@ class LazyGram(Gram):
         return target, g
 
     def move_bounds(
-        self, x: Array, g: Array, before: Box, after: Box, sums: BoundedSums | None
+        self, x: Array, g: Array, before: Box, after: Terms, sums: BoundedSums | None
     ) -> tuple[Array, Array, None]:
         """Move a solution in the box `before` to a feasible point of another.
 
         With a linear kernel, the gradient remains that of the solution: :meth:`solve` needs it to
         tell which rows are near their margin.
         """
-        used, (lo, hi) = x != 0.0, after
+        used, lo, hi = x != 0.0, after.lo, after.hi
         start = np.where(used & (x >= before[1]), hi, np.where(used & (x <= before[0]), lo, x))
         moved = np.flatnonzero(start != x)
         if self._few_features:
             return start, g, None
         self.add_rows(g, moved, (start - x)[moved])
-        return (*self.make_feasible(start, g, lo, hi), None)
+        return (*self.make_feasible(start, g, after), None)
 
     def solve(
         self,
         x: Array,
         g: Array,
-        c: Array,
-        lo: Array,
-        hi: Array,
+        terms: Terms,
         *,
         tol: float,
         max_iter: int,
         known: Factor | None = None,
     ) -> QPResult:
-        """Minimise ``1/2 x'Kx + c'x`` in the box from a feasible `x` whose gradient is `g`.
+        """Minimise ``1/2 x'Kx + c'x`` from a feasible `x` whose gradient is `g`.
 
         With a linear kernel, `g` may be the gradient at the solution of a similar problem.
         """
+        c, lo, hi = terms.c, terms.lo, terms.hi
         if self._few_features:
-            x, g = start_linear(self, self.X, x, g, c, lo, hi, tol)
+            x, g = start_linear(self, self.X, x, g, terms, tol)
         iterations, indefinite = 0, False
         largest = max(_FEWEST, int(np.sqrt(0.5 * self.budget / 8.0)))
         # Sum of squares of the terms added to the gradient, each rounded.
@@ -390,8 +390,8 @@ class LazyGram(Gram):
             if rounding * np.sqrt(rounded) > _DRIFT * max(gap, tol):
                 g, rounded = self._exact_gradient(x, c), 0.0
                 continue
-            if gap <= tol and not restored and not keeps_sum(x, 0.0):
-                (x, g), restored = self.make_feasible(x, g, lo, hi), True
+            if gap <= tol and not restored and not keeps_sum(x, terms.total):
+                (x, g), restored = self.make_feasible(x, g, terms), True
                 continue
             if gap <= tol or iterations >= max_iter:
                 break
@@ -401,7 +401,8 @@ class LazyGram(Gram):
             start = own.copy()
             inner = max(0.5 * tol, min(_INNER * gap, 1.0))
             result = refine(
-                K, K.diagonal().copy(), own, g[part], g[part] - K @ start, lo[part], hi[part],
+                K, K.diagonal().copy(), own, g[part],
+                Terms(g[part] - K @ start, lo[part], hi[part]),
                 tol=inner, max_iter=max_iter - iterations,
             )  # fmt: skip
             iterations += result.iterations
@@ -421,9 +422,9 @@ class LazyGram(Gram):
             g = self._exact_gradient(x, c)
         factor = None
         if self._few_features and gap <= tol:
-            x, g, factor = finish_linear(self, x, g, c, lo, hi, tol, max_iter)
+            x, g, factor = finish_linear(self, x, g, terms, tol, max_iter)
         gap = max(float(kkt_gap(x, g, lo, hi)), 0.0)
-        converged = gap <= tol and bool(keeps_sum(x, 0.0))
+        converged = gap <= tol and bool(keeps_sum(x, terms.total))
         return QPResult(x, g, gap, converged, iterations, indefinite, factor)
 
 

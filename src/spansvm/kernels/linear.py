@@ -20,7 +20,7 @@ import numpy as np
 from scipy import linalg
 
 from ..algebra.interior import interior_point
-from ..algebra.qp import EQUAL_SUMS, kkt_gap, make_feasible, refine
+from ..algebra.qp import EQUAL_SUMS, Terms, kkt_gap, make_feasible, refine
 from ..algebra.systems import Factor
 from ..common.types import Array, Rows
 from .functions import dense
@@ -192,13 +192,14 @@ def _width(side: Array, count: int) -> float:
 
 
 def start_linear(
-    gram: Gram, X: Any, x: Array, guide: Array, c: Array, lo: Array, hi: Array, tol: float
+    gram: Gram, X: Any, x: Array, guide: Array, terms: Terms, tol: float
 ) -> tuple[Array, Array]:
     """A feasible point near the solution, and its gradient.
 
     `X` are the rows, `x` is a point of the box, and `guide` its gradient, or that of the solution
     of a similar problem.
     """
+    c, lo, hi = terms.c, terms.lo, terms.hi
     g = gram.gradient(x, c)
     if kkt_gap(x, g, lo, hi) > max(tol, _NEAR):
         sides = None
@@ -208,33 +209,26 @@ def start_linear(
         g = gram.gradient(x, c)
     # The sum is restored where it costs least, among the rows at the margin.
     part = np.flatnonzero((x > lo) & (x < hi))
-    total = float(x[part].sum() - x.sum())
-    if lo[part].sum() < total < hi[part].sum():
+    own = Terms(c[part], lo[part], hi[part], terms.total + float(x[part].sum() - x.sum()))
+    if own.lo.sum() < own.total < own.hi.sum():
         K, before = gram.block(part, part), x[part]
-        x[part], _ = make_feasible(K, before, g[part], lo[part], hi[part], total)
+        x[part], _ = make_feasible(K, before, g[part], own)
         gram.add_rows(g, part, x[part] - before)
-    return gram.make_feasible(x, g, lo, hi)
+    return gram.make_feasible(x, g, terms)
 
 
 def finish_linear(
-    gram: Gram,
-    x: Array,
-    g: Array,
-    c: Array,
-    lo: Array,
-    hi: Array,
-    tol: float,
-    max_iter: int,
+    gram: Gram, x: Array, g: Array, terms: Terms, tol: float, max_iter: int
 ) -> tuple[Array, Array, Factor | None]:
     """Solve the problem of the rows at the margin to rounding; the others stay at their bounds.
 
     Again, if it shows that others are at the margin.  Returns the point, its gradient, and the
     factor of its free variables, if there is one.
     """
-    gap, factor = float(kkt_gap(x, g, lo, hi)), None
+    gap, factor = float(kkt_gap(x, g, terms.lo, terms.hi)), None
     for _ in range(_FINISHES):
-        finished, its_g, its_factor = _finish_once(gram, x, g, c, lo, hi, tol, max_iter)
-        now = float(kkt_gap(finished, its_g, lo, hi))
+        finished, its_g, its_factor = _finish_once(gram, x, g, terms, tol, max_iter)
+        now = float(kkt_gap(finished, its_g, terms.lo, terms.hi))
         if now > gap:
             break
         before, gap = gap, now
@@ -245,30 +239,24 @@ def finish_linear(
 
 
 def _finish_once(
-    gram: Gram,
-    x: Array,
-    g: Array,
-    c: Array,
-    lo: Array,
-    hi: Array,
-    tol: float,
-    max_iter: int,
+    gram: Gram, x: Array, g: Array, terms: Terms, tol: float, max_iter: int
 ) -> tuple[Array, Array, Factor | None]:
+    lo, hi = terms.lo, terms.hi
     near = np.abs(g - _level(x, g, lo, hi)) <= tol
     part = np.flatnonzero(((x > lo) & (x < hi)) | (near & (lo < hi)))
     if part.size == 0:
         return x, g, None
     K, own = gram.block(part, part), x[part]
     result = refine(
-        K, K.diagonal().copy(), own.copy(), g[part], g[part] - K @ own, lo[part], hi[part],
-        tol=tol, max_iter=max_iter, to_vertex=True,
+        K, K.diagonal().copy(), own.copy(), g[part],
+        Terms(g[part] - K @ own, lo[part], hi[part]), tol=tol, max_iter=max_iter, to_vertex=True,
     )  # fmt: skip
     x, factor = x.copy(), result.factor
     x[part] = result.x
-    g = gram.gradient(x, c)
-    if abs(x.sum()) > EQUAL_SUMS * np.abs(x).sum():
+    g = gram.gradient(x, terms.c)
+    if abs(x.sum() - terms.total) > EQUAL_SUMS * np.abs(x).sum():
         # With hundreds of dependent rows at the margin, the sum may suffer.
-        return (*gram.make_feasible(x, g, lo, hi), None)
+        return (*gram.make_feasible(x, g, terms), None)
     if factor is not None:
         factor = factor._replace(inside=part[factor.inside], kept=part[factor.kept])
     return x, g, factor

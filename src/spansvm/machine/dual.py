@@ -1,4 +1,4 @@
-"""The dual of a weighted SVM: train it, or read its solution from a fitted SVC.
+"""The dual of a weighted SVM, and its training.
 
 Training is eq. fsvm_dual_obj with the signs of the labels moved into the variables,
 ``beta_i = y_i alpha_i``:
@@ -16,42 +16,40 @@ import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Real
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.svm import SVC
-from sklearn.utils.validation import check_is_fitted
 
-from ..algebra.qp import EQUAL_SUMS, QPResult, check_limits, default_max_iter, keeps_sum, kkt_gap
+from ..algebra.qp import (
+    EQUAL_SUMS,
+    QPResult,
+    Terms,
+    check_limits,
+    default_max_iter,
+    keeps_sum,
+)
 from ..algebra.systems import Factor
+from ..common.pairs import lost
 from ..common.types import Array, Mask
 from ..common.validation import (
     check_both_classes,
     check_labels,
-    check_rows,
     check_weights,
-    encode_labels,
-    n_rows,
 )
 from ..core.solver import middle_of_interval
-from ..kernels.functions import dense, kernel_of
 from ..kernels.gram import BoundedSums, Gram, as_gram
-from ..kernels.lazy import gram_of
 
 __all__ = [
     "OFF_BOUND",
     "DualSolution",
     "advice_on_stops",
     "box",
-    "check_same_rows",
     "find_intercept",
     "from_qp",
     "instance_bounds",
-    "read_svc",
     "solve_dual",
+    "terms_of",
     "train_dual",
     "warn_indefinite",
 ]
@@ -59,9 +57,6 @@ __all__ = [
 #: Variables closer to a bound than this fraction of the box, or of the largest variable, may be
 #: off it by rounding alone.
 OFF_BOUND = 1e-7
-
-#: A model that violates the KKT conditions by more than this was fitted on other data.
-_SUSPICIOUS_GAP = 0.1
 
 #: A tolerance that still makes sense, in units of the margin.
 _TOLERABLE = 0.1
@@ -147,6 +142,10 @@ class DualSolution:
         """Gradient of the signed dual, ``K beta - y``."""
         return self.decision - self.intercept - self.y
 
+    def wrong(self, values: Array) -> Mask:
+        """Which instances are misclassified if these are their decision values."""
+        return lost(self.y * values)
+
     @property
     def slack(self) -> Array:
         """The slack variables ``xi_i = max(0, 1 - y_i f(x_i))``; 0 for absent instances."""
@@ -166,6 +165,11 @@ class DualSolution:
 def box(y: Array, C: Array) -> tuple[Array, Array]:
     """Bounds of the signed multipliers ``y alpha`` for ``0 <= alpha <= C``."""
     return np.minimum(0.0, y * C), np.maximum(0.0, y * C)
+
+
+def terms_of(y: Array, C: Array) -> Terms:
+    """The quadratic program of a machine, without its matrix; see the top of this module."""
+    return Terms(-y, *box(y, C), total=0.0)
 
 
 def train_dual(
@@ -237,15 +241,15 @@ def solve_dual(
     if len(gram) != y.size:
         raise ValueError(f"K has {len(gram)} rows, but there are {y.size} labels in y.")
     twins = gram.twins(y)
-    lo, hi = box(y, C if twins is None else twins.merge(C))
+    terms = terms_of(y, C if twins is None else twins.merge(C))
     limit = default_max_iter(y.size) if max_iter is None else max_iter
-    x, g = np.zeros(y.size), -y
+    x, g = np.zeros(y.size), terms.c.copy()
     if alpha0 is not None:
         start = check_weights(alpha0, y.size, name="alpha0")
         start = y * (start if twins is None else twins.merge(start))
-        x, g = gram.make_feasible(start, gram.gradient(start, -y), lo, hi)
-    result = gram.solve(x, g, -y, lo, hi, tol=tol, max_iter=limit)
-    return from_qp(gram, result, y, C, lo, hi)
+        x, g = gram.make_feasible(start, gram.gradient(start, terms.c), terms)
+    result = gram.solve(x, g, terms, tol=tol, max_iter=limit)
+    return from_qp(gram, result, y, C, terms)
 
 
 def from_qp(
@@ -253,25 +257,24 @@ def from_qp(
     result: QPResult,
     y: Array,
     C: Array,
-    lo: Array,
-    hi: Array,
+    terms: Terms,
     sums: BoundedSums | None = None,
 ) -> DualSolution:
-    """The trained machine that corresponds to a solution of its quadratic program in this box.
+    """The trained machine that corresponds to a solution of its quadratic program.
 
     If twins were merged, they share the multiplier of their first row.
     """
-    x, g = _without_rounding(gram, result.x, result.gradient, lo, hi)
-    intercept = find_intercept(x, g, lo, hi)
+    x, g = _without_rounding(gram, result.x, result.gradient, terms)
+    intercept = find_intercept(x, g, terms.lo, terms.hi)
     alpha, twins = np.abs(x), gram.twins(y)
     return DualSolution(
         alpha=alpha if twins is None else twins.share(alpha, C),
         C=C,
         y=y,
         intercept=intercept,
-        decision=g + y + intercept,
+        decision=g - terms.c + intercept,
         gap=result.gap,
-        converged=result.converged and bool(keeps_sum(x, 0.0)),
+        converged=result.converged and bool(keeps_sum(x, terms.total)),
         iterations=result.iterations,
         indefinite=result.indefinite,
         sums=sums,
@@ -279,104 +282,15 @@ def from_qp(
     )
 
 
-def read_svc(
-    svc: SVC, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None
-) -> tuple[DualSolution, Gram]:
-    """Read the dual solution of a fitted two-class :class:`sklearn.svm.SVC`.
-
-    Parameters
-    ----------
-    svc : SVC
-        A fitted model.
-    X, y, sample_weight
-        The data that it was fitted on.
-
-    Returns
-    -------
-    solution : DualSolution
-    gram : Gram
-        Gram matrix of the training instances.
-    """
-    check_is_fitted(svc)
-    if len(svc.classes_) != 2:
-        raise ValueError(
-            f"The model has {len(svc.classes_)} classes; the span is defined for two. "
-            "Analyse a model for each pair of classes, or use SpanSVC, which handles all of them."
-        )
-    X = check_rows(X, svc.kernel)
-    n = svc.shape_fit_[0]
-    if n_rows(X) != n or (not callable(svc.kernel) and X.shape != svc.shape_fit_):
-        shape = getattr(X, "shape", (n_rows(X),))
-        raise ValueError(
-            f"X must be the data that the model was fitted on, of shape {svc.shape_fit_}; "
-            f"its shape is {shape}."
-        )
-    signs = encode_labels(y, svc.classes_, n)
-    weight = check_weights(1.0 if sample_weight is None else sample_weight, n, name="sample_weight")
-    C = instance_bounds(svc.C, svc.class_weight_, (signs > 0).astype(int), weight)
-
-    # SVC drops rows of zero weight before training, and its support_ does not count them.
-    present = np.flatnonzero(weight > 0)
-    if svc.support_.max(initial=-1) >= present.size:
-        raise ValueError(
-            "sample_weight must be the weights that the model was fitted with: these leave fewer "
-            "rows than the model was fitted on."
-        )
-    support = present[svc.support_]
-    check_same_rows(svc, X, support)
-    beta = np.zeros(signs.size)
-    beta[support] = dense(svc.dual_coef_).ravel()
-    alpha = signs * beta
-    if (alpha < 0).any():
-        raise ValueError("y must be the labels that the model was fitted on; some differ.")
-    if (alpha > C * (1 + 1e-9)).any():
-        raise ValueError(
-            "sample_weight must be the weights that the model was fitted with, and C and "
-            "class_weight must not have changed: some dual coefficients exceed their bounds."
-        )
-
-    kernel = kernel_of(svc, X)
-    gram = gram_of(kernel, X, whole=True)
-    twins = gram.twins(signs)
-    if twins is not None:
-        alpha = twins.share(twins.merge(alpha), C)
-        beta = signs * alpha
-    indefinite = not kernel.definite and gram.indefinite
-    if indefinite:
-        warn_indefinite(stacklevel=3)
-    g = gram.gradient(beta, -signs)
-    gap = max(float(kkt_gap(beta, g, *box(signs, C))), 0.0)
-    if svc.fit_status_ == 0 and gap > _SUSPICIOUS_GAP:
-        warnings.warn(
-            f"The model violates the KKT conditions on these data by {gap:.2g}, far more than "
-            f"its tol={svc.tol:g}: are X, y and sample_weight what it was fitted on? (With a very "
-            "large C the cause may be LibSVM's single-precision kernel values.)",
-            UserWarning,
-            stacklevel=3,
-        )
-    intercept = float(svc.intercept_[0])
-    solution = DualSolution(
-        alpha=np.minimum(np.abs(alpha), C),
-        C=C,
-        y=signs,
-        intercept=intercept,
-        decision=g + signs + intercept,
-        gap=gap,
-        converged=bool(svc.fit_status_ == 0 and gap <= _SUSPICIOUS_GAP),
-        iterations=int(np.sum(svc.n_iter_)),
-        indefinite=indefinite,
-    )
-    return solution, gram
-
-
-def _without_rounding(gram: Gram, x: Array, g: Array, lo: Array, hi: Array) -> tuple[Array, Array]:
+def _without_rounding(gram: Gram, x: Array, g: Array, terms: Terms) -> tuple[Array, Array]:
     """Put all free variables on their bounds if only rounding keeps every one of them off.
 
     Otherwise they would count as in-bound and, being the only ones, determine the intercept, which
     is free within an interval.  If one variable is truly inside its box, nothing is changed: it
     determines the intercept, and the others meet the KKT conditions with it.  So it is if the
-    bounds do not sum to 0.
+    bounds have another sum than they must.
     """
+    lo, hi = terms.lo, terms.hi
     inside = np.flatnonzero((x > lo) & (x < hi))
     if inside.size == 0:
         return x, g
@@ -386,7 +300,7 @@ def _without_rounding(gram: Gram, x: Array, g: Array, lo: Array, hi: Array) -> t
         return x, g
     at_bounds = x.copy()
     at_bounds[inside] = np.where(below < above, lo[inside], hi[inside])
-    if abs(at_bounds.sum()) > EQUAL_SUMS * np.abs(x).sum():
+    if abs(at_bounds.sum() - terms.total) > EQUAL_SUMS * np.abs(x).sum():
         return x, g
     g = g.copy()
     gram.add_rows(g, inside, np.where(below < above, -below, above))
@@ -430,19 +344,3 @@ def warn_indefinite(stacklevel: int) -> None:
         UserWarning,
         stacklevel=stacklevel + 1,
     )
-
-
-def check_same_rows(svc: Any, X: Any, support: np.ndarray) -> None:
-    """ValueError unless the support vectors of a model are the rows of `X` at `support`."""
-    if svc.kernel == "precomputed" or callable(svc.kernel):
-        return  # the model does not keep the rows themselves
-    expected, rows = svc.support_vectors_, X[support]
-    if sparse.issparse(rows) or sparse.issparse(expected):
-        same = abs(sparse.csr_array(expected) - sparse.csr_array(rows)).nnz == 0
-    else:
-        same = np.array_equal(expected, rows)
-    if not same:
-        raise ValueError(
-            "X and sample_weight must be what the model was fitted on: its support vectors "
-            "are not the rows of X at its support indices."
-        )

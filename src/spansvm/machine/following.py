@@ -23,7 +23,7 @@ from ..core.following import follow_rows_of
 from ..core.removal import Paths
 from ..core.solver import rounding_level
 from ..kernels.gram import Gram
-from .dual import DualSolution, box, find_intercept
+from .dual import DualSolution, box, find_intercept, terms_of
 from .span import removals
 
 __all__ = [
@@ -181,9 +181,17 @@ class Follower:
         return known.take(rows)
 
     @one_blas_thread
-    def remove(self, rows: Rows) -> Removals:
-        """The same, retrained where the solution could not be followed."""
-        found = self.follow(rows)
+    def remove(self, rows: Rows, given_up: Mask | None = None) -> Removals:
+        """The same, retrained where the solution could not be followed.
+
+        `given_up` tells the rows for which that was tried before.
+        """
+        new = np.ones(rows.size, dtype=np.bool_) if given_up is None else ~given_up
+        found = Removals(np.full(rows.size, np.nan), np.full(rows.size, np.nan), 0.0)
+        if new.any():
+            followed = self.follow(rows[new])
+            found.decision[new], found.shift[new] = followed.decision, followed.shift
+            found = found._replace(error=followed.error)
         lost = np.flatnonzero(np.isnan(found.decision))
         if lost.size == 0:
             return found
@@ -233,13 +241,12 @@ def retrain(gram: Gram, solution: DualSolution, rows: Rows) -> tuple[Array, Arra
     for removal in removals(gram, solution, 10 * EXACT_TOLERANCE, rows):
         p, k = removal.row, np.flatnonzero(rows == removal.row)[0]
         x, g = removal.beta, removal.gradient
-        lo, hi = box(y, solution.C)
-        lo[p] = hi[p] = 0.0
+        terms = terms_of(y, np.where(np.arange(y.size) == p, 0.0, solution.C))
         if not removal.exact:
-            x, g = gram.make_feasible(x, g, lo, hi)
-            result = gram.solve(x, g, -y, lo, hi, tol=EXACT_TOLERANCE, max_iter=limit)
+            x, g = gram.make_feasible(x, g, terms)
+            result = gram.solve(x, g, terms, tol=EXACT_TOLERANCE, max_iter=limit)
             x, g, gaps[k] = result.x, result.gradient, result.gap
-        decision = y + g + find_intercept(x, g, lo, hi)
+        decision = g - terms.c + find_intercept(x, g, terms.lo, terms.hi)
         others = solution.present.copy()
         others[p] = False
         values[k], shifts[k] = decision[p], (decision - solution.decision)[others].mean()

@@ -30,7 +30,7 @@ from ..algebra.systems import Bordered, bordered
 from ..common.types import Array, Rows
 from ..core.removal import Paths
 from ..kernels.gram import Gram
-from .dual import DualSolution, box, find_intercept
+from .dual import DualSolution, box, find_intercept, terms_of
 from .following import EXACT_TOLERANCE, Vertex, start_paths
 from .span import intercept_move
 
@@ -193,13 +193,16 @@ class Remover:
         rest[members] = 0.0
         return rest if self._twins is None else self._twins.merge(rest)
 
-    def shift(self, removed: Removed, members: Rows, values: Array) -> float:
+    def shift(self, removed: Removed, members: Rows, values: Array | None = None) -> float:
         """The mean change of the values of all other rows that take part in training.
 
-        `values` are those of the members after the removal.
+        `values` are those of the members after the removal, if they are known.
         """
         if removed.rows.size == 0:
             return removed.intercept
+        if values is None:
+            kernel = self.gram.block(members, removed.rows)
+            values = removed.values(self.solution.decision[members], kernel)
         present = self.solution.present
         counted = present[members]
         sums, number = self.gram.sums_over(present), self.solution.n_instances
@@ -298,7 +301,8 @@ class Remover:
         """The solution, trained from the prediction, or from the machine with the group."""
         gram, y, x = self.gram, self.solution.y, self._x
         rest = self._rest(members)
-        lo, hi = box(y, rest)
+        terms = terms_of(y, rest)
+        lo, hi = terms.lo, terms.hi
         start = np.clip(x, lo, hi)
         if predicted is not None:
             start[predicted.rows] += predicted.moves
@@ -306,9 +310,9 @@ class Remover:
         g = self.solution.gradient.copy()
         moved = np.flatnonzero(start != x)
         gram.add_rows(g, moved, (start - x)[moved])
-        start, g = gram.make_feasible(start, g, lo, hi)
+        start, g = gram.make_feasible(start, g, terms)
         limit = default_max_iter(y.size)
-        result = gram.solve(start, g, -y, lo, hi, tol=EXACT_TOLERANCE, max_iter=limit)
+        result = gram.solve(start, g, terms, tol=EXACT_TOLERANCE, max_iter=limit)
         intercept = find_intercept(result.x, result.gradient, lo, hi) - self.solution.intercept
         change = result.x - x
         moved = np.flatnonzero(change)

@@ -20,7 +20,6 @@ from ..algebra.blas import one_blas_thread
 from ..algebra.hull import AffineHull
 from ..algebra.qp import solve_qp
 from ..algebra.systems import no_factor, positive, regularised_inverse
-from ..common.pairs import lost
 from ..common.types import Array, Mask, Rows
 from ..core.leaving import entering, leave_out, span_exists
 from ..kernels.gram import Gram
@@ -125,7 +124,7 @@ def find_spans(
     squared, decision = leave_out(
         solution, first, squared, gram.diagonal, lambda row: gram.whole_rows(np.array([row]))[0]
     )
-    errors = int((solution.present & lost(solution.y * decision)).sum())
+    errors = int((solution.present & solution.wrong(decision)).sum())
     return Spans(squared, decision, errors)
 
 

@@ -43,7 +43,6 @@ __all__ = [
     "LeftOutValues",
     "Verified",
     "accuracy_of",
-    "alone_in_class",
     "counted_values",
     "exact_values",
     "left_out_values",
@@ -101,7 +100,8 @@ class Verified(NamedTuple):
     Attributes
     ----------
     decision, shift : ndarray
-        The values, and the mean change of all others where they were followed.
+        The values, and the mean change of all others where they were followed; NaN where that was
+        given up.
     followed, doubtful : ndarray of bool
         Where that is, and whose signs may be wrong, and matter, even so.
     error : ndarray of shape (n_machines,)
@@ -141,13 +141,14 @@ class Followed:
         self.shift = np.concatenate((self.shift, shift))
         self.error = max(self.error, error)
 
-    def add(self, rows: Rows, follower: Follower) -> None:
-        """Follow those of `rows`, which are in order, that were not followed yet."""
+    def add(self, rows: Rows, follower: Follower, given_up: Mask | None = None) -> None:
+        """Follow those of `rows` that were not followed yet; `given_up` as in :class:`Follower`."""
         if self.rows.size:
-            rows = np.setdiff1d(rows, self.rows)
+            new = ~np.isin(rows, self.rows)
+            rows, given_up = rows[new], None if given_up is None else given_up[new]
         if rows.size == 0:
             return
-        found = follower.remove(rows)
+        found = follower.remove(rows, given_up)
         self.take(rows, found.decision, found.shift, found.error)
 
 
@@ -187,7 +188,7 @@ def left_out_values(
             decision[followed.rows], shift[followed.rows] = followed.decision, followed.shift
             accuracy = max(accuracy, _ABOVE_GAP * min(followed.error, _UNFINISHED))
             n_followed = followed.rows.size
-    alone = alone_in_class(solution)
+    alone = _alone_in_class(solution)
     decision[alone], shift[alone] = -solution.y[alone], 0.0
     return LeftOutValues(
         rounded(decision, accuracy), ranking(solution, decision - shift, accuracy), n_followed
@@ -204,7 +205,7 @@ def exact_values(gram: Gram, solution: DualSolution) -> LeftOutValues:
         If models violate the KKT conditions by more than 1e-5, because rounding or the
         iteration limit ended their training.
     """
-    alone = alone_in_class(solution)
+    alone = _alone_in_class(solution)
     rows = np.setdiff1d(np.flatnonzero(solution.support), alone)
     removals = Follower(gram, solution).remove(rows)
     shift = intercept_moves(solution)
@@ -235,9 +236,9 @@ def counted_values(gram: Gram, solution: DualSolution) -> Array:
     predicted, y = predict(gram, solution, spans), solution.y
     rows = doubtful(y * solution.decision, y * predicted.decision, predicted.drop)
     rows &= solution.support
-    rows[alone_in_class(solution)] = False
+    alone = _alone_in_class(solution)
+    rows[alone] = False
     values = np.where(solution.support, predicted.decision, solution.decision)
-    alone = alone_in_class(solution)
     values[alone] = -y[alone]
     found = Follower(gram, solution, predicted.system).remove(np.flatnonzero(rows))
     values[rows] = found.decision
@@ -261,7 +262,7 @@ def ranking(solution: DualSolution, values: Array, accuracy: float) -> Array:
     return rounded(values, accuracy)
 
 
-def alone_in_class(solution: DualSolution) -> Rows:
+def _alone_in_class(solution: DualSolution) -> Rows:
     """Instances that are the only ones of their class: left out, they get the other class."""
     present, positive = solution.present, solution.y > 0
     classes = (np.flatnonzero(present & positive), np.flatnonzero(present & ~positive))

@@ -24,7 +24,7 @@ from ..core.solver import rounding_level
 from ..kernels.gram import BoundedSums, Gram, as_gram
 from ..kernels.pair_grams import Grams
 from ..machine.criteria import SolvedModel
-from ..machine.dual import DualSolution, box, from_qp, solve_dual
+from ..machine.dual import DualSolution, box, from_qp, solve_dual, terms_of
 from ..machine.values import Verified
 
 __all__ = ["Models", "OneByOne", "Path", "Solutions", "Trainer", "follow", "solve_from"]
@@ -267,17 +267,17 @@ def solve_from(
     x, old, new, twins = before.beta, before.C, C, gram.twins(y)
     if twins is not None:
         x, old, new = twins.merge(x), twins.merge(old), twins.merge(new)
-    lo, hi = box(y, new)
+    terms = terms_of(y, new)
     drift = max(before.drift, rounding_level(x, gram.diagonal))
     sums: BoundedSums | None
-    x, g, sums = gram.move_bounds(x, before.gradient, box(y, old), (lo, hi), before.sums)
+    x, g, sums = gram.move_bounds(x, before.gradient, box(y, old), terms, before.sums)
     drift = max(drift, rounding_level(x, gram.diagonal))
     limit = default_max_iter(y.size) if max_iter is None else max_iter
-    result = gram.solve(x, g, -y, lo, hi, tol=tol, max_iter=limit, known=before.factor)
+    result = gram.solve(x, g, terms, tol=tol, max_iter=limit, known=before.factor)
     if result.converged and drift > STALE:
         sums, drift, used = None, 0.0, result.iterations
-        x, g = gram.make_feasible(result.x, gram.gradient(result.x, -y), lo, hi)
+        x, g = gram.make_feasible(result.x, gram.gradient(result.x, terms.c), terms)
         limit = max(limit - used, 1)
-        result = gram.solve(x, g, -y, lo, hi, tol=tol, max_iter=limit, known=result.factor)
+        result = gram.solve(x, g, terms, tol=tol, max_iter=limit, known=result.factor)
         result = replace(result, iterations=used + result.iterations)
-    return replace(from_qp(gram, result, y, C, lo, hi, sums), drift=drift)
+    return replace(from_qp(gram, result, y, C, terms, sums), drift=drift)

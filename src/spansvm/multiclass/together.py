@@ -15,7 +15,6 @@ import numpy as np
 from ..algebra.blas import one_blas_thread
 from ..algebra.qp import default_max_iter, flat_curvature
 from ..common.memory import has_room
-from ..common.pairs import lost
 from ..common.types import Array, Rows
 from ..core.chains import Chains
 from ..core.results import Results
@@ -244,7 +243,7 @@ class JointModels(Models):
         model = SolvedModel(together.grams.of_pair(m), solution)
         if self._spans:
             left_out = results.left_out[step, own]
-            errors = int(((C > 0.0) & lost(y * left_out)).sum())
+            errors = int((solution.present & solution.wrong(left_out)).sum())
             model.spans = Spans(results.span[step, own], left_out, errors)
         return model
 

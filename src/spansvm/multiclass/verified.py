@@ -76,6 +76,13 @@ class VerifiedValues(SpanValues):
         """How much lower than predicted the margins may be; NaN if unknown."""
         return self._machines.found.drops.copy()
 
+    @cached_property
+    def _given_up(self) -> Mask:
+        """Rows, pair by pair, whose removals were followed in training until that was given up."""
+        if self._taken is None:
+            return np.zeros(self._rows.row.size, dtype=np.bool_)
+        return np.isnan(self._taken.shift)
+
     def _followed_in(self, pair: int) -> Followed:
         """What was followed in one machine, to be added to."""
         if pair not in self._followed:
@@ -107,21 +114,25 @@ class VerifiedValues(SpanValues):
         entries = entries[~self._seen[entries]]
         self._seen = self._seen.copy()  # a loaded one may be read-only
         self._seen[entries] = True
+        given_up = self._given_up[entries]
         # With one pair that was tried in training.
-        found = self._machines.found.removed(entries) if len(starts) > 2 else None
+        found = self._machines.found.removed(entries[~given_up]) if len(starts) > 2 else None
         if found is not None:
-            decision, shift, error = found
+            (decision, shift, error), new = found, entries[~given_up]
             there = ~np.isnan(decision)
-            self._set(entries[there], decision[there], shift[there], error, own)
-            entries = entries[~there]
+            self._set(new[there], decision[there], shift[there], error, own)
+            given_up[~given_up] = np.isnan(shift)
+            left = ~np.isin(entries, new[there])
+            entries, given_up = entries[left], given_up[left]
         cuts = np.searchsorted(entries, starts)
         for pair in map(int, np.flatnonzero(np.diff(cuts))):
             model = self._machines.model(pair)
             if not can_follow(model.gram, model.solution):
                 continue
             followed = self._followed_in(pair)
-            rows = entries[cuts[pair] : cuts[pair + 1]] - starts[pair]
-            followed.add(rows, Follower(model.gram, model.solution))
+            some = slice(cuts[pair], cuts[pair + 1])
+            rows = entries[some] - starts[pair]
+            followed.add(rows, Follower(model.gram, model.solution), given_up[some])
             part = own[starts[pair] : starts[pair + 1]]
             part[followed.rows] = followed.decision
             part[:] = without_traces(part)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import uuid
 import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,7 +31,7 @@ from .candidates.fit_arguments import FitParams, fit_params, refit_arguments, ro
 from .candidates.grid import select
 from .candidates.label_steps import by_folds, find_label_step
 from .candidates.leaving import method_used, plan_leaving
-from .candidates.shared_data import forget
+from .candidates.shared_data import SharedData
 from .checks import check_search, several_scores
 from .evaluation.callbacks import CallbackSupportMixin, Tasks
 from .evaluation.checkpoint import Checkpoint, decisive
@@ -43,7 +42,7 @@ from .evaluation.work import Outcome, Work
 from .refit import leave_out, refit_as_judged
 from .results import report_early_stops, report_failures, results_table, score_names
 from .scoring.corrected import CorrectedScore, what_to_keep
-from .scoring.scorers import resolve_scorers, weighted_scorers
+from .scoring.scorers import weighted_scorers
 from .selected import SelectedModel
 
 if TYPE_CHECKING:
@@ -142,7 +141,7 @@ class BaseSearch(
             self.search_time_ = time.perf_counter() - started
             raise
         finally:
-            forget(work.token)
+            work.shared.close()
         self.stopped_, self.widened_ = stages.stopped, stages.widened
         self.n_resumed_ = stages.n_known
         if self.stopped_ is not None:
@@ -271,7 +270,7 @@ class BaseSearch(
         scores: Any, groups: Any, others: Any,
     ) -> tuple[Work, dict[str, Any]]:  # fmt: skip
         """Distribute the arguments to the machine, transformers, scorers and splitter."""
-        scorers = resolve_scorers(self.estimator, self.scoring)
+        scorers = self._scorers()
         score_params: dict[str, Mapping[str, Any]] = {}
         routing = get_config()["enable_metadata_routing"]
         if routing:
@@ -308,7 +307,7 @@ class BaseSearch(
                 score_params = weighted_scorers(scorers, sample_weight)
         leaving = plan_leaving(method, self.cv, X, y, groups, split_params)
         work = Work(
-            token=uuid.uuid4().hex,
+            shared=SharedData(),
             estimator=clone(self.estimator),
             method=method,
             scorers=None if self.scoring is None else scorers,
@@ -329,7 +328,7 @@ class BaseSearch(
         report_early_stops(every)
         if any(outcome.indefinite for outcome in every):
             warn_indefinite(stacklevel=4)
-        scorers = resolve_scorers(self.estimator, self.scoring)
+        scorers = self._scorers()
         self.scorer_ = scorers["score"] if list(scorers) == ["score"] else scorers
         self._lay_out(candidates, outcomes, names, work)
         if self.multimetric_ and not (

@@ -17,7 +17,6 @@ from .candidates.building import candidate_estimator
 from .candidates.composite import is_absent, unwrap
 from .candidates.grid import TIES
 from .evaluation.stages import parse_time
-from .scoring.scorers import resolve_scorers
 
 __all__ = ["check_search", "several_scores"]
 
@@ -84,7 +83,7 @@ def check_search(search: Any, candidates: Sequence[Mapping[str, Any]]) -> None:
             f"{type(machine).__name__} has its own score in place of accuracy. Name it in scoring, "
             "as a function of the estimator, X and y."
         )
-    scorers = resolve_scorers(search.estimator, search.scoring)
+    scorers = search._scorers()
     if list(scorers) != ["score"] and not (
         search.refit is False or callable(search.refit) or search.refit in scorers
     ):

@@ -35,7 +35,8 @@ from ..estimators.as_svc import keeps_vectors, put_solution
 from ..estimators.svc import SpanSVC
 from ..estimators.weighting import weigh
 from ..kernels.functions import Kernel, dense
-from ..machine.dual import OFF_BOUND, check_same_rows
+from ..machine.dual import OFF_BOUND
+from ..machine.fitted_svc import check_same_rows
 from ..multiclass.left_out import SpanValues, calibrate
 from ..multiclass.machines import TrainedMachines
 from .candidates.composite import as_span_svc, transform, unwrap

@@ -41,6 +41,10 @@ def _has(method: str) -> Callable[[Any], bool]:
 class SelectedModel(MetaEstimatorMixin, BaseEstimator):
     """Predicts with ``best_estimator_``; the search that finds it derives from this class."""
 
+    def _scorers(self) -> dict[str, Callable[..., Any]]:
+        """The scorers by name; the name is "score" if there is only one."""
+        return resolve_scorers(self.estimator, self.scoring)
+
     def _check_refit(self, method: str) -> None:
         if self.refit is False:
             raise AttributeError(
@@ -123,7 +127,7 @@ class SelectedModel(MetaEstimatorMixin, BaseEstimator):
             estimator=self.estimator,
             method_mapping=MethodMapping().add(caller="fit", callee="fit"),
         )
-        for name, scorer in resolve_scorers(self.estimator, self.scoring).items():
+        for name, scorer in self._scorers().items():
             mapping = MethodMapping().add(caller="score", callee="score")
             if predicts(self.method):
                 mapping.add(caller="fit", callee="score")

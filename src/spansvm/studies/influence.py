@@ -245,7 +245,7 @@ class _Without:
                     if inside.size:
                         removed[unit] = remover.remove(inside)
                         if ranked:
-                            shift = _shift(remover, removed[unit], inside)
+                            shift = remover.shift(removed[unit], inside)
                             self.shifts[units[rows] == unit, column] = shift
                 changes = [
                     (place, removed[unit])
@@ -330,14 +330,6 @@ class _Changes:
             block = kernel[changed][:, :, places]
             block -= block[:, :, :1]
             values[changed] += np.matmul(block, self._moves[here][:, :, None])[:, :, 0]
-
-
-def _shift(remover: Remover, change: Removed, members: Rows) -> float:
-    """How far all other rows move, for values that are ranked."""
-    if change.constant is not None or change.rows.size == 0:
-        return change.intercept
-    block = remover.gram.block(members, change.rows)
-    return remover.shift(change, members, change.values(remover.solution.decision[members], block))
 
 
 class _PermutedScores:

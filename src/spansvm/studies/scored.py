@@ -12,7 +12,7 @@ from scipy import sparse
 
 from ..common.types import Array
 from ..search.scoring.intervals import QUANTILE
-from ..search.scoring.kept import Recorder, Replayed
+from ..search.scoring.kept import Replayed
 from ..search.scoring.responses import LeftOutClassifier
 from .subject import Subject
 
@@ -68,10 +68,10 @@ class Scored:
         """The predictions that the scorer asks for."""
         if isinstance(self._classifier, Replayed):
             return self._classifier
-        recorder = Recorder.of(self._classifier.given_to(self._scorer))
-        if score_of(self._scorer, recorder, self._subject.y) is None:
+        classifier = self._classifier.given_to(self._scorer)
+        if score_of(self._scorer, classifier, self._subject.y) is None:
             return None
-        classes, asked = self._subject.classes, dict(recorder.asked)
+        classes, asked = self._subject.classes, dict(classifier.asked)
         if "predict" in asked:
             asked["predict"] = np.searchsorted(classes, asked["predict"])
         return Replayed(asked, classes, np.arange(self._subject.n_rows))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
+import uuid
 from collections import OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -16,12 +18,12 @@ from .composite import unwrap
 from .fit_arguments import FitParams
 from .training_sets import Problems, Split, TransformedRows, transformed_rows
 
-__all__ = ["Lease", "cache_of", "forget"]
+__all__ = ["SharedData"]
 
 #: Seconds after which an idle worker releases the data of a search.
 _IDLE = 60.0
 
-#: How many simultaneous searches in one process keep their shared data.
+#: How many simultaneous searches keep their shared data in one worker.
 _SEARCHES = 4
 
 
@@ -48,12 +50,24 @@ class _Memo:
             return value
 
 
-class Cache:
-    """Data that the chains of one search share in a process."""
+class SharedData:
+    """Data that the chains of one search share in a process.
 
-    def __init__(self) -> None:
+    Threads have the object itself.  What is sent to another process has no data: all that arrives
+    there for one search is one object, which is kept from one chain to the next.
+    """
+
+    def __init__(self, key: str | None = None) -> None:
+        self._key = key or uuid.uuid4().hex
+        self._over = False
+        self._empty()
+
+    def _empty(self) -> None:
         self._rows, self._sets = _Memo(), _Memo()
         self.builders: deque[Candidates] = deque()  # those that no chain uses at the moment
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _in_worker, (self._key,)
 
     def problems(
         self,
@@ -84,53 +98,49 @@ class Cache:
             rows = self._rows.get((transformers, number), make_rows)
             return Problems(rows, machine, unwrap(estimator))
 
-        return self._sets.get((transformers, kernel, number), make_set)
+        found = self._sets.get((transformers, kernel, number), make_set)
+        if self._over:
+            self._empty()
+        return found
+
+    def close(self) -> None:
+        """Release the data: the search is over.  Threads that still work keep nothing here."""
+        self._over = True
+        self._empty()
+
+    @contextmanager
+    def in_use(self) -> Iterator[None]:
+        """Context of a worker's work on a chain: data are released when no more work comes."""
+        timer = _TIMERS.pop(self._key, None)
+        if timer is not None:
+            timer.cancel()
+        try:
+            yield
+        finally:
+            if _WORKERS.get(self._key) is self:
+                timer = threading.Timer(_IDLE, self._expire)
+                timer.daemon = True
+                _TIMERS[self._key] = timer
+                timer.start()
+
+    def _expire(self) -> None:
+        _TIMERS.pop(self._key, None)
+        with _LOCK:
+            _WORKERS.pop(self._key, None)
+        self._empty()
 
 
-_CACHES: OrderedDict[str, Cache] = OrderedDict()
-_OVER: deque[str] = deque(maxlen=1000)
+#: What other processes than that of the search keep, as a worker is only given one chain at a time.
+_WORKERS: OrderedDict[str, SharedData] = OrderedDict()
+_TIMERS: dict[str, threading.Timer] = {}
 _LOCK = threading.Lock()
 
 
-def cache_of(token: str) -> Cache:
-    """The data that the chains of a search share; an empty cache if the search is over."""
+def _in_worker(key: str) -> SharedData:
+    """The shared data of a search in a process that works for it."""
     with _LOCK:
-        if token in _OVER:
-            return Cache()
-        cache = _CACHES.setdefault(token, Cache())
-        _CACHES.move_to_end(token)
-        while len(_CACHES) > _SEARCHES:
-            _CACHES.popitem(last=False)
-        return cache
-
-
-def forget(token: str) -> None:
-    """Release the data that the chains of a search shared in this process."""
-    with _LOCK:
-        _OVER.append(token)
-        _CACHES.pop(token, None)
-
-
-class Lease:
-    """Context of a worker's work on a chain: shared data are released when no more work comes."""
-
-    _timers: dict[str, threading.Timer] = {}  # noqa: RUF012
-
-    def __init__(self, token: str) -> None:
-        self.token = token
-
-    def __enter__(self) -> None:
-        timer = self._timers.pop(self.token, None)
-        if timer is not None:
-            timer.cancel()
-
-    def __exit__(self, *exception: object) -> None:
-        timer = threading.Timer(_IDLE, self._expire)
-        timer.daemon = True
-        self._timers[self.token] = timer
-        timer.start()
-
-    def _expire(self) -> None:
-        self._timers.pop(self.token, None)
-        with _LOCK:
-            _CACHES.pop(self.token, None)
+        own = _WORKERS.setdefault(key, SharedData(key))
+        _WORKERS.move_to_end(key)
+        while len(_WORKERS) > _SEARCHES:
+            _WORKERS.popitem(last=False)[1]._empty()
+        return own

@@ -17,7 +17,6 @@ from sklearn import config_context
 
 from ..candidates.building import setting_keys
 from ..candidates.grid import chains
-from ..candidates.shared_data import Lease
 from .evaluator import evaluate
 from .work import Chain, Outcome, Work
 
@@ -51,6 +50,8 @@ def run(
             for index, outcome in zip(chain.indices, evaluate(work, X, y, chain), strict=True):
                 yield index, chain.split, outcome
         return
+    # Grids are mostly written upwards, and the largest gamma takes longest: it must not come last.
+    waiting.reverse()
     for attempt in range(_RETRIES + 1):
         try:
             for chain, outcomes in _in_parallel(work, X, y, waiting, n_jobs, pre_dispatch):
@@ -84,8 +85,7 @@ def plan(work: Work, candidates: Sequence[Mapping[str, Any]]) -> list[Chain]:
         together.setdefault(keys, []).append(index)
     result: list[Chain] = []
     for keys, members in together.items():
-        # The last chains, with the largest weights, take longest: workers begin with them.
-        for chain in chains([candidates[i] for i in members])[::-1]:
+        for chain in chains([candidates[i] for i in members]):
             indices = [members[k] for k in chain]
             own = [candidates[i] for i in indices]
             result += [Chain(split, indices, own, *keys) for split in range(len(work.splits))]
@@ -114,5 +114,5 @@ def _in_parallel(
 
 
 def _evaluate_chain(work: Work, X: Any, y: np.ndarray, chain: Chain) -> list[Outcome]:
-    with config_context(**work.config), Lease(work.token):
+    with config_context(**work.config), work.shared.in_use():
         return list(evaluate(work, X, y, chain))

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from ...common.methods import predicts
-from ...common.pairs import lost
 from ...common.types import Array
 from ...estimators.svc import SpanSVC
 from ...machine.criteria import CRITERIA
@@ -29,7 +28,6 @@ from ...multiclass.path import Models
 from ...multiclass.verified import LEAVING
 from ..candidates.building import Candidates
 from ..candidates.composite import unwrap
-from ..candidates.shared_data import cache_of
 from ..candidates.training_sets import Problems
 from .scored import Scoring, failure
 from .trained import Trained
@@ -41,7 +39,7 @@ __all__ = ["evaluate"]
 def evaluate(work: Work, X: Any, y: np.ndarray, chain: Chain) -> Iterator[Outcome]:
     """Train and evaluate the candidates of a chain in turn."""
     evaluator = _Evaluator(work, X, y, chain)
-    builders = cache_of(work.token).builders
+    builders = work.shared.builders
     candidates = _taken_from(builders) or Candidates(work.estimator)
     waiting: list[_Prepared] = []
     for params in chain.candidates:
@@ -107,7 +105,7 @@ class _Evaluator:
         self.counted = np.ones(y.size, dtype=np.bool_) if weight is None else weight != 0
         self.scoring = Scoring(work, X, y, self.counted)
         self.paths: list[PairPaths] | None = None
-        self.held: Problems | None = None  # the cache keeps only what is in use
+        self.held: Problems | None = None  # of shared data, only what is in use is kept
 
     def prepare(self, candidate: Mapping[str, Any], estimator: Any, machine: SpanSVC) -> _Prepared:
         """What is to be trained for a candidate."""
@@ -116,7 +114,7 @@ class _Evaluator:
         if work.gram_budget is not None:
             machine.gram_budget = work.gram_budget
         if self.held is None:  # all candidates of a chain share it
-            self.held = cache_of(work.token).problems(
+            self.held = work.shared.problems(
                 (chain.transformers, chain.kernel, chain.split),
                 estimator, machine, self.X, self.y, self.params, self.split,
             )  # fmt: skip
@@ -199,13 +197,9 @@ class _Evaluator:
 
     def _on_all_rows(self, trained: Trained) -> dict[str, Any]:
         """Evaluate by the values of left-out rows or groups, or by a criterion."""
-        left_out = self._left_out(trained)
-        wrong = left_out.wrong(trained.machine.break_ties)[self.counted]
-        evaluated: dict[str, Any] = {"loo_error": float(wrong.mean()), "hinge": left_out.hinge}
-        if not predicts(self.work.method):
-            score = 1.0 - self._criterion(trained.machines[0])
-            return {**evaluated, "scores": {"score": score}}
-        return {**evaluated, **self.scoring.left_out(left_out, wrong, trained)}
+        by_criterion = not predicts(self.work.method)
+        criterion = self._criterion(trained.machines[0]) if by_criterion else None
+        return self.scoring.left_out(self._left_out(trained), trained, criterion)
 
     def _method(self, n_sets: int) -> str:
         """The method for some sets of machines: where their values are compared, by one-vs-rest,
@@ -232,7 +226,7 @@ class _Evaluator:
         solution = model.solution
         count = CRITERIA[self.work.method](model) * solution.n_instances
         aside = self.counted & ~solution.present
-        count += int(lost(solution.y * solution.decision)[aside].sum())
+        count += int(solution.wrong(solution.decision)[aside].sum())
         return float(count / self.counted.sum())
 
     def _on_folds(self, trained: Trained) -> list[dict[str, Any]]:
@@ -244,8 +238,7 @@ class _Evaluator:
         seen = None
         for test, parts in zip(sets, every, strict=True):
             left_out = trained.problems.left_out(parts, test)
-            own = self.scoring.of_fold(left_out, trained, test)
-            own["loo_error"] = left_out.error(trained.machine.break_ties)
+            own = self.scoring.of_left_out_fold(left_out, trained, test)
             if self.work.train_scores:
                 seen = seen or self._on_training_rows(trained)
                 own["train_scores"] = seen

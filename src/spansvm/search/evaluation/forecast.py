@@ -9,7 +9,6 @@ about two or three; the progress of the search corrects it.
 from __future__ import annotations
 
 import time
-import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,7 +20,7 @@ from ...common.memory import NONE, PARTS, gram_form
 from ...common.types import Array, Rows
 from ..candidates.building import Candidates
 from ..candidates.fit_arguments import has_rows, take_rows
-from ..candidates.shared_data import cache_of, forget
+from ..candidates.shared_data import SharedData
 from ..candidates.subsets import stratified_rows
 from ..candidates.training_sets import TrainingSet
 from .dispatch import plan
@@ -332,7 +331,7 @@ def _measure(
     except Exception:  # the search itself will tell the user
         return None
     finally:
-        forget(part.token)
+        part.shared.close()
     return _Trial(
         n_rows=rows.size,
         # Stretches with the same kernel share a matrix.
@@ -365,7 +364,7 @@ def _training_set(work: Work, X: Any, y: np.ndarray, chain: Chain) -> tuple[floa
         machine.gram_budget = work.gram_budget
     split = work.splits[chain.split]
     params = work.params if split is None else work.params.take(split[0], y.size)
-    problems = cache_of(work.token).problems(
+    problems = work.shared.problems(
         (chain.transformers, chain.kernel, chain.split), estimator, machine, X, y, params, split
     )
     return time.perf_counter() - started, problems.sets[0]
@@ -398,7 +397,7 @@ def _restricted(work: Work, rows: Rows, n_rows: int) -> Work:
         sets = [part for part in parts if part.size]
     return replace(
         work,
-        token=uuid.uuid4().hex,
+        shared=SharedData(),
         params=work.params.take(rows, n_rows),
         score_params={
             name: {

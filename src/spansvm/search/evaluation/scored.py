@@ -1,4 +1,8 @@
-"""Scores of a candidate's predictions, by the scorers of the search."""
+"""Scores of a candidate's predictions, by the scorers of the search.
+
+Here is decided what the values of left-out rows are worth to a search: an error, a hinge loss that
+breaks ties, and scores.  Whoever trains and leaves out rows does not look at them.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +18,10 @@ import numpy as np
 from ...common.types import Array, Mask, Rows
 from ...multiclass.left_out import LeftOutClasses
 from ..candidates.fit_arguments import has_rows, take_rows
-from ..scoring.kept import Keeping, Kept, Recorder, keep_errors, keep_responses
-from ..scoring.label_scores import only_errors
-from ..scoring.quickest_scores import quickest_scores
+from ..scoring.bootstrap_scores import AnyScorer, BootstrapScores
+from ..scoring.kept import Keeping, Kept, keep_errors, keep_responses
+from ..scoring.label_scores import only_errors, warns
+from ..scoring.quickest_scores import asked_by, quickest_scores
 from ..scoring.responses import LeftOutClassifier
 from ..scoring.standard_errors import StandardErrors
 from .trained import Trained
@@ -73,14 +78,23 @@ class Scoring:
                 units[own] = number
         return StandardErrors(np.unique(units[self.rows], return_inverse=True)[1])
 
-    def left_out(self, left_out: LeftOutClasses, wrong: Mask, trained: Trained) -> dict[str, Any]:
-        """Scores of all rows that count, with their standard errors.
+    def left_out(
+        self, left_out: LeftOutClasses, trained: Trained, criterion: float | None = None
+    ) -> dict[str, Any]:
+        """Error and hinge loss of all rows that count, and scores with their standard errors.
 
-        `wrong` tells which of them are misclassified.
+        If a `criterion` is given, it decides in the place of scores.
         """
+        wrong = left_out.wrong(trained.machine.break_ties)[self._counted]
+        evaluated: dict[str, Any] = {"loo_error": float(wrong.mean()), "hinge": left_out.hinge}
+        if criterion is not None:
+            return {**evaluated, "scores": {"score": 1.0 - criterion}}
         if self._work.scorers is not None:
-            return self._scores(left_out, trained, self.rows, self._standard_errors)
+            return {
+                **evaluated, **self._scores(left_out, trained, self.rows, self._standard_errors)
+            }  # fmt: skip
         return {
+            **evaluated,
             "scores": {"score": 1.0 - self._share(wrong, self.rows)},
             "errors": {"score": self._standard_errors.of_share(wrong, self._weight(self.rows))},
             "kept": self._keep_errors(wrong),
@@ -93,6 +107,13 @@ class Scoring:
         right = ~left_out.wrong(trained.machine.break_ties)
         score, kept = self._share(right, test), self._keep_errors(~right)
         return {"hinge": left_out.hinge, "scores": {"score": score}, "kept": kept}
+
+    def of_left_out_fold(
+        self, left_out: LeftOutClasses, trained: Trained, test: Rows
+    ) -> dict[str, Any]:
+        """The same if a model of all rows predicts them, with the error."""
+        error = left_out.error(trained.machine.break_ties)
+        return {**self.of_fold(left_out, trained, test), "loo_error": error}
 
     def of_training_rows(
         self, predicted: LeftOutClasses, trained: Trained, rows: Rows
@@ -141,40 +162,71 @@ class Scoring:
                 for key, value in given.items()
             }
             try:
-                recorder = Recorder.of(responses.given_to(scorer))
-                value = scorer(recorder, X, y, **params)
-                scores = value if isinstance(value, dict) else {name: float(value)}
+                classifier = responses.given_to(scorer)
+                quick = None
+                if standard_errors is not None:  # in folds, scores are those of the scorer
+                    quick = self._quick(scorer, given, classifier, rows, X)
+                if quick is not None:
+                    once = np.ones((1, rows.size), dtype=np.int32)
+                    scores = {name: float(quick(once)[0, 0])}
+                else:
+                    value = scorer(classifier, X, y, **params)
+                    scores = value if isinstance(value, dict) else {name: float(value)}
                 result["scores"] |= scores
                 if keeping:
-                    self._keep(result, name, recorder, y)
+                    self._keep(result, name, classifier, y)
                 if standard_errors is not None:
                     result["errors"] |= {
-                        one: self._error(scorer, given, recorder, rows, one, standard_errors)
+                        one: standard_errors.of(
+                            quick or self._drawn(scorer, given, classifier, rows, one)
+                        )
                         for one in scores
                     }
             except Exception as exception:
                 result |= failure(exception)
         return result
 
-    def _keep(self, result: dict[str, Any], name: str, recorder: Recorder, y: np.ndarray) -> None:
+    def _keep(
+        self, result: dict[str, Any], name: str, classifier: LeftOutClassifier, y: np.ndarray
+    ) -> None:
         """Keep the predictions that a scorer asked for, if candidates are selected by it."""
         keeping = self._work.keeping
         if isinstance(keeping, Keeping) and name == keeping.scorer:
-            result["kept"] = keep_responses(recorder.asked, y, self._y, keeping)
+            result["kept"] = keep_responses(classifier.asked, y, self._y, keeping)
 
-    def _error(
+    def _quick(
         self,
         scorer: Any,
         params: Mapping[str, Any],
-        recorder: Recorder,
+        classifier: LeftOutClassifier,
+        rows: Rows,
+        X: Any,
+    ) -> BootstrapScores | None:
+        """The score of a scorer without calling it; None if it is not known how.
+
+        scikit-learn's functions check their arguments for longer than they compute.
+        """
+        method = asked_by(scorer)
+        if method is None:
+            return None
+        predicted = getattr(classifier, method)(X)
+        if warns(scorer, self._y[rows], predicted, self._classes.size):
+            return None
+        scores = self._drawn(scorer, params, classifier, rows, "")
+        return None if isinstance(scores, AnyScorer) else scores
+
+    def _drawn(
+        self,
+        scorer: Any,
+        params: Mapping[str, Any],
+        classifier: LeftOutClassifier,
         rows: Rows,
         name: str,
-        standard_errors: StandardErrors,
-    ) -> float:
-        """The standard error of the score that a scorer computed from what it asked for."""
-        keeping = Keeping(name, only_errors(scorer, params, self._classes), sys.maxsize)
-        kept = keep_responses(recorder.asked, self._y[rows], self._y, keeping)
-        scores = quickest_scores(
-            scorer, params, [kept], rows, self._y, self._X, name, recorder._fitted
+    ) -> BootstrapScores:
+        """The score that a scorer computes from what it asked for, for any draw of the rows."""
+        errors = only_errors(scorer, params, self._classes)
+        keeping = Keeping(name, errors, sys.maxsize, np.float64)
+        kept = keep_responses(classifier.asked, self._y[rows], self._y, keeping)
+        return quickest_scores(
+            scorer, params, [kept], rows, self._y, self._X, name, classifier._fitted
         )
-        return standard_errors.of(scores)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..candidates.fit_arguments import FitParams
 from ..candidates.leaving import Leaving
+from ..candidates.shared_data import SharedData
 from ..candidates.training_sets import Split
 from ..scoring.kept import Keeping, Kept
 
@@ -22,8 +23,8 @@ class Work:
 
     Attributes
     ----------
-    token : str
-        Unique per search, so that searches in one process do not share cached data.
+    shared : SharedData
+        What candidates share in a process; released when the search is over.
     estimator : estimator
     method : str
         One of :data:`spansvm.common.methods.METHODS`.
@@ -44,7 +45,7 @@ class Work:
         Whether training rows are scored as well.
     """
 
-    token: str
+    shared: SharedData
     estimator: Any
     method: str
     scorers: Mapping[str, Callable[..., Any]] | None

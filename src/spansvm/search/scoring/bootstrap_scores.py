@@ -1,11 +1,10 @@
 """Scores of all candidates on drawn rows, from the predictions that were kept.
 
-Rows are drawn by counts: how often each prediction is drawn.  There are five ways to a score.
-:class:`CountedErrors` multiplies the counts by the errors of all candidates, in blocks of bounded
-memory; :class:`RowMeans` by any other values of rows whose mean is the score, and
-:class:`ConfusedLabels` by the cells of the confusion matrix that rows are in.
-:class:`RankedValues` computes areas under ROC curves from ranks.  :class:`AnyScorer` calls the
-scorer itself, once for every draw and different candidate.
+Rows are drawn by counts: how often each prediction is drawn.  :class:`CountedErrors` multiplies the
+counts by the errors of all candidates, in blocks of bounded memory; :class:`RowMeans` by any other
+values of rows whose mean is the score, and :class:`ConfusedLabels` by the cells of the confusion
+matrix that rows are in.  Scores of ranks are in :mod:`spansvm.search.scoring.ranked_scores`.
+:class:`AnyScorer` calls the scorer itself, once for every draw and different candidate.
 """
 
 from __future__ import annotations
@@ -21,17 +20,20 @@ from scipy import sparse
 
 from ...common.types import Array, Mask, Rows
 from .kept import Replayed
-from .label_scores import CountScore, LabelScore, accuracy
+from .label_scores import CountScore, LabelScore
 
 __all__ = [
     "AnyScorer",
     "BootstrapScores",
     "ConfusedLabels",
     "CountedErrors",
-    "RankedValues",
+    "EachCandidate",
     "RowMeans",
     "of_mean",
 ]
+
+#: By which share of the smallest cell weights change to find slopes.
+_STEP = 1e-4
 
 #: Numbers in a block of a matrix: 8 MiB.
 BLOCK = 2**20
@@ -132,12 +134,17 @@ class CountedErrors:
         return result
 
     def contributions(self) -> Array | None:
-        """Of a share of all rows; none of other scores."""
-        if self._score is not accuracy:
-            return None
-        (places,) = self._places
-        wrong = np.unpackbits(self._bits[0][0], count=places.size)
-        return of_mean(1.0 - wrong.astype(np.float64), self._weight)
+        """By the class that each row is of, and whether it is misclassified."""
+        n = sum(places.size for places in self._places)
+        cells = np.empty(n, dtype=np.intp)
+        for one, (bits, places) in enumerate(zip(self._bits, self._places, strict=True)):
+            cells[places] = 2 * one + np.unpackbits(bits[0], count=places.size)
+        return of_cells(self._of_cells, cells, 2 * len(self._places), self._weight)
+
+    def _of_cells(self, weights: Array) -> Array:
+        """Scores from the weights of the right and the wrong rows of each class in turn."""
+        right, wrong = weights[:, ::2], weights[:, 1::2]
+        return self._score(right + wrong, wrong)
 
 
 def of_mean(values: Array, weight: Array | None) -> Array:
@@ -147,7 +154,32 @@ def of_mean(values: Array, weight: Array | None) -> Array:
     return weight * (values - (weight @ values) / total) / total
 
 
-class _EachCandidate(ABC):
+def of_cells(
+    score: Callable[[Array], Array], cells: Rows, n_cells: int, weight: Array | None
+) -> Array:
+    """How much each row changes a score that depends on the weights of the rows in some cells.
+
+    Parameters
+    ----------
+    score : callable
+        From weights of shape (n, n_cells) to n scores.
+    cells : ndarray of int of shape (n_rows,)
+        The cell of every row.
+    n_cells : int
+    weight : ndarray of shape (n_rows,), optional
+    """
+    weight = np.ones(cells.size) if weight is None else weight
+    totals = np.bincount(cells, weight, n_cells)
+    some = np.flatnonzero(totals > 0)
+    step = _STEP * totals[some].min()
+    steps = np.zeros((some.size, n_cells))
+    steps[np.arange(some.size), some] = step
+    slopes = np.zeros(n_cells)
+    slopes[some] = (score(totals + steps) - score(totals - steps)) / (2.0 * step)
+    return weight * slopes[cells]
+
+
+class EachCandidate(ABC):
     """Scores of one candidate after the other; candidates with equal predictions only once.
 
     Parameters
@@ -198,55 +230,7 @@ class _EachCandidate(ABC):
         """Scores of a candidate's responses, one for each draw."""
 
 
-class RankedValues(_EachCandidate):
-    """Areas under the ROC curve, for two classes.
-
-    `positive` tells the rows of the second class, and `weight` those of all rows in the score.
-    """
-
-    def __init__(
-        self,
-        responses: Sequence[Mapping[str, np.ndarray] | None],
-        positive: Mask,
-        weight: Array | None,
-    ) -> None:
-        super().__init__(responses)
-        self._positive, self._weight = positive, weight
-
-    def contributions(self) -> Array | None:
-        """The share of the other class that each row is on the right side of, above the mean."""
-        own = self._responses[0]
-        if own is None or self._weight is not None:
-            return None
-        (values,) = own.values()
-        result = np.empty(values.size)
-        for members, sign in ((self._positive, 1.0), (~self._positive, -1.0)):
-            inner, others = values[members], np.sort(values[~members])
-            # Equal values count half: the mean of the two sides.
-            below = others.searchsorted(inner, "left") + others.searchsorted(inner, "right")
-            beyond = 0.5 * below / max(others.size, 1)
-            result[members] = sign * (beyond - beyond.mean()) / inner.size
-        return result
-
-    def _scores(self, own: Mapping[str, np.ndarray], counts: np.ndarray) -> Array:
-        (values,) = own.values()
-        order = np.argsort(values, kind="stable")
-        ends = np.append(np.flatnonzero(np.diff(values[order])), values.size - 1)
-        drawn = counts[:, order].astype(np.float64)
-        if self._weight is not None:
-            drawn *= self._weight[order]
-        positive = self._positive[order]
-        # Weights of either class up to each different value.
-        below = np.cumsum(np.where(positive, 0.0, drawn), axis=1)[:, ends]
-        own_below = np.cumsum(np.where(positive, drawn, 0.0), axis=1)[:, ends]
-        at = np.diff(own_below, axis=1, prepend=0.0)
-        middle = below - 0.5 * np.diff(below, axis=1, prepend=0.0)
-        pairs = below[:, -1] * own_below[:, -1]
-        won = (at * middle).sum(axis=1)
-        return np.where(pairs > 0, won / np.where(pairs > 0, pairs, 1.0), np.nan)
-
-
-class RowMeans(_EachCandidate):
+class RowMeans(EachCandidate):
     """Scores that are the mean of a value of each row, such as the log loss.
 
     Parameters
@@ -281,7 +265,7 @@ class RowMeans(_EachCandidate):
         return np.where(rows > 0, total / np.where(rows > 0, rows, 1.0), np.nan)
 
 
-class ConfusedLabels(_EachCandidate):
+class ConfusedLabels(EachCandidate):
     """Scores that follow from the confusion matrix.
 
     Parameters
@@ -309,6 +293,14 @@ class ConfusedLabels(_EachCandidate):
         self._indices, self._n_classes, self._score = indices, n_classes, score
         self._weight = np.ones(indices.size) if weight is None else weight
 
+    def contributions(self) -> Array | None:
+        """By the true class of each row, and that which is predicted."""
+        own, k = self._responses[0], self._n_classes
+        if own is None:
+            return None
+        cells = self._indices * k + own["predict"]
+        return of_cells(lambda m: self._score(m.reshape(-1, k, k)), cells, k * k, self._weight)
+
     def _scores(self, own: Mapping[str, np.ndarray], counts: np.ndarray) -> Array:
         n, k = self._indices.size, self._n_classes
         cells = self._indices * k + own["predict"]
@@ -319,7 +311,7 @@ class ConfusedLabels(_EachCandidate):
         return np.where(counts.any(axis=1), scores, np.nan)
 
 
-class AnyScorer(_EachCandidate):
+class AnyScorer(EachCandidate):
     """Scores by the scorer itself.
 
     Parameters

@@ -9,18 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ...common.types import Mask, Rows
 from ...common.validation import n_rows
-from .responses import LeftOutClassifier, TrainedAttributes
+from .responses import TrainedAttributes
 
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
-__all__ = ["BUDGET", "Keeping", "Kept", "Recorder", "Replayed", "keep_errors", "keep_responses"]
+__all__ = ["BUDGET", "Keeping", "Kept", "Replayed", "keep_errors", "keep_responses"]
 
 #: Memory for the predictions of all candidates, in bytes.
 BUDGET = 2**28
@@ -38,11 +35,14 @@ class Keeping:
         Whether its score follows from the numbers of misclassified rows.
     most_bytes : int
         More than this, for one candidate on one split, is not kept.
+    dtype : type
+        Of values.
     """
 
     scorer: str
     only_errors: bool
     most_bytes: int
+    dtype: type = np.float32
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,57 +89,9 @@ def keep_responses(
                 np.min_scalar_type(classes.size)
             )
         else:
-            responses[method] = values.astype(np.float32)
+            responses[method] = values.astype(keeping.dtype)
     kept = Kept(responses=responses)
     return kept if kept.n_bytes <= keeping.most_bytes else None
-
-
-class Recorder(LeftOutClassifier):
-    """Left-out predictions that note what a scorer asks of them, in `asked`.
-
-    A step of a pipeline notes it in the same place.
-    """
-
-    @classmethod
-    def of(cls, classifier: LeftOutClassifier) -> Recorder:
-        """The same predictions."""
-        recorder = cls(
-            classifier.left_out, classifier.classes_, classifier.settings, classifier._fitted,
-            classifier.ranks, classifier.agrees, counts=True,
-        )  # fmt: skip
-        recorder.asked = {}
-        return recorder
-
-    asked: dict[str, np.ndarray]
-
-    def _copy(self, fitted: Callable[[], Any] | None, ranks: bool) -> Self:
-        copied = super()._copy(fitted, ranks)
-        copied.asked = self.asked
-        return copied
-
-    def _note(self, method: str, values: np.ndarray) -> np.ndarray:
-        self.asked[method] = values
-        return values
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Labels of the rows."""
-        return self._note("predict", super().predict(X))
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Decision values of the rows."""
-        return self._note("decision_function", super().decision_function(X))
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Class probabilities of the rows."""
-        return self._note("predict_proba", super().predict_proba(X))
-
-    def predict_calibrated_proba(self, X: Any) -> np.ndarray:
-        """Class probabilities of the rows that need not agree with the labels."""
-        return self._note("predict_calibrated_proba", super().predict_calibrated_proba(X))
-
-    def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Logarithms of the class probabilities."""
-        return self._note("predict_log_proba", super().predict_log_proba(X))
 
 
 class Replayed(TrainedAttributes):
@@ -161,27 +113,8 @@ class Replayed(TrainedAttributes):
             self.responses, self.classes_, self.rows, lambda: self._model().steps[-1][1]
         )
 
-    def _of(self, method: str, X: Any) -> np.ndarray:
+    def _answer(self, method: str, X: Any) -> np.ndarray:
         if method not in self.responses or n_rows(X) != self.rows.size:
             raise ValueError(f"The scorer asks for other predictions than before: {method}.")
-        return self.responses[method][self.rows]
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Labels of the rows."""
-        return self.classes_[self._of("predict", X)]
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Decision values of the rows."""
-        return self._of("decision_function", X)
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Class probabilities of the rows."""
-        return self._of("predict_proba", X)
-
-    def predict_calibrated_proba(self, X: Any) -> np.ndarray:
-        """Class probabilities of the rows that need not agree with the labels."""
-        return self._of("predict_calibrated_proba", X)
-
-    def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Logarithms of the class probabilities."""
-        return self._of("predict_log_proba", X)
+        values = self.responses[method][self.rows]
+        return self.classes_[values] if method == "predict" else values

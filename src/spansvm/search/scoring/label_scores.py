@@ -28,7 +28,15 @@ from sklearn.metrics import (
 
 from ...common.types import Array
 
-__all__ = ["CountScore", "LabelScore", "accuracy", "count_score", "label_score", "only_errors"]
+__all__ = [
+    "CountScore",
+    "LabelScore",
+    "accuracy",
+    "count_score",
+    "label_score",
+    "only_errors",
+    "warns",
+]
 
 #: From the weight of the rows of each class, of shape (..., k), and that of the misclassified ones
 #: to a score of shape (...).
@@ -41,6 +49,14 @@ LabelScore = Callable[[Array], Array]
 def only_errors(scorer: Any, params: Mapping[str, Any], classes: np.ndarray) -> bool:
     """Whether which rows are misclassified is all that a score depends on; `params` as given."""
     return set(params) <= {"sample_weight"} and count_score(scorer, classes) is not None
+
+
+def warns(scorer: Any, y: np.ndarray, predicted: np.ndarray, n_classes: int) -> bool:
+    """Whether a scorer may warn: rows of a class are missing, or predictions for a precision."""
+    function, _ = _of_labels(scorer)
+    if function is precision_score and np.unique(predicted).size < n_classes:
+        return True
+    return np.unique(y).size < n_classes
 
 
 def count_score(scorer: Any, classes: np.ndarray) -> CountScore | None:

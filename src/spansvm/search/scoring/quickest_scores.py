@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import log_loss, roc_auc_score
+from sklearn.metrics import average_precision_score, log_loss, roc_auc_score
 from sklearn.metrics._scorer import _BaseScorer
 
 from ...common.types import Array, Rows
@@ -17,13 +17,21 @@ from .bootstrap_scores import (
     BootstrapScores,
     ConfusedLabels,
     CountedErrors,
-    RankedValues,
     RowMeans,
 )
 from .kept import Kept, Replayed
 from .label_scores import accuracy, count_score, label_score
+from .ranked_scores import RankedClasses, RankedValues, area, average_precision
 
-__all__ = ["quickest_scores"]
+__all__ = ["asked_by", "quickest_scores"]
+
+
+def asked_by(scorer: Any) -> str | None:
+    """What a scorer of scikit-learn asks of a classifier; None for any other function."""
+    if not isinstance(scorer, _BaseScorer):
+        return None
+    methods = scorer._response_method
+    return methods if isinstance(methods, str) else methods[0]
 
 
 def quickest_scores(
@@ -66,9 +74,10 @@ def quickest_scores(
         of_class = np.zeros(rows.size, dtype=np.intp) if counted is accuracy else indices[rows]
         return CountedErrors(bits, of_class, weight, counted)
     plain = set(params) <= {"sample_weight"}
-    if plain and classes.size == 2 and _computes(scorer, roc_auc_score, 1):
-        ranked = [None if own is None else _of_second_class(own) for own in responses]
-        return RankedValues(ranked, indices[rows] == 1, weight)
+    if plain:
+        ranked = _of_ranks(scorer, responses, classes, indices[rows], weight)
+        if ranked is not None:
+            return ranked
     of_probabilities = getattr(scorer, "_response_method", None) == "predict_proba"
     if plain and of_probabilities and _computes(scorer, log_loss, -1):
         return RowMeans(responses, partial(_log_probability, indices[rows]), weight)
@@ -78,6 +87,41 @@ def quickest_scores(
     known = None if isinstance(scorer, _BaseScorer) else X
     call = partial(_call, scorer, params, rows, y, known, name)
     return AnyScorer(responses, classes, call, fitted)
+
+
+def _of_ranks(
+    scorer: Any,
+    responses: Sequence[Mapping[str, np.ndarray] | None],
+    classes: np.ndarray,
+    indices: np.ndarray,
+    weight: Array | None,
+) -> BootstrapScores | None:
+    """A score that follows from the order of values; None if it is none of these.
+
+    `indices` are the classes of the predicted rows.
+    """
+    function, settings = getattr(scorer, "_score_func", None), dict(getattr(scorer, "_kwargs", {}))
+    if getattr(scorer, "_sign", 0) != 1 or function not in (
+        roc_auc_score, average_precision_score,
+    ):  # fmt: skip
+        return None
+    several = settings.pop("multi_class", None)
+    average = settings.pop("average", "macro")
+    if settings:
+        return None
+    if classes.size == 2:
+        # Labels other than 1 would have to be named as the positive class.
+        if function is average_precision_score and classes[1] != 1:
+            return None
+        measure = area if function is roc_auc_score else average_precision
+        ranked = [None if own is None else _of_second_class(own) for own in responses]
+        return RankedValues(ranked, indices == 1, weight, measure)
+    if several not in ("ovr", "ovo") or average not in ("macro", "weighted"):
+        return None
+    by_pairs = several == "ovo"
+    if function is not roc_auc_score or (by_pairs and weight is not None):
+        return None
+    return RankedClasses(responses, indices, classes.size, weight, by_pairs, average == "weighted")
 
 
 def _computes(scorer: Any, function: Any, sign: int) -> bool:

@@ -1,10 +1,13 @@
-"""Left-out predictions behind the interface of the candidate's estimator, as scorers expect it."""
+"""Left-out predictions behind the interface of the candidate's estimator, as scorers expect it.
+
+What a scorer may ask of a classifier is here, and nowhere else in the search.
+"""
 
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -16,9 +19,6 @@ from ...common.types import Array
 from ...common.validation import n_rows
 from ...estimators.svc import SpanSVC
 from ...multiclass.left_out import LeftOutClasses
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 __all__ = ["LeftOutClassifier", "TrainedAttributes"]
 
@@ -36,6 +36,30 @@ class TrainedAttributes(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
     @abstractmethod
     def _of_last_step(self) -> TrainedAttributes:
         """The same predictions with the attributes of the last step of a pipeline."""
+
+    @abstractmethod
+    def _answer(self, method: str, X: Any) -> np.ndarray:
+        """What a method of the classifier returns for the rows."""
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Labels of the rows."""
+        return self._answer("predict", X)
+
+    def decision_function(self, X: Any) -> Array:
+        """Decision values of the rows."""
+        return self._answer("decision_function", X)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Class probabilities, from sigmoids fitted on leave-one-out values."""
+        return self._answer("predict_proba", X)
+
+    def predict_calibrated_proba(self, X: Any) -> Array:
+        """Class probabilities that need not agree with the labels, as in a SpanSVC."""
+        return self._answer("predict_calibrated_proba", X)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithm of :meth:`predict_proba`."""
+        return self._answer("predict_log_proba", X)
 
     def _model(self) -> Any:
         if self._fitted is None:
@@ -87,6 +111,8 @@ class LeftOutClassifier(TrainedAttributes):
     `ranks` is for scorers that rank decision values; `fitted` gives the trained estimator.  Where
     the probabilities of the trained estimator are those of LibSVM, they need not agree with its
     labels: then these do not either (`agrees` is False).
+
+    What has been asked is noted in `asked`; a step of a pipeline notes it in the same place.
     """
 
     def __init__(
@@ -104,23 +130,45 @@ class LeftOutClassifier(TrainedAttributes):
         self.settings, self.ranks = settings, ranks
         self.agrees, self._as_counted = agrees, left_out
         self.classes_ = classes
+        self.asked: dict[str, np.ndarray] = {}
 
     def given_to(self, scorer: Any) -> LeftOutClassifier:
-        """These predictions as the scorer needs them."""
+        """These predictions as the scorer needs them, of which nothing has been asked."""
         methods = getattr(scorer, "_response_method", None)
         methods = [methods] if isinstance(methods, str) else list(methods or ())
         if getattr(scorer, "_score_func", None) is accuracy_score:
-            return type(self)(
-                self._as_counted, self.classes_, self.settings, self._fitted, False, self.agrees,
-                counts=True,
-            )  # fmt: skip
-        return self._copy(self._fitted, "decision_function" in methods)
+            return self._copy(self._as_counted, self._fitted, False)
+        return self._copy(self.left_out, self._fitted, "decision_function" in methods)
 
-    def _copy(self, fitted: Callable[[], Any] | None, ranks: bool) -> Self:
-        return type(self)(self.left_out, self.classes_, self.settings, fitted, ranks, self.agrees)
+    def _copy(
+        self, left_out: LeftOutClasses, fitted: Callable[[], Any] | None, ranks: bool
+    ) -> LeftOutClassifier:
+        return LeftOutClassifier(
+            left_out, self.classes_, self.settings, fitted, ranks, self.agrees, counts=True
+        )
 
     def _of_last_step(self) -> LeftOutClassifier:
-        return self._copy(lambda: self._model().steps[-1][1], self.ranks)
+        step = self._copy(self.left_out, lambda: self._model().steps[-1][1], self.ranks)
+        step.asked = self.asked
+        return step
+
+    def _answer(self, method: str, X: Any) -> np.ndarray:
+        if method == "predict_log_proba":
+            values = np.log(self.predict_proba(X))
+        else:
+            values = self._of(X, self._of_all(method))
+        self.asked[method] = values
+        return values
+
+    def _of_all(self, method: str) -> np.ndarray:
+        """The answer for all rows, of which some may not count."""
+        left_out, settings = self.left_out, self.settings
+        if method == "predict":
+            return left_out.labels(self.classes_, settings.break_ties)
+        if method == "decision_function":
+            return left_out.decision_function(settings.decision_function_shape, self.ranks)
+        agrees = self.agrees and method == "predict_proba"
+        return left_out.probabilities if agrees else left_out.calibrated_probabilities
 
     def _of(self, X: Any, values: np.ndarray) -> np.ndarray:
         """Values of the rows that count; ValueError if `X` has another number of rows."""
@@ -131,26 +179,3 @@ class LeftOutClassifier(TrainedAttributes):
                 "search, a scorer must predict exactly the rows it is given."
             )
         return values[self.left_out.used]
-
-    def decision_function(self, X: Any) -> Array:
-        """Decision values of the rows."""
-        shape = self.settings.decision_function_shape
-        return self._of(X, self.left_out.decision_function(shape, self.ranks))
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Labels of the rows."""
-        return self._of(X, self.left_out.labels(self.classes_, self.settings.break_ties))
-
-    def predict_proba(self, X: Any) -> Array:
-        """Class probabilities, from sigmoids fitted on leave-one-out values."""
-        left_out = self.left_out
-        agreeing = left_out.probabilities if self.agrees else left_out.calibrated_probabilities
-        return self._of(X, agreeing)
-
-    def predict_calibrated_proba(self, X: Any) -> Array:
-        """Class probabilities that need not agree with the labels, as in a SpanSVC."""
-        return self._of(X, self.left_out.calibrated_probabilities)
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """Logarithm of :meth:`predict_proba`."""
-        return np.log(self.predict_proba(X))

@@ -16,10 +16,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 from sklearn.utils.metadata_routing import UNUSED
 
-from ...common.pairs import lost
 from ...common.validation import check_rows
 from ...estimators.svc import SpanSVC
-from ...machine.dual import check_same_rows, read_svc
+from ...machine.fitted_svc import check_same_rows, read_svc
 from ...machine.values import counted_values
 from ..candidates.composite import as_span_svc, is_absent, unwrap
 
@@ -157,8 +156,8 @@ class SpanScorer(BaseEstimator):
             warnings.simplefilter("ignore", UserWarning)
             solution, gram = read_svc(machine, X, y, sample_weight)
         _check_same(solution.gap)
-        margins = solution.y * counted_values(gram, solution)
-        return 1.0 - float(lost(margins)[solution.present].mean())
+        wrong = solution.wrong(counted_values(gram, solution))
+        return 1.0 - float(wrong[solution.present].mean())
 
 
 def _check_same(difference: float) -> None:

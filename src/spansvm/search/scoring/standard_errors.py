@@ -3,8 +3,9 @@
 Predictions for rows that are left out one at a time are one sample, with no folds between which a
 score could vary.  Where it is known how much every row contributes to a score, its variance is the
 sum of their squares: for accuracy that is the binomial one, for the area under the ROC curve that
-of DeLong, DeLong and Clarke-Pearson (1988).  Other scores are computed on rows drawn with
-replacement.  Groups that are left out together contribute, and are drawn, together.
+of DeLong, DeLong and Clarke-Pearson (1988), and for scores of labels, such as F1, that of the
+infinitesimal jackknife (Efron 1982).  Other scores are computed on rows drawn with replacement.
+Groups that are left out together contribute, and are drawn, together.
 """
 
 from __future__ import annotations

@@ -1,0 +1,157 @@
+"""The documentation builds without a warning, and its pages fetch nothing from elsewhere."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import re
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("mkdocs", reason="the extra docs is not installed")
+pytest.importorskip("latex2mathml", reason="the extra docs is not installed")
+pytest.importorskip("mkdocstrings", reason="the extra docs is not installed")
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    # Not --quiet: it hides warnings from --strict, too.
+    result = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        check=False,
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    return folder
+
+
+def pages(site):
+    found = {path.relative_to(site).as_posix(): path.read_text() for path in site.rglob("*.html")}
+    assert "index.html" in found
+    return found
+
+
+def test_every_page_is_in_the_site(site):
+    written = {
+        path.relative_to(ROOT / "docs").with_suffix("").as_posix()
+        for path in ROOT.glob("docs/**/*.md")
+        if path.parent.name != "reproduction"  # tables of a page that shows them itself
+    }
+    assert written <= {name[:-5] for name in pages(site)}
+
+
+def test_no_page_fetches_anything_from_elsewhere(site):
+    fetching = re.compile(r'<(?:script|img|iframe|link)\b[^>]*\b(?:src|href)="(?:https?:)?//[^"]*"')
+    for name, text in pages(site).items():
+        assert not fetching.findall(text), name
+    for style in site.rglob("*.css"):
+        assert not re.search(r"url\([\"']?(?:https?:)?//", style.read_text()), style.name
+
+
+def test_formulas_are_mathml(site):
+    found = pages(site)
+    for name in ("theory/span.html", "theory/estimates.html", "guide/scores.html"):
+        assert "<math" in found[name]
+        prose = re.sub(r"<(script|style|pre)\b.*?</\1>", "", found[name], flags=re.DOTALL)
+        assert "$" not in prose, name
+        assert "\\" not in prose, name
+
+
+def test_pictures_and_results_that_pages_refer_to_are_in_the_site(site):
+    for name, text in pages(site).items():
+        for target in re.findall(r'(?:src|href)="((?!/)[^":#]+\.(?:png|csv|py))"', text):
+            assert ((site / name).parent / target).exists(), f"{name}: {target}"
+    assert "examples/images/03_noisy_labels.png" in pages(site)["examples.html"]
+
+
+@pytest.mark.parametrize(
+    "module",
+    ["", ".machine.criteria", ".display", ".models", ".report", ".scores", ".search", ".tables"],
+)
+def test_every_public_name_is_in_the_reference(site, module):
+    text = pages(site)["api.html"]
+    home = import_module(f"spansvm{module}")
+    for name in home.__all__:
+        if not callable(getattr(home, name)):
+            continue  # a constant, which the functions that take it tell about
+        entries = [f'id="spansvm.{name}"', f'id="{home.__name__}.{name}"']
+        if name == "span_scorer":  # an object, which has the entry of its class
+            entries.append('id="spansvm.search.scoring.scorers.SpanScorer"')
+        assert any(entry in text for entry in entries), f"{home.__name__}.{name}"
+
+
+def test_only_generated_pages_may_be_missing(tmp_path):
+    import docs_hooks
+
+    nav = [{"Guide": [{"Ties": "ties.md"}, {"Command line": "command-line.md"}]}]
+    assert docs_hooks.without_missing(nav, tmp_path) == [{"Guide": [{"Ties": "ties.md"}]}]
+    (tmp_path / "command-line.md").touch()
+    assert docs_hooks.without_missing(nav, tmp_path) == nav
+
+
+def test_dollars_in_code_are_no_formulas():
+    import docs_hooks
+
+    text = "`$HOME` is $x$\n\n```sh\necho $HOME $PATH\n```\n"
+    page = docs_hooks.on_page_markdown(text)
+    assert page.startswith("`$HOME` is <span><math")
+    assert page.endswith("```sh\necho $HOME $PATH\n```\n")
+
+
+def test_names_of_see_also_are_links(site):
+    found = re.findall(
+        r"<summary>See Also</summary>\s*<ul>(.*?)</ul>", pages(site)["api.html"], flags=re.DOTALL
+    )
+    assert found
+    for entry in re.findall(r"<li>(.*?)</li>", "".join(found), flags=re.DOTALL):
+        assert "href=" in entry, entry
+
+
+def test_the_copy_button_copies_code_that_runs(site):
+    found = pages(site)
+    for name, text in found.items():
+        sessions = re.findall(r"<code>(?:(?!</code>).)*?&gt;&gt;&gt; ", text, flags=re.DOTALL)
+        copied = [html.unescape(code) for code in re.findall(r'data-copy="([^"]*)"', text)]
+        assert len(copied) == len(sessions), name
+        for code in copied:
+            compile(code, name, "exec")
+            assert ">>>" not in code
+    first, *_ = re.findall(r'data-copy="([^"]*)"', found["guide/features.html"])
+    assert html.unescape(first).endswith("error(), error(MinMaxScaler()), error(StandardScaler())")
+
+
+@pytest.mark.parametrize(
+    ("word", "page"),
+    [
+        ("standardize", "guide/features.html"),
+        ("scaling", "guide/features.html"),
+        ("normalize", "guide/features.html"),
+        ("imbalanced", "guide/class-weights.html"),
+        ("optimism", "getting-started.html"),
+        ("optimism", "faq.html"),
+    ],
+)
+def test_the_search_of_the_site_finds(site, word, page):
+    entries = json.loads((site / "search" / "search_index.json").read_text())["docs"]
+    text = " ".join(
+        f"{entry['title']} {entry['text']}"
+        for entry in entries
+        if entry["location"].partition("#")[0] == page
+    )
+    assert re.search(rf"\b{word}\b", text, flags=re.IGNORECASE)
+
+
+def test_the_home_page_leads_to_the_command_line(site):
+    assert 'href="command-line.html">Command line</a></td>' in pages(site)["index.html"]

@@ -1,0 +1,85 @@
+"""The workflows for those who host the repository agree with the rest of the project.
+
+``make lint`` checks their form; here is what hangs on other files, and what that does not see.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+yaml = pytest.importorskip("yaml", reason="the extra cli is not installed")
+
+ROOT = Path(__file__).resolve().parents[2]
+WORKFLOWS = {path.stem: path for path in sorted((ROOT / ".github" / "workflows").glob("*.yml"))}
+
+
+def jobs(name):
+    return yaml.safe_load(WORKFLOWS[name].read_text(encoding="utf-8"))["jobs"]
+
+
+def commands(job):
+    return [step["run"] for step in job["steps"] if "run" in step]
+
+
+def test_there_is_one_for_changes_and_one_for_releases():
+    assert set(WORKFLOWS) == {"ci", "release"}
+
+
+def test_the_pythons_are_those_that_the_project_names():
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    named = re.findall(r'"Programming Language :: Python :: (3\.\d+)"', project)
+    assert jobs("ci")["tests"]["strategy"]["matrix"]["python"] == named
+    assert f'requires-python = ">={named[0]}"' in project
+
+
+def test_every_system_is_tried():
+    systems = jobs("ci")["tests"]["strategy"]["matrix"]["system"]
+    assert {system.split("-")[0] for system in systems} == {"ubuntu", "macos", "windows"}
+    assert any(system.endswith("-arm") for system in systems)
+
+
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_what_jobs_refer_to_exists(name):
+    for job in jobs(name).values():
+        assert job.get("needs") in {None, *jobs(name)}
+        matrix = job.get("strategy", {}).get("matrix", {})
+        assert set(re.findall(r"\bmatrix\.(\w+)", str(job))) == set(matrix)
+
+
+def test_the_make_targets_exist():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    called = {run for job in jobs("ci").values() for run in commands(job) if "make" in run}
+    assert called == {"make lint", "make docs", "make oldest", "make portable"}
+    for command in called:
+        target = command.removeprefix("make ")
+        assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), target
+
+
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_jobs_end_and_may_do_only_what_they_need(name):
+    workflow = yaml.safe_load(WORKFLOWS[name].read_text(encoding="utf-8"))
+    assert workflow["permissions"] == {}
+    for key, job in workflow["jobs"].items():
+        assert job["timeout-minutes"] <= 180
+        publishes = (name, key) == ("release", "publish")
+        assert job["permissions"] == ({"id-token": "write"} if publishes else {"contents": "read"})
+
+
+@pytest.mark.parametrize(
+    ("tag", "accepted"), [("v{}", True), ("{}", False), ("v{}.1", False), ("v0", False)]
+)
+def test_a_tag_that_is_not_the_version_is_not_released(tag, accepted, monkeypatch):
+    pytest.importorskip("tomllib", reason="the release is built by a newer Python")
+    (check,) = (run for run in commands(jobs("release")["build"]) if "GITHUB_REF_NAME" in run)
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    version = re.search(r'^version = "(.+)"$', project, flags=re.MULTILINE)[1]
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("GITHUB_REF_NAME", tag.format(version))
+    if accepted:
+        exec(check, {})
+    else:
+        with pytest.raises(SystemExit, match="The tag is"):
+            exec(check, {})
