@@ -33,8 +33,14 @@ from spansvm.search.scoring.bootstrap_scores import (
     CountedErrors,
     RowMeans,
 )
-from spansvm.search.scoring.kept import Kept, Replayed
-from spansvm.search.scoring.label_scores import count_score, label_score
+from spansvm.search.scoring.kept import Keeping, Kept, Replayed, keep_responses
+from spansvm.search.scoring.label_scores import (
+    count_score,
+    label_score,
+    only_errors,
+    same_digits,
+    warns,
+)
 from spansvm.search.scoring.quickest_scores import quickest_scores
 from spansvm.search.scoring.ranked_scores import RankedValues
 
@@ -681,3 +687,34 @@ def test_groups_that_one_model_leaves_out_are_drawn_whole(method):
     # Both copies leave together and are drawn together: they tell no more than one.
     wide, narrow = (np.diff(search.corrected_interval_) for search in (rows, doubled))
     assert narrow == pytest.approx(wide, rel=0.15)
+
+
+_SAME = [
+    "accuracy", "balanced_accuracy",
+    *(f"{name}_{average}" for name in ("f1", "precision", "recall", "jaccard")
+      for average in ("macro", "micro", "weighted")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("scoring", [*_SAME, "f1", "precision", "recall"])
+def test_scores_of_folds_have_the_digits_of_the_scorer(scoring):
+    rng, scorer, compared = np.random.default_rng(0), get_scorer(scoring), 0
+    assert same_digits(scorer, {})
+    assert not same_digits(scorer, {"sample_weight": np.ones(3)})
+    for _ in range(60):
+        k = int(rng.integers(2, 12)) if scoring in _SAME else 2
+        y = np.concatenate((np.arange(k), rng.choice(k, 300, p=rng.dirichlet(np.ones(k)))))
+        predicted = np.where(rng.random(y.size) < rng.random(), y, rng.permutation(y))
+        errors = only_errors(scorer, {}, np.arange(k))
+        kept = keep_responses({"predict": predicted}, y, y, Keeping("score", errors, 10**9))
+        quick = quickest_scores(scorer, {}, [kept], np.arange(y.size), y, None, "score")
+        found = quick(np.ones((1, y.size), dtype=np.int32))[0, 0]
+        if not warns(scorer, y, predicted, k):
+            assert found == scorer._score_func(y, predicted, **scorer._kwargs)
+            compared += 1
+    assert compared > 20
+
+
+@pytest.mark.parametrize("scoring", ["neg_log_loss", "roc_auc", "matthews_corrcoef"])
+def test_other_scores_of_folds_are_those_of_the_scorer(scoring):
+    assert not same_digits(get_scorer(scoring), {})

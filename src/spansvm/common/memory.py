@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 
@@ -24,19 +25,19 @@ DOUBLE, SINGLE, PARTS, NONE = FORMS = ("double", "single", "parts", "none")
 #: Fraction of the available memory that a Gram matrix may take.
 _FRACTION = 0.5
 
-#: Tableaux of up to this many bytes fit into any memory: how much there is need not be asked.
-_SMALL_TABLEAU = 1e7
+#: What takes up to this many bytes fits into any memory: how much there is need not be asked.
+_SMALL = 1e7
 
 _UNITS = {"kib": 2**10, "mib": 2**20, "gib": 2**30, "kb": 10**3, "mb": 10**6, "gb": 10**9, "b": 1}
 
 
-def parse_budget(budget: float | str | None) -> float:
+def parse_budget(budget: float | str | None, needed: float = math.inf) -> float:
     """Bytes that a Gram matrix may take, from a number, a string such as "4 GiB", or None.
 
-    None means half of the available memory.
+    None means half of the available memory, or a small number if no more is `needed`.
     """
     if budget is None:
-        return _FRACTION * available_memory()
+        return _SMALL if needed <= _SMALL else _FRACTION * available_memory()
     if isinstance(budget, str):
         text = budget.strip().lower()
         for unit, factor in _UNITS.items():
@@ -60,7 +61,7 @@ def gram_form(n_rows: int, budget: float | str | None = None) -> tuple[str, floa
 
     In parts it takes the whole budget.
     """
-    allowed = parse_budget(budget)
+    allowed = parse_budget(budget, 8.0 * n_rows**2)
     for form, size in ((DOUBLE, 8.0), (SINGLE, 4.0)):
         if size * n_rows**2 <= allowed:
             return form, size * n_rows**2
@@ -70,7 +71,7 @@ def gram_form(n_rows: int, budget: float | str | None = None) -> tuple[str, floa
 def has_room(n: int) -> bool:
     """Whether there is room for a tableau of n vectors."""
     size = 8.0 * n**2
-    return size <= _SMALL_TABLEAU or size <= parse_budget(None)
+    return size <= parse_budget(None, size)
 
 
 def available_memory() -> float:

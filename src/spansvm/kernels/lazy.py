@@ -95,7 +95,7 @@ def gram_of(
     n, d = X.shape if hasattr(X, "shape") else (len(X), 0)
     if not whole and kernel.linear and n >= _MANY_ROWS and n >= _ROWS_A_FEATURE * d:
         return LazyGram(kernel, X, budget)
-    allowed = parse_budget(budget)
+    allowed = parse_budget(budget, 8.0 * n**2)
     for dtype in (np.float64, np.float32):
         if np.dtype(dtype).itemsize * n**2 <= allowed:
             at_once = callable(kernel.name) and (dtype is np.float64 or d == 0)

@@ -20,7 +20,7 @@ from ...multiclass.left_out import LeftOutClasses
 from ..candidates.fit_arguments import has_rows, take_rows
 from ..scoring.bootstrap_scores import AnyScorer, BootstrapScores
 from ..scoring.kept import Keeping, Kept, keep_errors, keep_responses
-from ..scoring.label_scores import only_errors, warns
+from ..scoring.label_scores import only_errors, same_digits, warns
 from ..scoring.quickest_scores import asked_by, quickest_scores
 from ..scoring.responses import LeftOutClassifier
 from ..scoring.standard_errors import StandardErrors
@@ -164,7 +164,8 @@ class Scoring:
             try:
                 classifier = responses.given_to(scorer)
                 quick = None
-                if standard_errors is not None:  # in folds, scores are those of the scorer
+                # In folds, scores have the scorer's own digits.
+                if standard_errors is not None or same_digits(scorer, given):
                     quick = self._quick(scorer, given, classifier, rows, X)
                 if quick is not None:
                     once = np.ones((1, rows.size), dtype=np.int32)

@@ -35,6 +35,7 @@ __all__ = [
     "count_score",
     "label_score",
     "only_errors",
+    "same_digits",
     "warns",
 ]
 
@@ -57,6 +58,15 @@ def warns(scorer: Any, y: np.ndarray, predicted: np.ndarray, n_classes: int) -> 
     if function is precision_score and np.unique(predicted).size < n_classes:
         return True
     return np.unique(y).size < n_classes
+
+
+def same_digits(scorer: Any, params: Mapping[str, Any]) -> bool:
+    """Whether scores that are computed here have the scorer's digits, to the last one.
+
+    They are then quotients of the same whole numbers, and averages of these in the same order.
+    """
+    function, _ = _of_labels(scorer)
+    return not params and function in _SAME
 
 
 def count_score(scorer: Any, classes: np.ndarray) -> CountScore | None:
@@ -109,13 +119,13 @@ def _of_labels(scorer: Any) -> tuple[Any, dict[str, Any]]:
 
 def accuracy(rows: Array, wrong: Array) -> Array:
     """Share of the rows that are not misclassified; NaN without rows."""
-    return 1.0 - _ratio(wrong.sum(axis=-1), rows.sum(axis=-1), np.nan)
+    total = rows.sum(axis=-1)
+    return _ratio(total - wrong.sum(axis=-1), total, np.nan)
 
 
 def balanced_accuracy(rows: Array, wrong: Array) -> Array:
     """The mean over the classes that have rows; NaN without rows."""
-    shares = np.where(rows > 0, 1.0 - _ratio(wrong, rows), 0.0)
-    return _ratio(shares.sum(axis=-1), (rows > 0).sum(axis=-1), np.nan)
+    return _ratio(_ratio(rows - wrong, rows).sum(axis=-1), (rows > 0).sum(axis=-1), np.nan)
 
 
 #: From the weights of rows that are rightly a class, predicted as it, and of it, to a ratio.
@@ -130,6 +140,9 @@ _RATIOS: dict[Any, _Ratio] = {
 
 #: Those of two classes that are computed from the numbers of misclassified rows.
 _COUNTED = (precision_score, recall_score, f1_score)
+
+#: Scores that are computed as scikit-learn does.
+_SAME = (*_RATIOS, accuracy_score, balanced_accuracy_score)
 
 #: Values of zero_division for which a ratio without rows is 0.
 _EMPTY = ("warn", 0, 0.0)
