@@ -7,8 +7,10 @@ A worker is sent the rows and the parameters, never a Gram matrix.
 from __future__ import annotations
 
 import warnings
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence, Set
 from concurrent.futures import BrokenExecutor, CancelledError
+from itertools import groupby
 from typing import Any
 
 import joblib
@@ -50,8 +52,7 @@ def run(
             for index, outcome in zip(chain.indices, evaluate(work, X, y, chain), strict=True):
                 yield index, chain.split, outcome
         return
-    # Grids are mostly written upwards, and the largest gamma takes longest: it must not come last.
-    waiting.reverse()
+    waiting = _from_both_ends(waiting)
     for attempt in range(_RETRIES + 1):
         try:
             for chain, outcomes in _in_parallel(work, X, y, waiting, n_jobs, pre_dispatch):
@@ -92,6 +93,19 @@ def plan(work: Work, candidates: Sequence[Mapping[str, Any]]) -> list[Chain]:
     # The transformed rows of a fold serve all kernels.
     order = {keys: number for number, keys in enumerate(together)}
     return sorted(result, key=lambda c: (c.transformers, c.split, order[c.transformers, c.kernel]))
+
+
+def _from_both_ends(chains: Sequence[Chain]) -> list[Chain]:
+    """The last and the first kernel of each split, then those next to them.
+
+    Mostly the largest or the smallest gamma takes longest: it must not be left for one worker.
+    """
+    result: list[Chain] = []
+    for _, members in groupby(chains, lambda chain: (chain.transformers, chain.split)):
+        own = deque(members)
+        while own:
+            result.append(own.pop() if len(result) % 2 == 0 else own.popleft())
+    return result
 
 
 def _in_parallel(
