@@ -164,6 +164,7 @@ docs: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.users
+	$(BIN)/python -m benchmarks.programs
 	$(BIN)/python -m benchmarks.search
 	$(BIN)/python -m benchmarks.large
 	$(BIN)/python -m benchmarks.torchkm 1000

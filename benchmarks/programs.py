@@ -45,15 +45,16 @@ class Clock:
 
     def _timed(self, own: Any) -> Any:
         def fit(search: Any, *args: Any, **params: Any) -> Any:
-            given, started = search.cv, time.process_time()
-            self.gives_folds |= given is not None
+            folds, workers, started = search.cv, search.n_jobs, time.process_time()
+            self.gives_folds |= folds is not None
             self._depth += 1
             try:
+                search.n_jobs = None  # other processes have clocks of their own
                 if self.without_folds:
                     search.cv = None
                 return own.fit(search, *args, **params)
             finally:
-                search.cv = given
+                search.cv, search.n_jobs = folds, workers
                 self._depth -= 1
                 if self._depth == 0:  # a search inside another is part of its time
                     self.seconds += time.process_time() - started
