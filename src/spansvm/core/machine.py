@@ -396,6 +396,8 @@ def remove_rows(m, C, found, rows, count, followed):
         followed.decision[k], followed.shift[k] = NAN, 0.0
         if m.known[i]:
             followed.decision[k], followed.shift[k] = m.followed[i], m.shift[i]
+        elif found.shift[i] != found.shift[i]:
+            followed.shift[k] = NAN  # it was given up before
         else:
             new[number], place[number] = i, k
             number += 1
