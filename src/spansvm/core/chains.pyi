@@ -24,6 +24,7 @@ class Chains:
         flat: Array,
         limits: Rows,
     ) -> None: ...
+    def set_targets(self) -> None: ...
     def train(
         self,
         machines: Rows,
