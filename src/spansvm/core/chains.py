@@ -63,6 +63,8 @@ class Chains:
         Signed multipliers, gradients, boxes and squared spans, merged at the first of equal rows.
     drift : ndarray
         For each machine, the rounding that its gradient may carry.
+    edges : ndarray
+        Of regressions, the edges of their tubes that `gradient` is relative to.
     """
 
     def __init__(self, K, diagonal, places, labels, first, starts, flat, limits):
@@ -130,7 +132,7 @@ class Chains:
         numbers[1] = targets
         own: cython.double[:, ::1] = numbers
         values: cython.const[cython.double][::1] = targets
-        self._held = (*self._held, numbers)
+        self.edges, self._sides = numbers[1], numbers
         for k in range(self.count):
             m, one = self.machines + k, self.starts[k]
             m.target = cython.address(values[one])
@@ -436,7 +438,7 @@ class Chains:
         own.ready[0] = False
         own.intercept, own.gap = measures
         if own.target:
-            self._held[-1][1, part] = self._held[3][part]
+            self.edges[part] = self._held[3][part]
         if not converged:
             self.signed[part], self.gradient[part] = 0.0, -self._held[3][part]
             self.low[part] = self.high[part] = 0.0

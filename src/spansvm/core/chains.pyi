@@ -13,6 +13,7 @@ class Chains:
     high: Array
     squared: Array
     drift: Array
+    edges: Array
     def __init__(
         self,
         K: np.ndarray,

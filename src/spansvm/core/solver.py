@@ -314,10 +314,14 @@ def keeps_sum(x, total: cython.double):
     return bool(problem.keeps_sum(cython.address(p), total))
 
 
-def middle_of_interval(x, g, lo, hi):
-    """``b`` if no variable is free: the middle of the interval that the KKT conditions leave it."""
+def middle_of_interval(x, g, lo, hi, tube: cython.double = INFINITY):
+    """``b`` if no variable is free: the middle of the interval that the KKT conditions leave it.
+
+    Variables at 0 may cross where their gradient is off by `tube`.
+    """
     p: Problem
     _point(cython.address(p), x, g, lo, hi)
+    p.tube = tube
     return problem.middle_of_interval(cython.address(p))
 
 

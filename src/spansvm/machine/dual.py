@@ -329,12 +329,15 @@ def _without_rounding(gram: Gram, x: Array, g: Array, terms: Terms) -> tuple[Arr
     return at_bounds, g
 
 
-def find_intercept(beta: Array, g: Array, lo: Array, hi: Array) -> float:
-    """``b``: the mean of ``-gradient`` over the in-bound vectors, or the middle of its interval."""
+def find_intercept(beta: Array, g: Array, lo: Array, hi: Array, tube: float = np.inf) -> float:
+    """``b``: the mean of ``-gradient`` over the in-bound vectors, or the middle of its interval.
+
+    `tube` is the width of the tube of a regression.
+    """
     free = (beta > lo) & (beta < hi)
     if free.any():
         return float(-g[free].mean())
-    return float(middle_of_interval(beta, g, lo, hi))
+    return float(middle_of_interval(beta, g, lo, hi, tube))
 
 
 def instance_bounds(C: float, class_weight: Array, classes: np.ndarray, weight: Array) -> Array:
