@@ -193,7 +193,7 @@ class SpanSVR(ListsProperties, RegressorMixin, BaseEstimator):
                 X, target[:, None], kernel, found, keep=False, budget=self.gram_budget
             )
         )
-        self.left_out_sets_ = sets
+        self.leave_out(sets)
         if self.fit_status_:
             warnings.warn(
                 f"The solver stopped early (max_iter={self.max_iter}) with the KKT conditions "
@@ -211,11 +211,9 @@ class SpanSVR(ListsProperties, RegressorMixin, BaseEstimator):
 
     def hold(self, machines: TrainedRegressions) -> SpanSVR:
         """Take a regression that was trained elsewhere as its own, as if by ``fit``."""
-        for name in ("_left_out", "_jackknife"):
-            vars(self).pop(name, None)
+        self.leave_out(None)
         self.n_features_in_ = int(machines.X.shape[1])
         self.machines_: RegressionMachines = machines
-        self.left_out_sets_: list[Rows] | None = None
         self.support_, self.support_vectors_ = machines.support, machines.vectors
         self.n_support_ = np.array([machines.support.size], dtype=np.int32)
         self.dual_coef_ = dual_coefficients(machines)
@@ -227,8 +225,8 @@ class SpanSVR(ListsProperties, RegressorMixin, BaseEstimator):
 
     def leave_out(self, sets: list[Rows] | None) -> None:
         """Let the leave-one-out values leave out sets of rows that make up all; None for single."""
-        for name in ("_left_out", "_jackknife"):
-            vars(self).pop(name, None)
+        for name in ("_left_out", "_jackknife"):  # those of other sets
+            self.__dict__.pop(name, None)
         self.left_out_sets_ = sets
 
     # Prediction -----------------------------------------------------------------------

@@ -2,8 +2,9 @@
 
 With ``f^-i`` the function without row i (or without its group) and ``r_i`` the residual of row i
 there, the interval for a new row x reaches from the lower quantile of ``f^-i(x) - |r_i|`` to the
-upper one of ``f^-i(x) + |r_i|``.  Elsewhere that takes a training per row; here the removal of every
-row is followed exactly, and all ``f^-i(x)`` are one matrix product with the kernel values of x.
+upper one of ``f^-i(x) + |r_i|``.  Elsewhere that takes a training per row; here the removal of
+every row is followed exactly, and all ``f^-i(x)`` are one matrix product with the kernel values of
+x.
 
 If rows are exchangeable, intervals of level 1 - a cover at least 1 - 2a of new targets whatever
 their distribution, and about 1 - a in practice.
@@ -47,7 +48,7 @@ class Jackknife(Expansion):
     """
 
     def __init__(
-        self, machines: Expansion, support: Rows, vectors: Any, coefficients: Array,
+        self, machines: Expansion, support: np.ndarray, vectors: Any, coefficients: Array,
         intercepts: Array, numbers: Rows, residuals: Array,
     ) -> None:  # fmt: skip
         self.kernel, self.support, self.vectors = machines.kernel, support, vectors

@@ -11,11 +11,11 @@ from typing import Any
 import joblib
 import numpy as np
 from sklearn.base import clone
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.utils import get_tags
 
-from ...estimators.svc import SpanSVC
 from ...kernels.functions import kernel_arguments
-from .composite import Parts, as_span_svc, take_apart, unwrap
+from .composite import Machine, Parts, as_span_machine, take_apart, unwrap
 
 __all__ = [
     "Candidates",
@@ -30,7 +30,7 @@ __all__ = [
 #: would be computed more often than necessary.
 _FREE = frozenset(
     (
-        "C", "class_weight", "weighting", "tol", "max_iter", "decision_function_shape",
+        "C", "epsilon", "class_weight", "weighting", "tol", "max_iter", "decision_function_shape",
         "break_ties", "shrinking", "cache_size", "probability", "random_state", "verbose",
     )
 )  # fmt: skip
@@ -51,8 +51,8 @@ class Candidates:
         self._given = estimator
         self._before: Mapping[str, Any] | None = None
 
-    def build(self, params: Mapping[str, Any]) -> tuple[Any, SpanSVC]:
-        """The estimator of a candidate, and its machine as a SpanSVC."""
+    def build(self, params: Mapping[str, Any]) -> tuple[Any, Machine]:
+        """The estimator of a candidate, and its machine as a SpanSVC or SpanSVR."""
         self._turn_to(params)
         self.machine.check_parameters()
         return self.estimator, self.machine
@@ -67,7 +67,7 @@ class Candidates:
             self._before = None
             self.estimator = candidate_estimator(self._given, params)
             parts = unwrap(self.estimator)
-            self._prefix, self.machine = parts.prefix, as_span_svc(parts.machine)
+            self._prefix, self.machine = parts.prefix, as_span_machine(parts.machine)
             vars(self).pop("_of_steps", None)
         else:
             for name in sorted(params):
@@ -80,7 +80,7 @@ class Candidates:
     @cached_property
     def _of_steps(self) -> str:
         parts = unwrap(self.estimator)
-        around = [parts.steps, parts.inner, type(parts.wrapper).__name__]
+        around = [parts.steps, parts.inner, _around(parts.wrapper)]
         return content_key([*around, get_tags(self.estimator).input_tags.pairwise])
 
     def _is_neighbour(self, params: Mapping[str, Any]) -> bool:
@@ -109,6 +109,14 @@ class Candidates:
             setattr(self.machine, name, own)
         else:
             setattr(self.machine, name, value)
+
+
+def _around(wrapper: Any) -> Any:
+    """What a wrapper does to rows and targets; most leave them as they are."""
+    if not isinstance(wrapper, TransformedTargetRegressor):
+        return type(wrapper).__name__
+    own = wrapper.get_params(deep=False)
+    return {name: value for name, value in own.items() if name != "regressor"}
 
 
 def candidate_estimator(estimator: Any, params: Mapping[str, Any]) -> Any:
