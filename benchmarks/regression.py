@@ -39,7 +39,7 @@ from .regression_data import NAMES, candidates, has, load, parts
 from .resumed import Results
 
 SIZES, SPLITS = (150, 400), 10
-RUNS, SUMMARY = "regression_runs.csv", "regression.csv"
+RUNS, ERRORS, SCORES = "regression_runs.csv", "regression.csv", "regression_scores.csv"
 KEYS = ("data_set", "size", "split", "way")
 
 #: How a model is selected.
@@ -124,7 +124,7 @@ def errors(rows: list[Row]) -> list[Row]:
             a, b = column(ours, "rmse"), column(theirs, "rmse")
             noise = (a - b).std(ddof=1) / np.sqrt(a.size) if a.size > 1 else np.nan
             lines.append({
-                "what": "error", "way": way, "size": size, "data_set": name, "splits": a.size,
+                "way": way, "size": size, "data_set": name, "splits": a.size,
                 "GridSearchCV": b.mean(), "ours": a.mean(), "ratio": a.mean() / b.mean(),
                 "two_standard_errors": 2.0 * noise / b.mean(),
                 "seconds_GridSearchCV": column(theirs, "seconds").mean(),
@@ -146,7 +146,7 @@ def scores(rows: list[Row]) -> list[Row]:
         def line(
             estimate: str, lack: np.ndarray, true: np.ndarray, *, way: str = way, size: int = size
         ) -> Row:
-            return {"what": "score", "way": way, "size": size, "estimate": estimate,
+            return {"way": way, "size": size, "estimate": estimate,
                     "searches": true.size, "true": true.mean(),
                     "bias": (1.0 - lack - true).mean(), "rmse": np.sqrt(
                         np.mean((1.0 - lack - true) ** 2)),
@@ -180,8 +180,10 @@ def summarise(rows: list[Row], folder: Path, notes: list[str]) -> None:
         print(f"{line['way']}, {line['size']} rows, {line['searches']} searches: "
               f"{line['estimate']}: bias of R2 {line['bias']:+.4f}, of 1 - R2 "
               f"{line['relative_bias']:+.1%}, RMSE {line['rmse']:.4f}{covers}")  # fmt: skip
-    write_text(folder / SUMMARY, to_csv(compared + reported, notes, digits=5))
-    print(f"written to {folder / SUMMARY}")
+    for file, lines in ((ERRORS, compared), (SCORES, reported)):
+        if lines:
+            write_text(folder / file, to_csv(lines, notes, digits=5))
+            print(f"written to {folder / file}")
 
 
 def main() -> None:
