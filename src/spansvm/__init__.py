@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .estimators.analysis import SpanAnalysis, analyze
     from .estimators.loo import exact_loo
     from .estimators.svc import SpanSVC
+    from .estimators.svr import SpanSVR
     from .estimators.weighting import ClassWeighting, SigmoidWeighting, Weighting
     from .search import SpanRandomizedSearch, SpanSearch, span_scorer
 
@@ -31,6 +32,7 @@ __all__ = [
     "SpanAnalysis",
     "SpanRandomizedSearch",
     "SpanSVC",
+    "SpanSVR",
     "SpanSearch",
     "SpanSearchDisplay",
     "Weighting",
@@ -51,6 +53,7 @@ _HOMES = {
     "SpanAnalysis": "estimators.analysis",
     "SpanRandomizedSearch": "search",
     "SpanSVC": "estimators.svc",
+    "SpanSVR": "estimators.svr",
     "SpanSearch": "search",
     "SpanSearchDisplay": "display",
     "Weighting": "estimators.weighting",

@@ -12,7 +12,8 @@ cdef int SECOND_ROUND
 # Machines on parts of one Gram matrix.
 cdef class Chains:
     cdef readonly object signed, gradient, low, high, squared, drift
-    cdef object _held
+    cdef readonly object edges
+    cdef object _held, _sides
     cdef Matrix K
     cdef bint whole  # whether there is one machine, with all rows in order
     cdef Machine* machines

@@ -8,6 +8,7 @@ marked as not done: the caller trains it by itself.
 
 import cython
 import numpy as np
+from cython.cimports.libc.math import INFINITY
 from cython.cimports.libc.stdlib import calloc, free, malloc
 from cython.cimports.libc.string import memset
 from cython.cimports.spansvm.core.factor import discard
@@ -62,6 +63,8 @@ class Chains:
         Signed multipliers, gradients, boxes and squared spans, merged at the first of equal rows.
     drift : ndarray
         For each machine, the rounding that its gradient may carry.
+    edges : ndarray
+        Of regressions, the edges of their tubes that `gradient` is relative to.
     """
 
     def __init__(self, K, diagonal, places, labels, first, starts, flat, limits):
@@ -107,6 +110,8 @@ class Chains:
             m.lo, m.hi = cython.address(own[2, one]), cython.address(own[3, one])
             m.p.lo, m.p.hi, m.squared = m.lo, m.hi, cython.address(own[4, one])
             m.y, m.first = cython.address(y[one]), cython.address(firsts[one])
+            m.edge = cython.cast(cython.p_double, m.y)
+            m.p.tube = INFINITY
             m.bounded, m.ready = cython.address(marks[0, one]), cython.address(stands[k])
             m.followed, m.shift = cython.address(own[5, one]), cython.address(own[6, one])
             m.known, m.present = cython.address(marks[1, one]), cython.address(marks[2, one])
@@ -115,7 +120,24 @@ class Chains:
             m.carried.shares = m.carried.sums + 2 * n
             m.carried.scale, m.drift = cython.address(scale[2 * k]), cython.address(drift[k])
             self.largest = max(self.largest, n)
-        self.whole = self.count == 1 and np.array_equal(places, np.arange(K.shape[0]))
+        rows_of_all = np.arange(K.shape[0])
+        self.whole = all(
+            np.array_equal(places[starts[k] : starts[k + 1]], rows_of_all) for k in range(count)
+        )
+
+    def set_targets(self):
+        """The labels are targets: these are regressions."""
+        targets = self._held[3]
+        numbers = np.ones((2, targets.size))
+        numbers[1] = targets
+        own: cython.double[:, ::1] = numbers
+        values: cython.const[cython.double][::1] = targets
+        self.edges, self._sides = numbers[1], numbers
+        for k in range(self.count):
+            m, one = self.machines + k, self.starts[k]
+            m.target = cython.address(values[one])
+            m.side, m.edge = cython.address(own[0, one]), cython.address(own[1, one])
+            m.y = m.side
 
     def __dealloc__(self):
         if self.machines:
@@ -406,7 +428,8 @@ class Chains:
     def take(self, m: idx, signed, gradient, measures, converged):
         """Stand at a solution that was found in another way; at the beginning if it is none.
 
-        `measures` are its intercept and its gap.
+        `measures` are its intercept and its gap.  Of a regression, the gradient is that without a
+        tube.
         """
         part = slice(self.starts[m], self.starts[m + 1])
         self.signed[part], self.gradient[part] = signed, gradient
@@ -414,6 +437,8 @@ class Chains:
         own.drift[0] = own.carried.scale[0] = own.carried.scale[1] = 0.0
         own.ready[0] = False
         own.intercept, own.gap = measures
+        if own.target:
+            self.edges[part] = self._held[3][part]
         if not converged:
             self.signed[part], self.gradient[part] = 0.0, -self._held[3][part]
             self.low[part] = self.high[part] = 0.0

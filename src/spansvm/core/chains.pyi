@@ -13,6 +13,7 @@ class Chains:
     high: Array
     squared: Array
     drift: Array
+    edges: Array
     def __init__(
         self,
         K: np.ndarray,
@@ -24,6 +25,7 @@ class Chains:
         flat: Array,
         limits: Rows,
     ) -> None: ...
+    def set_targets(self) -> None: ...
     def train(
         self,
         machines: Rows,

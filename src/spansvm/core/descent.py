@@ -20,7 +20,9 @@ from cython.cimports.spansvm.core.loops import (
 )
 from cython.cimports.spansvm.core.newton import newton, slide
 from cython.cimports.spansvm.core.problem import (
+    cross,
     entry,
+    find_extremes,
     free_variables,
     keeps_sum,
     renew_gradient,
@@ -115,6 +117,9 @@ def run(p, inverse, e):
         cost = s.steps * (100.0 + 0.9 * n)
         spent += cost
         spend(p.scratch, cost)
+        if cross(p) > 0:
+            find_extremes(p, cython.address(s.top), cython.address(s.bottom))
+            e.top, e.bottom = s.top, s.bottom
         gap = s.top + s.bottom
         e.waited = e.waited + 1 if s.progress <= 1e-13 * s.size else 0
         # Rounding prevents further progress.
@@ -251,6 +256,9 @@ def _shrink(p, e, with_gradient):
     change, moved = diag, cython.cast(cython.Py_ssize_t, 0)
     for a in range(count):
         t = active[a]
+        if lo[a] != p.lo[t]:  # it has crossed
+            p.g[t] += p.tube if lo[a] > p.lo[t] else -p.tube
+            p.lo[t], p.hi[t] = lo[a], hi[a]
         if part.x[a] != p.x[t]:
             active[moved], change[moved] = t, part.x[a] - p.x[t]
             moved += 1

@@ -28,7 +28,7 @@ def stop_driven(p, leaving):
         q = leaving.points[k]
         if p.driven[q] and p.lo[q] < p.hi[q]:
             x = p.hi[q] if p.vertex.x[q] > 0.0 else p.lo[q]
-            set_sides(cython.address(p.motion), q, x, p.lo[q], p.hi[q])
+            set_sides(p, q, x)
 
 
 def want_to_stop(p, leaving):
@@ -70,12 +70,13 @@ def _to_middle(p):
                 return 0.0
             if low < high:  # a hair off its bound
                 below = 0.0
+                above = min(above, p.vertex.tube if p.lo[i] == 0.0 else INFINITY)
             else:
                 above = 0.0
-        elif m.least[i] == 0.0:
-            below = min(below, m.state[i])
+                below = min(below, p.vertex.tube if p.hi[i] == 0.0 else INFINITY)
         else:
-            above = min(above, -m.state[i])
+            below = min(below, m.state[i] - m.least[i])
+            above = min(above, m.most[i] - m.state[i])
     if isinf(below) and isinf(above):
         return 0.0
     if isinf(below):
@@ -115,7 +116,7 @@ def _read_off(p, leaving):
     least, most, mean = INFINITY, -INFINITY, 0.0
     for a in range(p.n_seen):
         i = p.seen[a]
-        needed = wanted - p.vertex.r[i]
+        needed = wanted - p.vertex.r[i] - p.offset[i]
         needed -= weighted_differences(cython.address(T.K), i, p.moved, p.moves, p.n_moved, p.level)
         least, most = min(least, needed), max(most, needed)
         mean += needed / p.n_seen
@@ -150,9 +151,8 @@ def _refine(p):
         excess += p.moves[k]
     for i in range(n):
         if not p.driven[i] and is_free(p, i):
-            rho[i] = p.vertex.r[i] + weighted_differences(
-                K, i, p.moved, p.moves, p.n_moved, p.level
-            )
+            rho[i] = p.vertex.r[i] + p.offset[i]
+            rho[i] += weighted_differences(K, i, p.moved, p.moves, p.n_moved, p.level)
             mean += rho[i]
             count += 1
     if count == 0:

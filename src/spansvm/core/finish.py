@@ -8,11 +8,18 @@ a few variables are exchanged and the system is solved again.
 """
 
 import cython
+from cython.cimports.libc.math import isinf
 from cython.cimports.spansvm.core.descent import Sweep, sweep
 from cython.cimports.spansvm.core.factor import factorise, is_of, newton_solve, set_points
 from cython.cimports.spansvm.core.inverse import change_points, start_inverse, walk
 from cython.cimports.spansvm.core.newton import newton
-from cython.cimports.spansvm.core.problem import free_variables, kkt_gap, rounding_level, snap
+from cython.cimports.spansvm.core.problem import (
+    cross,
+    free_variables,
+    kkt_gap,
+    rounding_level,
+    snap,
+)
 from cython.cimports.spansvm.core.scratch import doubles, indices, release
 
 
@@ -44,11 +51,17 @@ def finish(p, f, inverse, gap):
     slope: cython.double = 0.0
     carried: cython.bint
     target = max(1e-10, 30.0 * rounding_level(p))
+    best_lo, best_hi = doubles(scratch, n), doubles(scratch, n)
+    kinked: cython.bint = not isinf(p.tube)
+    cross(p)
     gap[0] = kkt_gap(p)
     best = gap[0]
     count = free_variables(p, free)
     _copy(best_x, p.x, n)
     _copy(best_g, p.g, n)
+    if kinked:
+        _copy(best_lo, p.lo, n)
+        _copy(best_hi, p.hi, n)
     for turn in range(40):
         _know(p, f, inverse, free, count)
         carried = inverse != cython.NULL and inverse.size > 0
@@ -68,15 +81,23 @@ def finish(p, f, inverse, gap):
         if gap[0] > target:
             sweep(p, target, max(10, 2 * _violators(p, target)), cython.address(s))
             snap(p, gap)
+        if cross(p) > 0:
+            gap[0] = kkt_gap(p)
         if p.indefinite:
             break
         if gap[0] < best:
             best = gap[0]
             _copy(best_x, p.x, n)
             _copy(best_g, p.g, n)
+            if kinked:
+                _copy(best_lo, p.lo, n)
+                _copy(best_hi, p.hi, n)
         count = free_variables(p, free)
     _copy(p.x, best_x, n)
     _copy(p.g, best_g, n)
+    if kinked:
+        _copy(p.lo, best_lo, n)
+        _copy(p.hi, best_hi, n)
     set_points(f, free, free_variables(p, free))
     if inverse:
         inverse.size = 0  # it may be the inverse of others

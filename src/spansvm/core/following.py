@@ -6,7 +6,7 @@ is; others are left to :mod:`spansvm.machine.following`.
 
 import cython
 import numpy as np
-from cython.cimports.libc.math import INFINITY, NAN, fabs, sqrt
+from cython.cimports.libc.math import INFINITY, NAN, fabs, isinf, sqrt
 from cython.cimports.spansvm.core.loops import weighted_differences
 from cython.cimports.spansvm.core.problem import EPSILON, EQUAL_SUMS, STALE, entry
 from cython.cimports.spansvm.core.removal import Growth, remove_row
@@ -52,7 +52,7 @@ def follow_rows(m, known, sums, rows, count, found, scratch):
     r, free, points = doubles(scratch, n), indices(scratch, n), indices(scratch, count)
     n_free: cython.Py_ssize_t = 0
     for i in range(n):
-        r[i] = m.f[i] - m.y[i]
+        r[i] = m.f[i] - m.edge[i]
         if m.lo[i] < m.x[i] and m.x[i] < m.hi[i]:
             free[n_free] = i
             n_free += 1
@@ -71,7 +71,7 @@ def follow_rows(m, known, sums, rows, count, found, scratch):
         release(scratch, mark)
         return 0
     set_up(cython.address(T), cython.address(m.K), known, scratch)
-    v.x, v.r, v.lo, v.hi = m.x, r, m.lo, m.hi
+    v.x, v.r, v.lo, v.hi, v.tube = m.x, r, m.lo, m.hi, m.tube
     set_vertex(cython.address(v), cython.address(T), scratch)
     open_paths(cython.address(path), cython.address(T), cython.address(v), scratch)
     number: cython.Py_ssize_t = 0
@@ -96,7 +96,7 @@ def follow_rows(m, known, sums, rows, count, found, scratch):
         if done:
             found.error = max(found.error, path.astray)
             found.met[k] = path.met
-            value = m.y[i] + r[q] + growth.own
+            value = m.edge[i] + r[q] + growth.own
             if fabs(value) <= about.largest_value:
                 found.decision[k], found.shift[k] = value, growth.others - offset
     release(scratch, mark)
@@ -118,16 +118,19 @@ def _has_to_move(m, i):
 def _look_at(m):
     about: Whole
     about.number, about.most_kernel, about.rounding = 0.0, 0.0, 0.0
-    objective = 0.0
+    objective, farthest = 0.0, 0.0
     for i in range(m.n):
         size = fabs(entry(cython.address(m.K), i, i))
         if m.C[i] > 0.0:
             about.number += 1.0
         about.most_kernel = max(about.most_kernel, size)
         about.rounding += EPSILON * m.alpha[i] * size
-        objective += m.alpha[i] * (1.0 - 0.5 * m.y[i] * m.f[i])
+        objective += m.y[i] * m.alpha[i] * (m.edge[i] - 0.5 * m.f[i])
+        farthest = max(farthest, fabs(m.edge[i]))
     # ||w||^2 / 2 without an instance is at most the objective with it, and |f| at most this.
-    most = 1.0 + 2.0 * sqrt(2.0 * max(objective, 0.0) * about.most_kernel)
+    if not isinf(m.tube):
+        farthest += m.tube
+    most = farthest + 2.0 * sqrt(2.0 * max(objective, 0.0) * about.most_kernel)
     about.largest_value = 1.01 * most
     return about
 
@@ -146,7 +149,7 @@ def _renew(m, free, n_free, r, scratch):
     for i in range(n):
         # They sum to 0.
         level = entry(cython.address(m.K), i, first)
-        own = weighted_differences(cython.address(m.K), i, rows, weights, count, level) - m.y[i]
+        own = weighted_differences(cython.address(m.K), i, rows, weights, count, level) - m.edge[i]
         off += (own - r[i]) / n
         r[i] = own
     if n_free > 0:

@@ -90,7 +90,7 @@ def take_over(t, k, sign, diag, row, left):
         if t.y[i] == sign and t.alpha[i] > 0.0 and (k.inner < 0 or i == k.inner):
             left.span[i] = max(diag[i] + diag[e] - 2.0 * row[i], 0.0)
             # The intercept moves until the entering vector lies on its margin.
-            moved = t.f[i] + t.y[e] - t.f[e]
+            moved = t.f[i] + t.edge[e] - t.f[e]
             left.value[i] = moved - sign * t.alpha[i] * left.span[i]
 
 
@@ -101,7 +101,7 @@ def enters(t, sign, apart):
     most = -INFINITY
     for i in range(t.n):
         movable = t.alpha[i] < t.C[i] if t.y[i] == sign else t.alpha[i] > 0.0
-        asks = sign * (t.y[i] - t.f[i])
+        asks = sign * (t.edge[i] - t.f[i])
         if movable and i != apart and asks > most:
             found, most = i, asks
     return found

@@ -14,7 +14,11 @@ ctypedef struct Machine:
     Problem p  # the dual; its variables are the signed multipliers
     double* lo  # the box
     double* hi
-    const double* y  # labels, -1 or 1
+    const double* y  # labels, -1 or 1; of a regression, the sides of the tube
+    const double* target  # of a regression; NULL otherwise
+    double* side  # what `y` is, then
+    double* edge  # the values on the margin: the labels, or the edges of the tube
+    double epsilon  # half its width
     const idx* first  # the first row equal to each, with its label
     double* squared  # squared spans
     flag* bounded  # the bounded vectors whose spans are known
@@ -28,6 +32,7 @@ ctypedef struct Machine:
     flag* known  # which of them no bound has touched
     void* part  # its matrix, once rows were removed; NULL before
     double* last  # the multipliers of the latest machine from which rows were removed
+    double last_epsilon
     idx max_iter
     double intercept  # of the latest solution
     double gap
@@ -44,6 +49,8 @@ ctypedef struct Found:
     flag* followed  # which they are
     flag* doubtful  # whose signs are still so
     double* error  # the largest distance of a free vector from its margin at the end of a path
+    double* side  # of the tube, if there is one
+    double* epsilon  # half its width: this is given
     double* intercept
     double* gap
     idx* iterations
@@ -79,12 +86,14 @@ cdef int remove_rows(
     Machine* m, const double* C, const Found* found, const idx* rows, idx count, Followed* followed
 ) except -1 nogil
 
-cdef bint _is_last(Machine* m, const double* C, const double* alpha) noexcept nogil
+cdef bint _is_last(Machine* m, const double* C, const Found* found) noexcept nogil
 cdef bint _stays(const Problem* p, const double* lo, const double* hi) noexcept nogil
 cdef int _solve(Machine* m, double tol, Carry* carry, Found* found) except -1 nogil
 cdef bint _set_intercept(const Problem* p, const Factor* f, double* intercept) noexcept nogil
 cdef int _find_spans(Machine* m, Carry* carry, bint same) except -1 nogil
-cdef void _describe(Machine* m, const double* C, const Found* found, Trained* t) noexcept nogil
+cdef int _describe(
+    Machine* m, const double* C, const Found* found, Trained* t
+) except -1 nogil
 cdef void _mark_doubtful(const Trained* t, Found* found) noexcept nogil
 cdef int _sum_rows(Machine* m, const double* C) except -1 nogil
 cdef int _verify(Machine* m, Trained* t, const System* s, Found* found) except -1 nogil

@@ -45,6 +45,7 @@ from cython.cimports.spansvm.core.system import (
     from_points,
     merge_rows,
 )
+from cython.cimports.spansvm.core.tube import edges_of, note_sides, set_tube
 
 #: Left-out values below this fraction of the largest are 0.
 TRACE = 1e-10
@@ -66,14 +67,19 @@ def train(m, C, wanted, carry, found):
     for i in range(n):
         old_lo[i], old_hi[i] = m.lo[i], m.hi[i]
         m.lo[i] = m.hi[i] = 0.0
-    for i in range(n):
-        if m.y[i] > 0.0:
-            m.hi[m.first[i]] += C[i]
-        else:
-            m.lo[m.first[i]] -= C[i]
+    same_tube: cython.bint = True
+    if m.target:
+        same_tube = found.epsilon[0] == m.epsilon
+        set_tube(m, C, found.epsilon[0])
+    else:
+        for i in range(n):
+            if m.y[i] > 0.0:
+                m.hi[m.first[i]] += C[i]
+            else:
+                m.lo[m.first[i]] -= C[i]
     done: cython.int = 1
     found.intercept[0], found.gap[0] = m.intercept, m.gap
-    if m.ready[0] and _stays(p, old_lo, old_hi):
+    if m.ready[0] and same_tube and _stays(p, old_lo, old_hi):
         found.iterations[0] = 0  # the solution is the same, and so are its spans
     else:
         m.ready[0] = False
@@ -83,6 +89,8 @@ def train(m, C, wanted, carry, found):
         move_bounds(p, old_lo, old_hi, cython.address(m.carried))
         m.drift[0] = max(m.drift[0], rounding_level(p))
         done = _solve(m, wanted.tol, carry, found)
+        if m.target:
+            note_sides(m)
         if done and wanted.spans:
             same: cython.bint = n_before > 1 and is_of(
                 cython.address(carry.factor), before, n_before
@@ -139,8 +147,10 @@ def _solve(m, tol, carry, found):
             break
         mark = p.scratch.count
         constant = doubles(p.scratch, p.n)
+        if m.target:
+            note_sides(m)
         for i in range(p.n):
-            constant[i] = -m.y[i]
+            constant[i] = -m.edge[i]
         renew_gradient(p, constant)
         release(p.scratch, mark)
         restore_sum(p, 0.0)
@@ -201,7 +211,7 @@ def _find_spans(m, carry, same):
 
 def leave_out(m, C, found):
     """Multipliers of the rows themselves, and their left-out values (Theorem 2)."""
-    p, y, first = cython.address(m.p), m.y, m.first
+    p, first = cython.address(m.p), m.first
     n, scratch = p.n, p.scratch
     alpha, f = found.alpha, found.decision
     t: Trained
@@ -218,9 +228,11 @@ def leave_out(m, C, found):
         q = first[i]
         alpha[i] = fabs(p.x[q])
         if twins[q] > 1:
-            bound = p.hi[q] - p.lo[q]
+            bound = max(p.hi[q], -p.lo[q])
             alpha[i] = C[i] if alpha[i] >= bound else min(alpha[i] / bound * C[i], C[i])
-        f[i] = p.g[i] + y[i] + found.intercept[0]
+        f[i] = p.g[i] + m.edge[i] + found.intercept[0]
+        if m.target:
+            found.side[i] = m.side[i]
     _describe(m, C, found, cython.address(t))
     left.span, left.value = found.span, found.left_out
     find_kinds(cython.address(t), cython.address(k))
@@ -234,7 +246,8 @@ def leave_out(m, C, found):
                 cython.address(t), cython.address(k), 2.0 * side - 1.0, p.diag, row,
                 cython.address(left),
             )  # fmt: skip
-    set_last(cython.address(t), cython.address(left))
+    if not m.target:
+        set_last(cython.address(t), cython.address(left))
     for i in range(n):
         if alpha[i] > 0.0 and alpha[i] < C[i]:
             if not has_span(cython.address(t), cython.address(k), i):
@@ -248,6 +261,12 @@ def _describe(m, C, found, t):
     """The machine as trained."""
     t.K, t.n, t.y, t.C, t.first = m.p.K, m.p.n, m.y, C, m.first
     t.alpha, t.f, t.x, t.lo, t.hi = found.alpha, found.decision, m.p.x, m.lo, m.hi
+    t.edge, t.tube = m.edge, INFINITY
+    if m.target:
+        edges: cython.p_double
+        edges_of(m, found, cython.address(edges))
+        t.y, t.edge, t.tube = found.side, edges, 2.0 * found.epsilon[0]
+    return 0
 
 
 def find_doubt(m, C, wanted, carry, found):
@@ -268,7 +287,10 @@ def find_doubt(m, C, wanted, carry, found):
             free[n_free] = i
             n_free += 1
     found.n_free[0] = n_free
-    if n_free < 2:
+    if n_free < 2 and m.target:
+        for i in range(t.n):
+            found.drop[i] = INFINITY if t.alpha[i] > 0.0 else 0.0
+    elif n_free < 2:
         predict_lone(cython.address(t), found.verified, found.drop)
     else:
         if inverse.size > 0 and inverse.accurate:
@@ -282,7 +304,8 @@ def find_doubt(m, C, wanted, carry, found):
         else:  # a chain goes on where the solution stays the same
             from_points(cython.address(s), cython.address(p.K), free, n_free, scratch)
         find_drops(cython.address(t), cython.address(s), m.squared, found.drop, scratch)
-    _mark_doubtful(cython.address(t), found)
+    if not m.target:
+        _mark_doubtful(cython.address(t), found)
     if wanted.verified:
         _verify(m, cython.address(t), cython.address(s), found)
     release(scratch, mark)
@@ -384,7 +407,8 @@ def remove_rows(m, C, found, rows, count, followed):
     t: Trained
     _describe(m, C, found, cython.address(t))
     merge_rows(cython.address(t), scratch)
-    if not _is_last(m, C, found.alpha):
+    if not _is_last(m, C, found):
+        m.last_epsilon = found.epsilon[0]
         for i in range(n):
             m.known[i], m.last[i] = False, found.alpha[i]
     new, place = indices(scratch, count), indices(scratch, count)
@@ -402,10 +426,13 @@ def remove_rows(m, C, found, rows, count, followed):
             new[number], place[number] = i, k
             number += 1
     followed.error = 0.0
+    sums: cython.p_double = cython.NULL  # the shift of all others matters to ranks alone
     if number > 0:
-        _sum_rows(m, C)
+        if not m.target:
+            _sum_rows(m, C)
+            sums = m.sums
         if follow_rows(
-            cython.address(t), cython.NULL, m.sums, new, number, cython.address(some), scratch
+            cython.address(t), cython.NULL, sums, new, number, cython.address(some), scratch
         ):
             followed.error = some.error
             for a in range(number):
@@ -418,8 +445,11 @@ def remove_rows(m, C, found, rows, count, followed):
     return 0
 
 
-def _is_last(m, C, alpha):
+def _is_last(m, C, found):
     """Whether these are the multipliers of the latest removals, none at a bound."""
+    alpha = found.alpha
+    if found.epsilon[0] != m.last_epsilon:
+        return False
     for i in range(m.p.n):
         if alpha[i] != m.last[i] or (alpha[i] > 0.0 and alpha[i] >= C[i]):
             return False

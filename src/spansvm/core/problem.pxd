@@ -9,8 +9,9 @@ ctypedef struct Problem:
     const double* diag  # the diagonal of K
     double* x
     double* g  # the gradient Kx + c
-    const double* lo
-    const double* hi
+    double* lo
+    double* hi
+    double tube  # see cross(); infinite if the linear term is one
     idx n
     double flat  # curvature below which a pair of variables counts as flat
     bint stalled  # rounding prevents further progress
@@ -27,6 +28,8 @@ cdef idx free_variables(const Problem* p, idx* index) noexcept nogil
 cdef double rounding_level(const Problem* p) noexcept nogil
 cdef double kkt_gap(const Problem* p) noexcept nogil
 cdef bint keeps_sum(const Problem* p, double total) noexcept nogil
+cdef void find_extremes(const Problem* p, double* top, double* bottom) noexcept nogil
+cdef idx cross(Problem* p) noexcept nogil
 cdef double middle_of_interval(const Problem* p) noexcept nogil
 cdef double restore_sum(Problem* p, double total) noexcept nogil
 cdef int renew_gradient(Problem* p, const double* c) except -1 nogil

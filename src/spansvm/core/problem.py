@@ -2,6 +2,9 @@
 
 What every part of the solver asks of it.  All functions modify ``x`` and the gradient
 ``g = Kx + c`` together, so that ``g`` is always the gradient at ``x``.
+
+The linear term may have a kink at 0, as that of a regression has: then a variable is on one side of
+it, in the box from 0 to its bound there, and may :func:`cross` to the other while it is 0.
 """
 
 import cython
@@ -47,15 +50,55 @@ def rounding_level(p):
     return EPSILON * total
 
 
-def kkt_gap(p):
-    """The violation of the KKT conditions; negative if they hold with room to spare."""
-    top, bottom = -INFINITY, -INFINITY
+def find_extremes(p, top, bottom):
+    """The largest ``-g`` of a variable that may increase, the largest ``g`` of one that may fall."""
+    highest, lowest = -INFINITY, -INFINITY
     for t in range(p.n):
         if p.x[t] < p.hi[t]:
-            top = max(top, -p.g[t])
+            highest = max(highest, -p.g[t])
         if p.x[t] > p.lo[t]:
-            bottom = max(bottom, p.g[t])
+            lowest = max(lowest, p.g[t])
+    top[0], bottom[0] = highest, lowest
+
+
+def kkt_gap(p):
+    """The violation of the KKT conditions; negative if they hold with room to spare."""
+    top: cython.double
+    bottom: cython.double
+    find_extremes(p, cython.address(top), cython.address(bottom))
     return top + bottom
+
+
+def cross(p):
+    """Let variables at 0 change to the side of the kink that they are nearer to; how many do.
+
+    On the positive side the linear term of a variable is ``c``, on the negative one ``c - tube``.
+    It is nearer to the side whose condition its gradient is closer to violating: if that holds, so
+    does the other.
+    """
+    top: cython.double
+    bottom: cython.double
+    crossed: cython.Py_ssize_t = 0
+    if isinf(p.tube):
+        return 0
+    find_extremes(p, cython.address(top), cython.address(bottom))
+    if isinf(top) and isinf(bottom):
+        return 0
+    if isinf(top):
+        top = -bottom
+    if isinf(bottom):
+        bottom = -top
+    intercept, half = 0.5 * (top - bottom), 0.5 * p.tube
+    for t in range(p.n):
+        if p.x[t] != 0.0 or p.lo[t] == p.hi[t]:
+            continue
+        if p.lo[t] == 0.0 and p.g[t] + intercept > half:
+            p.lo[t], p.hi[t], p.g[t] = -p.hi[t], 0.0, p.g[t] - p.tube
+            crossed += 1
+        elif p.hi[t] == 0.0 and p.g[t] + intercept < -half:
+            p.lo[t], p.hi[t], p.g[t] = 0.0, -p.lo[t], p.g[t] + p.tube
+            crossed += 1
+    return crossed
 
 
 def keeps_sum(p, total):
@@ -76,8 +119,12 @@ def middle_of_interval(p):
     for t in range(p.n):
         if p.x[t] < p.hi[t]:
             least = max(least, -p.g[t])
+            if p.x[t] == 0.0 and p.lo[t] == 0.0:
+                most = min(most, p.tube - p.g[t])  # where it would cross
         if p.x[t] > p.lo[t]:
             most = min(most, -p.g[t])
+            if p.x[t] == 0.0 and p.hi[t] == 0.0:
+                least = max(least, -p.tube - p.g[t])
     if isinf(least):
         return most
     if isinf(most):

@@ -139,6 +139,7 @@ class Paths:
         s.projected, s.weights = cython.address(projected[0, 0]), cython.address(weights[0])
         v.x, v.r = cython.address(x[0]), cython.address(r[0])
         v.lo, v.hi = cython.address(lo[0]), cython.address(hi[0])
+        v.tube = vertex.tube
         release_all(scratch)
         set_up(cython.address(self._tableau), cython.address(matrix), s, scratch)
         set_vertex(v, cython.address(self._tableau), scratch)

@@ -5,11 +5,13 @@ from .structs cimport flag, idx
 
 # The results of a chain of weights; a row for every vector of weights.
 cdef class Results:
-    cdef readonly object alpha, decision, span, left_out, drop, verified, shift
-    cdef readonly object intercept, gap, error, iterations, n_in_bound, n_bounded, n_empty, n_free
+    cdef readonly object alpha, decision, span, left_out, drop, verified, shift, side
+    cdef readonly object intercept, gap, error, epsilon
+    cdef readonly object iterations, n_in_bound, n_bounded, n_empty, n_free
     cdef readonly object done, doubtful, followed
     cdef double* rows[7]
-    cdef double* numbers[3]
+    cdef double* sides
+    cdef double* numbers[4]
     cdef idx* counts[5]
     cdef flag* _done
     cdef flag* marks[2]

@@ -14,6 +14,8 @@ class Results:
     ----------
     steps, total, count : int
         The numbers of vectors of weights, of rows of all machines, and of machines.
+    with_sides : bool, default=False
+        Whether these are regressions.
 
     Attributes
     ----------
@@ -23,24 +25,29 @@ class Results:
     verified, shift : ndarray of shape (steps, total)
         Left-out values, followed exactly where their signs were doubtful, and the mean change of
         all other values there.
+    side : ndarray of shape (steps, total)
+        Of a regression, the side of the tube that every row is on, -1 or 1.
     followed, doubtful : ndarray of bool of shape (steps, total)
         Which these are, and whose signs may be wrong even so.
     intercept, gap, error : ndarray of shape (steps, count)
         The last is the largest distance of a free vector from its margin where rows were followed.
+    epsilon : ndarray of shape (steps, count)
+        Half the width of the tube of a regression; to be set before it is trained.
     iterations, n_in_bound, n_bounded, n_empty, n_free : ndarray of int of shape (steps, count)
         The last is the number of different in-bound vectors, if drops were wanted.
     done : ndarray of bool of shape (steps, count)
         Which machines were trained.
     """
 
-    def __init__(self, steps: idx, total: idx, count: idx):
+    def __init__(self, steps: idx, total: idx, count: idx, with_sides: cython.bint = False):
         self.total, self.count = total, count
-        rows, numbers = np.zeros((7, steps, total)), np.zeros((3, steps, count))
+        rows, numbers = np.zeros((7, steps, total)), np.zeros((4, steps, count))
         counts, done = np.zeros((5, steps, count), np.intp), np.zeros((steps, count), np.uint8)
         marks = np.zeros((2, steps, total), np.uint8)
         self.alpha, self.decision, self.span, self.left_out = rows[:4]
         self.drop, self.verified, self.shift = rows[4:]
-        self.intercept, self.gap, self.error = numbers
+        self.side = np.zeros((steps if with_sides else 1, total))
+        self.intercept, self.gap, self.error, self.epsilon = numbers
         self.iterations, self.n_in_bound, self.n_bounded, self.n_empty = counts[:4]
         self.n_free = counts[4]
         self.done = done.view(np.bool_)
@@ -52,7 +59,9 @@ class Results:
         of_rows: cython.uchar[:, :, ::1] = marks
         for k in range(7):
             self.rows[k] = cython.address(own[k, 0, 0])
-        for k in range(3):
+        signs: cython.double[:, ::1] = self.side
+        self.sides = cython.address(signs[0, 0]) if with_sides else cython.NULL
+        for k in range(4):
             self.numbers[k] = cython.address(of_machines[k, 0, 0])
         for k in range(5):
             self.counts[k] = cython.address(tallies[k, 0, 0])
@@ -69,7 +78,8 @@ class Results:
         found.shift = self.rows[6] + row
         found.doubtful, found.followed = self.marks[0] + row, self.marks[1] + row
         found.intercept, found.gap = self.numbers[0] + own, self.numbers[1] + own
-        found.error = self.numbers[2] + own
+        found.error, found.epsilon = self.numbers[2] + own, self.numbers[3] + own
+        found.side = self.sides + row if self.sides else cython.NULL
         found.iterations, found.n_in_bound = self.counts[0] + own, self.counts[1] + own
         found.n_bounded, found.n_empty = self.counts[2] + own, self.counts[3] + own
         found.n_free = self.counts[4] + own

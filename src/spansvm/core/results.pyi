@@ -10,15 +10,19 @@ class Results:
     drop: Array
     verified: Array
     shift: Array
+    side: Array
     followed: Mask
     doubtful: Mask
     intercept: Array
     gap: Array
     error: Array
+    epsilon: Array
     iterations: Rows
     n_in_bound: Rows
     n_bounded: Rows
     n_empty: Rows
     n_free: Rows
     done: Mask
-    def __init__(self, steps: int, total: int, count: int) -> None: ...
+    def __init__(
+        self, steps: int, total: int, count: int, with_sides: bool = False
+    ) -> None: ...

@@ -7,6 +7,7 @@ repeated ones, shift and ridge (:class:`spansvm.algebra.systems.Factor`).
 
 import cython
 import numpy as np
+from cython.cimports.libc.math import INFINITY
 from cython.cimports.libc.string import memcpy
 from cython.cimports.spansvm.core import (
     descent,
@@ -61,12 +62,13 @@ def _point(p, x, g, lo, hi):
     gradient: cython.const[cython.double][::1] = g
     below: cython.const[cython.double][::1] = lo
     above: cython.const[cython.double][::1] = hi
-    p.n = own.shape[0]
+    p.tube, p.n = INFINITY, own.shape[0]
     if gradient.shape[0] != p.n or below.shape[0] != p.n or above.shape[0] != p.n:
         raise ValueError("A point, its gradient and its box must have the same length.")
     p.x = cython.cast(cython.p_double, cython.address(own[0]))
     p.g = cython.cast(cython.p_double, cython.address(gradient[0]))
-    p.lo, p.hi = cython.address(below[0]), cython.address(above[0])
+    p.lo = cython.cast(cython.p_double, cython.address(below[0]))
+    p.hi = cython.cast(cython.p_double, cython.address(above[0]))
     return 0
 
 
@@ -312,10 +314,14 @@ def keeps_sum(x, total: cython.double):
     return bool(problem.keeps_sum(cython.address(p), total))
 
 
-def middle_of_interval(x, g, lo, hi):
-    """``b`` if no variable is free: the middle of the interval that the KKT conditions leave it."""
+def middle_of_interval(x, g, lo, hi, tube: cython.double = INFINITY):
+    """``b`` if no variable is free: the middle of the interval that the KKT conditions leave it.
+
+    Variables at 0 may cross where their gradient is off by `tube`.
+    """
     p: Problem
     _point(cython.address(p), x, g, lo, hi)
+    p.tube = tube
     return problem.middle_of_interval(cython.address(p))
 
 

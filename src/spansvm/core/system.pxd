@@ -8,7 +8,9 @@ from .scratch cimport Scratch
 ctypedef struct Trained:
     Matrix K
     idx n
-    const double* y
+    const double* y  # the sign of every multiplier: the label; the side of the tube
+    const double* edge  # the value on the margin: the label; the edge of the tube on that side
+    double tube  # its width; infinite if there is none
     const double* C  # the bound of every row; 0 for those that take no part
     const double* alpha  # the multiplier of every row
     const double* f  # the decision value of every row

@@ -35,16 +35,19 @@ def point_to_solution(m, solution, first):
     """
     y: cython.const[cython.double][::1] = np.ascontiguousarray(solution.y)
     C: cython.const[cython.double][::1] = np.ascontiguousarray(solution.C)
+    edge: cython.const[cython.double][::1] = np.ascontiguousarray(solution.edge)
     alpha: cython.const[cython.double][::1] = np.ascontiguousarray(solution.alpha)
     f: cython.const[cython.double][::1] = np.ascontiguousarray(solution.decision)
     firsts: cython.const[idx][::1] = np.arange(y.shape[0]) if first is None else first
     n = y.shape[0]
-    if not (C.shape[0] == n and alpha.shape[0] == n and f.shape[0] == n and firsts.shape[0] == n):
+    lengths = C.shape[0], edge.shape[0], alpha.shape[0], f.shape[0], firsts.shape[0]
+    if min(lengths) != n or max(lengths) != n:
         raise ValueError("All arrays must have a number for every row.")
     check_points(cython.address(firsts[0]), n, n)
     m.n, m.y, m.C, m.alpha = n, cython.address(y[0]), cython.address(C[0]), cython.address(alpha[0])
     m.f, m.first = cython.address(f[0]), cython.address(firsts[0])
-    return y, C, alpha, f, firsts
+    m.edge, m.tube = cython.address(edge[0]), solution.tube
+    return y, C, edge, alpha, f, firsts
 
 
 def point_to_machine(m, K, solution, first):

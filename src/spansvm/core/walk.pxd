@@ -12,6 +12,7 @@ ctypedef struct Vertex:
     const double* lo  # the box; lo = hi for vectors that take no part
     const double* hi
     double largest  # multiplier
+    double tube  # how far the residual of a vector at 0 may be off, until it crosses to the other sign
     Motion motion  # where every vector stands, and between which limits it may move
 
 # Vectors of which all or a part leaves, and the boxes that remain of them.
@@ -29,6 +30,8 @@ ctypedef struct Path:
     Motion motion  # the state of a free vector is its multiplier; that of any other, its residual
     double* lo  # the boxes without what leaves
     double* hi
+    double* offset  # what residuals change by where a vector has crossed
+    bint turned  # whether one has
     Changed changed  # between free and bound
     idx n_free
     flag* driven  # which multipliers are driven to the bounds that remain
@@ -63,13 +66,17 @@ cdef int begin(Path* p, const Leaving* leaving) except -1 nogil
 cdef int set_column(Path* p, const Leaving* leaving) except -1 nogil
 cdef int follow_path(Path* p) except -1 nogil
 cdef void put_back(Path* p, const Leaving* leaving) noexcept nogil
-cdef void set_sides(Motion* m, idx q, double x, double lo, double hi) noexcept nogil
+cdef void set_sides(Path* p, idx q, double x) noexcept nogil
 cdef double end_of(const Path* p, idx i) noexcept nogil
 
 # Whether a vector is free where the path is.
 cdef inline bint is_free(const Path* p, idx q) noexcept nogil:
     return (p.T.place[q] >= 0) != (p.changed.position[q] >= 0)
 
+cdef void _limit(
+    Motion* m, idx q, double x, double lo, double hi, double tube
+) noexcept nogil
+cdef void _cross(Path* p, idx q) noexcept nogil
 cdef int _drive(Path* p, idx q) except -1 nogil
 cdef int _find_slopes(Path* p) except -1 nogil
 cdef idx _takes_over(const Path* p) noexcept nogil

@@ -9,6 +9,10 @@ were free are among the changed vectors from the beginning, with their own equat
 
 When the last free vector meets its bound, nothing fixes the intercept: it moves on by itself until
 another vector reaches its margin and takes over.
+
+In a regression the multiplier of a vector may have either sign.  At 0, the vector lies inside the
+tube: its residual, counted from the edge where it is on its margin with the sign that it has, may
+grow to the width of the tube; there it crosses, and is free with the other sign.
 """
 
 import cython
@@ -48,7 +52,7 @@ def set_vertex(v, T, scratch):
     m.most, m.still = doubles(scratch, n), doubles(scratch, n)
     closeness = doubles(scratch, n)
     T.closeness = closeness
-    v.largest = DBL_MIN
+    v.largest, v.tube = DBL_MIN, max(v.tube, DBL_MIN)  # 0 is the near edge alone
     for i in range(n):
         v.largest = max(v.largest, fabs(v.x[i]))
     for i in range(n):
@@ -61,14 +65,23 @@ def set_vertex(v, T, scratch):
             m.state[i], m.least[i], m.most[i], m.still[i] = v.x[i], v.lo[i], v.hi[i], STILL
         else:
             m.state[i], m.still[i] = v.r[i], STILL * T.scale
-            set_sides(m, i, v.x[i], v.lo[i], v.hi[i])
+            _limit(m, i, v.x[i], v.lo[i], v.hi[i], v.tube)
     return 0
 
 
-def set_sides(m, q, x, lo, hi):
+def _limit(m, q, x, lo, hi, tube):
     """Limits of the residual of a vector at a bound: at the lower bound it must not be negative."""
-    m.least[q] = 0.0 if lo < hi and x <= lo else -INFINITY
-    m.most[q] = 0.0 if lo < hi and x > lo else INFINITY
+    inside = tube if x == 0.0 else INFINITY
+    m.least[q], m.most[q] = -INFINITY, INFINITY
+    if lo < hi and x <= lo:
+        m.least[q], m.most[q] = 0.0, inside
+    elif lo < hi:
+        m.least[q], m.most[q] = -inside, 0.0
+
+
+def set_sides(p, q, x):
+    """Set the limits of the residual of a vector that is at a bound, `x`, where the path is."""
+    _limit(cython.address(p.motion), q, x, p.lo[q], p.hi[q], p.vertex.tube)
 
 
 def open_paths(p, T, v, scratch):
@@ -79,12 +92,14 @@ def open_paths(p, T, v, scratch):
     m.least, m.most, m.still = doubles(scratch, n), doubles(scratch, n), doubles(scratch, n)
     m.n = n
     p.lo, p.hi, p.aim = doubles(scratch, n), doubles(scratch, n), doubles(scratch, n)
+    p.offset, p.turned = doubles(scratch, n), False
     p.column, p.moves = doubles(scratch, n), doubles(scratch, n)
     p.driven, p.moved = flags(scratch, n), indices(scratch, n)
     make_changed(cython.address(p.changed), n, scratch)
     p.z, p.slots = doubles(scratch, p.changed.room), indices(scratch, p.changed.room)
     for i in range(n):
         p.lo[i], p.hi[i], p.aim[i], p.driven[i] = v.lo[i], v.hi[i], 0.0, False
+        p.offset[i] = 0.0
     return 0
 
 
@@ -108,7 +123,7 @@ def begin(p, leaving):
         elif p.T.place[q] >= 0:
             m.least[q], m.most[q] = p.lo[q], p.hi[q]
         else:
-            set_sides(m, q, x, p.lo[q], p.hi[q])
+            set_sides(p, q, x)
     p.left = p.speed
     return 1
 
@@ -152,6 +167,10 @@ def put_back(p, leaving):
         q = leaving.points[k]
         p.lo[q], p.hi[q] = p.vertex.lo[q], p.vertex.hi[q]
         p.driven[q], p.aim[q] = False, 0.0
+    if p.turned:
+        for i in range(p.T.n):
+            p.lo[i], p.hi[i], p.offset[i] = p.vertex.lo[i], p.vertex.hi[i], 0.0
+        p.turned = False
     clear_changed(cython.address(p.changed))
 
 
@@ -169,7 +188,9 @@ def follow_path(p):
             q = _takes_over(p)
             if q < 0:
                 return 0
-            step = -m.state[q]
+            # The intercept falls if those that are driven do: the others have to grow.
+            m.slope[q] = -1.0 if p.net < 0.0 else 1.0
+            step = (m.least[q] if p.net < 0.0 else m.most[q]) - m.state[q]
             for i in range(m.n):
                 m.state[i] += step  # none is free: these are all residuals
         else:
@@ -200,9 +221,9 @@ def _takes_over(p):
         return q
     for i in range(m.n):
         if p.lo[i] < p.hi[i] and not p.driven[i]:
-            side = m.least[i] if p.net < 0.0 else m.most[i]
-            if side == 0.0 and fabs(m.state[i]) < best:
-                best, q = fabs(m.state[i]), i
+            way = fabs(m.state[i] - (m.least[i] if p.net < 0.0 else m.most[i]))
+            if way < best:
+                best, q = way, i
     return q
 
 
@@ -231,9 +252,11 @@ def _turn(p, q):
         if bound != 0.0:
             p.met = True
         m.state[q], m.still[q] = 0.0, STILL * p.T.scale
-        set_sides(m, q, bound, p.lo[q], p.hi[q])
+        set_sides(p, q, bound)
         p.n_free -= 1
     else:
+        if (m.most[q] if m.slope[q] > 0.0 else m.least[q]) != 0.0:
+            _cross(p, q)
         m.state[q], m.still[q] = p.lo[q] if m.least[q] == 0.0 else p.hi[q], STILL
         m.least[q], m.most[q] = p.lo[q], p.hi[q]
         p.n_free += 1
@@ -244,6 +267,17 @@ def _turn(p, q):
         return 1
     need_row(p.T, q, p.scratch)
     return add_changed(cython.address(p.changed), q)
+
+
+def _cross(p, q):
+    """Take a vector that has reached the other edge of the tube to the other sign."""
+    m, bound = cython.address(p.motion), p.hi[q] - p.lo[q]
+    p.turned = True
+    if p.hi[q] > 0.0:
+        p.lo[q], p.hi[q], p.offset[q] = -bound, 0.0, p.offset[q] - p.vertex.tube
+    else:
+        p.lo[q], p.hi[q], p.offset[q] = 0.0, bound, p.offset[q] + p.vertex.tube
+    set_sides(p, q, 0.0)
 
 
 def end_of(p, i):

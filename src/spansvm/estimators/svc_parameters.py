@@ -1,4 +1,4 @@
-"""Which values the parameters of :class:`~spansvm.SpanSVC` may have."""
+"""Which values the parameters of :class:`~spansvm.SpanSVC` and `SpanSVR` may have."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from ..common.validation import Constraint, is_bool, is_positive
 
-__all__ = ["CONSTRAINTS"]
+__all__ = ["CONSTRAINTS", "REGRESSION_CONSTRAINTS"]
 
 
 def _is_iteration_limit(value: Any) -> bool:
@@ -49,6 +49,11 @@ def _is_random_state(value: Any) -> bool:
     return True
 
 
+def _is_width(value: Any) -> bool:
+    number = isinstance(value, Real) and not is_bool(value)
+    return number and np.isfinite(float(value)) and float(value) >= 0.0
+
+
 _YES_OR_NO: Constraint = (is_bool, "True or False")
 
 #: Kernel parameters and weights are checked where they are used.
@@ -64,4 +69,13 @@ CONSTRAINTS: dict[str, Constraint] = {
     "cache_size": (is_positive, "a positive number"),
     "verbose": (_is_verbosity, "True, False or an integer of at least 0"),
     "random_state": (_is_random_state, "None, an integer of at least 0 or a RandomState"),
+}
+
+REGRESSION_CONSTRAINTS: dict[str, Constraint] = {
+    "C": (is_positive, "a positive number"),
+    "epsilon": (_is_width, "a number of at least 0"),
+    **{
+        name: CONSTRAINTS[name]
+        for name in ("tol", "max_iter", "shrinking", "cache_size", "verbose")
+    },
 }

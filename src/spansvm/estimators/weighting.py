@@ -33,6 +33,7 @@ __all__ = [
     "Weighting",
     "check_scores",
     "weigh",
+    "weigh_rows",
 ]
 
 #: The paper's grid for the weight of each class (Experiment 1).
@@ -202,22 +203,52 @@ def weigh(
         class_weight = compute_class_weight(model.class_weight, classes=classes, y=y)
         check_weights(class_weight, classes.size, name="class_weight")
     bounds = instance_bounds(model.C, class_weight, indices, weight)
-    weighting = getattr(model, "weighting", None)
-    checked = None if scores is None else check_scores(scores, y.size)
-    if sample_weight is model.class_weight is weighting is checked is None:
+    factors = _from_weighting(model, y, scores)
+    if sample_weight is model.class_weight is factors is None:
         return class_weight, bounds
-    if weighting is None:
-        if checked is not None:
-            raise ValueError("scores were given, but there is no weighting to use them.")
-    elif not hasattr(weighting, "instance_weights"):
-        raise ValueError(
-            f"weighting must be a Weighting or have a method instance_weights; got {weighting!r}."
-        )
-    else:
-        factors = weighting.instance_weights(y, checked)
-        bounds = bounds * check_weights(factors, y.size, name="The weights from weighting")
+    if factors is not None:
+        bounds = bounds * factors
     weighed = np.bincount(indices, weights=bounds, minlength=classes.size) > 0
     if not weighed.all():
         label = classes[np.argmin(weighed)]
         raise ValueError(f"All instances of the class {label} have zero weight.")
     return class_weight, bounds
+
+
+def weigh_rows(
+    model: Any,
+    target: Array,
+    sample_weight: npt.ArrayLike | None,
+    scores: npt.ArrayLike | None,
+) -> Array:
+    """``C_i`` of every instance of a regression.
+
+    `model` is a :class:`~spansvm.SpanSVR` or a :class:`sklearn.svm.SVR`, which has no weighting.
+    """
+    weight = np.ones(target.shape[0])
+    if sample_weight is not None:
+        weight = check_weights(sample_weight, weight.size, name="sample_weight")
+    nowhere = np.zeros(weight.size, dtype=np.intp)
+    bounds = instance_bounds(model.C, np.ones(1), nowhere, weight)
+    factors = _from_weighting(model, target, scores)
+    if factors is not None:
+        bounds = bounds * factors
+    if not (bounds > 0.0).any():
+        raise ValueError("All instances have zero weight.")
+    return bounds
+
+
+def _from_weighting(model: Any, y: np.ndarray, scores: npt.ArrayLike | None) -> Array | None:
+    """The weights that the weighting of a model gives the instances; None if it has none."""
+    weighting = getattr(model, "weighting", None)
+    checked = None if scores is None else check_scores(scores, y.shape[0])
+    if weighting is None:
+        if checked is not None:
+            raise ValueError("scores were given, but there is no weighting to use them.")
+        return None
+    if not hasattr(weighting, "instance_weights"):
+        raise ValueError(
+            f"weighting must be a Weighting or have a method instance_weights; got {weighting!r}."
+        )
+    factors = weighting.instance_weights(y, checked)
+    return check_weights(factors, y.shape[0], name="The weights from weighting")

@@ -377,7 +377,7 @@ class LazyGram(Gram):
         With a linear kernel, `g` may be the gradient at the solution of a similar problem.
         """
         c, lo, hi = terms.c, terms.lo, terms.hi
-        if self._few_features:
+        if self._few_features and (np.abs(c) == 1.0).all():  # labels: not those of a regression
             x, g = start_linear(self, self.X, x, g, terms, tol)
         iterations, indefinite = 0, False
         largest = max(_FEWEST, int(np.sqrt(0.5 * self.budget / 8.0)))

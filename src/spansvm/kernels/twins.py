@@ -1,4 +1,4 @@
-"""Equal rows of one class: the dual determines only the sum of their multipliers.
+"""Equal rows with the same label or target: the dual determines only the sum of their multipliers.
 
 Any division of the sum among them is a solution, and which one a solver finds depends on its
 starting point.  Here they are trained as one row whose bound is the sum of theirs, and share its
@@ -24,7 +24,7 @@ _BLOCK_NUMBERS = 100_000
 
 
 class Twins:
-    """Sets of equal rows that have the same label.
+    """Sets of equal rows that have the same label, or target.
 
     Parameters
     ----------
@@ -41,7 +41,8 @@ class Twins:
     """
 
     def __init__(self, kinds: Rows, y: Array) -> None:
-        keys = 2 * kinds + (y > 0)
+        values, codes = np.unique(y, return_inverse=True)
+        keys = values.size * kinds + codes
         first = first_equal(keys)
         self.first: Rows = np.arange(keys.size) if first is None else first
         self.several: Mask = np.bincount(self.first)[self.first] > 1

@@ -92,6 +92,11 @@ class DualSolution:
         The factor of the in-bound vectors, if the solution was finished with it.
     drift : float
         Rounding that the gradient may carry from larger multipliers earlier on a path.
+    target : ndarray of shape (l,), optional
+        Of a regression (:mod:`spansvm.machine.tube`), the targets; `y` then tells which side of the
+        tube each instance is on.
+    epsilon : float
+        Of a regression, half the width of the tube.
     """
 
     alpha: Array
@@ -106,6 +111,23 @@ class DualSolution:
     sums: BoundedSums | None = field(default=None, repr=False)
     factor: Factor | None = field(default=None, repr=False)
     drift: float = field(default=0.0, repr=False)
+    target: Array | None = field(default=None, repr=False)
+    epsilon: float = 0.0
+
+    @cached_property
+    def edge(self) -> Array:
+        """The decision value of every instance on its margin: the label, or the edge of a tube."""
+        return self.y if self.target is None else self.target - self.epsilon * self.y
+
+    @property
+    def tube(self) -> float:
+        """The width of the tube; infinite if there is none."""
+        return np.inf if self.target is None else 2.0 * self.epsilon
+
+    @property
+    def alike(self) -> Array:
+        """What instances at equal points must share to be one instance: the label or the target."""
+        return self.y if self.target is None else self.target
 
     @cached_property
     def in_bound(self) -> Mask:
@@ -139,8 +161,8 @@ class DualSolution:
 
     @property
     def gradient(self) -> Array:
-        """Gradient of the signed dual, ``K beta - y``."""
-        return self.decision - self.intercept - self.y
+        """Gradient of the signed dual, ``K beta - y``; of a regression, ``K beta - edge``."""
+        return self.decision - self.intercept - self.edge
 
     def wrong(self, values: Array) -> Mask:
         """Which instances are misclassified if these are their decision values."""
@@ -158,8 +180,8 @@ class DualSolution:
 
     @property
     def objective(self) -> float:
-        """Value of the dual, ``sum(alpha) - ||w||^2 / 2``."""
-        return float(self.alpha.sum() - 0.5 * self.norm_squared)
+        """Value of the dual, ``sum(alpha) - ||w||^2 / 2``; ``beta'edge`` is the sum."""
+        return float(self.beta @ self.edge - 0.5 * self.norm_squared)
 
 
 def box(y: Array, C: Array) -> tuple[Array, Array]:
@@ -307,12 +329,15 @@ def _without_rounding(gram: Gram, x: Array, g: Array, terms: Terms) -> tuple[Arr
     return at_bounds, g
 
 
-def find_intercept(beta: Array, g: Array, lo: Array, hi: Array) -> float:
-    """``b``: the mean of ``-gradient`` over the in-bound vectors, or the middle of its interval."""
+def find_intercept(beta: Array, g: Array, lo: Array, hi: Array, tube: float = np.inf) -> float:
+    """``b``: the mean of ``-gradient`` over the in-bound vectors, or the middle of its interval.
+
+    `tube` is the width of the tube of a regression.
+    """
     free = (beta > lo) & (beta < hi)
     if free.any():
         return float(-g[free].mean())
-    return float(middle_of_interval(beta, g, lo, hi))
+    return float(middle_of_interval(beta, g, lo, hi, tube))
 
 
 def instance_bounds(C: float, class_weight: Array, classes: np.ndarray, weight: Array) -> Array:

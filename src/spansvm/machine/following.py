@@ -25,6 +25,7 @@ from ..core.solver import rounding_level
 from ..kernels.gram import Gram
 from .dual import DualSolution, box, find_intercept, terms_of
 from .span import removals
+from .tube import solve_tube
 
 __all__ = [
     "EXACT_TOLERANCE",
@@ -73,8 +74,10 @@ class Vertex:
     ----------
     x, lo, hi : ndarray of shape (l,)
     residual : ndarray of shape (l,)
-        ``Kx - y + b``; 0 for the free vectors.
+        ``Kx - y + b``, or from the edge of a tube; 0 for the free vectors.
     free : ndarray of int
+    tube : float
+        The width of the tube of a regression.
     """
 
     x: Array
@@ -82,6 +85,7 @@ class Vertex:
     hi: Array
     residual: Array
     free: Rows
+    tube: float = np.inf
 
 
 class Known:
@@ -170,7 +174,7 @@ class Follower:
         known = Known.of(gram, solution)
         new = known.missing(rows)
         if new.size:
-            twins = gram.twins(solution.y)
+            twins = gram.twins(solution.alike)
             first = np.arange(len(gram)) if twins is None else twins.first
             of_new = follow_rows_of(
                 gram.values, solution, first, gram.sums_over(solution.present), new
@@ -208,7 +212,7 @@ def can_follow(gram: Gram, solution: DualSolution) -> bool:
 def _follow(
     gram: Gram, solution: DualSolution, vertex: Vertex, paths: Paths, rows: Rows
 ) -> Removals:
-    y, twins, places = solution.y, gram.twins(solution.y), rows
+    edge, twins, places = solution.edge, gram.twins(solution.alike), rows
     rest = np.zeros(rows.size)
     if twins is not None:
         # Its twins take over what they have room for.
@@ -220,12 +224,13 @@ def _follow(
     own, others, error = paths.follow_rows(
         places[moves], rest[moves], gram.sums_over(solution.present), float(solution.n_instances)
     )
-    value = y[rows[moves]] + vertex.residual[places[moves]] + own
+    value = edge[rows[moves]] + vertex.residual[places[moves]] + own
     # The vertex may be at another end of the interval of the intercept.
     free = vertex.free[0]
-    others -= solution.decision[free] - y[free] - vertex.residual[free]
+    others -= solution.decision[free] - edge[free] - vertex.residual[free]
     # ||w||^2 / 2 without an instance is at most the objective with it, and |f| at most this.
-    most = 1.0 + 2.0 * np.sqrt(2.0 * max(solution.objective, 0.0) * gram.diagonal.max())
+    farthest = float(np.abs(solution.alike).max()) + solution.epsilon
+    most = farthest + 2.0 * np.sqrt(2.0 * max(solution.objective, 0.0) * gram.diagonal.max())
     value[np.abs(value) > 1.01 * most] = np.nan
     decision[moves], shift[moves] = value, np.where(np.isnan(value), np.nan, others)
     return Removals(decision, shift, error)
@@ -241,12 +246,19 @@ def retrain(gram: Gram, solution: DualSolution, rows: Rows) -> tuple[Array, Arra
     for removal in removals(gram, solution, 10 * EXACT_TOLERANCE, rows):
         p, k = removal.row, np.flatnonzero(rows == removal.row)[0]
         x, g = removal.beta, removal.gradient
-        terms = terms_of(y, np.where(np.arange(y.size) == p, 0.0, solution.C))
-        if not removal.exact:
-            x, g = gram.make_feasible(x, g, terms)
-            result = gram.solve(x, g, terms, tol=EXACT_TOLERANCE, max_iter=limit)
-            x, g, gaps[k] = result.x, result.gradient, result.gap
-        decision = g - terms.c + find_intercept(x, g, terms.lo, terms.hi)
+        C = np.where(np.arange(y.size) == p, 0.0, solution.C)
+        if solution.target is not None:
+            retrained = solve_tube(
+                gram, solution.target, C, solution.epsilon, beta0=x, tol=EXACT_TOLERANCE
+            )
+            decision, gaps[k] = retrained.decision, retrained.gap
+        else:
+            terms = terms_of(y, C)
+            if not removal.exact:
+                x, g = gram.make_feasible(x, g, terms)
+                result = gram.solve(x, g, terms, tol=EXACT_TOLERANCE, max_iter=limit)
+                x, g, gaps[k] = result.x, result.gradient, result.gap
+            decision = g - terms.c + find_intercept(x, g, terms.lo, terms.hi)
         others = solution.present.copy()
         others[p] = False
         values[k], shifts[k] = decision[p], (decision - solution.decision)[others].mean()
@@ -267,37 +279,37 @@ def find_vertex(
     gram: Gram, solution: DualSolution, system: Bordered | None
 ) -> tuple[Vertex, Bordered] | None:
     """A solution to start from, with its inverse; None if rounding prevents it."""
-    y, twins = solution.y, gram.twins(solution.y)
+    edge, twins = solution.edge, gram.twins(solution.alike)
     x, C = solution.beta, solution.C
     if twins is not None:
         x, C = twins.merge(x), twins.merge(C)
-    lo, hi = box(y, C)
-    residual = solution.decision - y
+    lo, hi = box(solution.y, C)
+    residual = solution.decision - edge
     free = np.flatnonzero((x > lo) & (x < hi))
     if free.size and rounding_level(x, gram.diagonal) > STALE:
         # Those of training keep the rounding errors of all its steps.
-        residual = gram.gradient(x, -y)
+        residual = gram.gradient(x, -edge)
         residual -= residual[free].mean()
     if free.size == 0:
-        vertex = _adopt(x, lo, hi, residual)
+        vertex = _adopt(x, lo, hi, residual, solution.tube)
         return vertex, bordered(gram, vertex.free)
     if system is None:
         system = bordered(gram, free, solution.factor)
     if system.independent:
-        return Vertex(x, lo, hi, residual, free), system
-    return _purify(gram, y, x, lo, hi, free)
+        return Vertex(x, lo, hi, residual, free, solution.tube), system
+    return _purify(gram, solution, x, lo, hi, free)
 
 
-def _adopt(x: Array, lo: Array, hi: Array, residual: Array) -> Vertex:
+def _adopt(x: Array, lo: Array, hi: Array, residual: Array, tube: float) -> Vertex:
     """If no vector is free, free the first one to reach its margin as the intercept moves."""
     may_grow = np.where((x < hi) & (lo < hi), residual, np.inf)
     may_fall = np.where((x > lo) & (lo < hi), -residual, np.inf)
     first = int(np.argmin(np.minimum(may_grow, may_fall)))
-    return Vertex(x, lo, hi, residual - residual[first], np.array([first]))
+    return Vertex(x, lo, hi, residual - residual[first], np.array([first]), tube)
 
 
 def _purify(
-    gram: Gram, y: Array, x: Array, lo: Array, hi: Array, free: Rows
+    gram: Gram, solution: DualSolution, x: Array, lo: Array, hi: Array, free: Rows
 ) -> tuple[Vertex, Bordered] | None:
     """Move multipliers among dependent vectors until the free ones are independent."""
     # The first is in the basis; the others are taken relative to it.
@@ -339,17 +351,19 @@ def _purify(
         basis[leaving] = other
     moved = x.copy()
     moved[free] = np.clip(value, low, high)
-    return _settle(gram, y, moved, lo, hi)
+    return _settle(gram, solution, moved, lo, hi)
 
 
-def _settle(gram: Gram, y: Array, x: Array, lo: Array, hi: Array) -> tuple[Vertex, Bordered] | None:
+def _settle(
+    gram: Gram, solution: DualSolution, x: Array, lo: Array, hi: Array
+) -> tuple[Vertex, Bordered] | None:
     """Remove the effects of rounding; None if the point is not a solution."""
     free = np.flatnonzero((x > lo) & (x < hi))
-    g = gram.gradient(x, -y)
+    g = gram.gradient(x, -solution.edge)
     if free.size == 0:
         if kkt_gap(x, g, lo, hi) > _VERTEX:
             return None
-        vertex = _adopt(x, lo, hi, g)
+        vertex = _adopt(x, lo, hi, g, solution.tube)
         return vertex, bordered(gram, vertex.free)
     system = bordered(gram, free)
     if not system.independent:
@@ -364,4 +378,4 @@ def _settle(gram: Gram, y: Array, x: Array, lo: Array, hi: Array) -> tuple[Verte
         return None
     residual = g - float(g[free].mean())
     residual[free] = 0.0
-    return Vertex(x, lo, hi, residual, free), system
+    return Vertex(x, lo, hi, residual, free, solution.tube), system

@@ -13,7 +13,7 @@ The exact solution is followed while the multipliers of G go to zero
 (:mod:`spansvm.core.removal`), or trained, starting from the prediction.
 
 If only one class stays, the machine decides for it, with the value -1 or 1, as in leave-one-out; if
-no row stays, its value is 0.
+no row stays, its value is 0.  A regression has no classes: some row has to stay.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from ..kernels.gram import Gram
 from .dual import DualSolution, box, find_intercept, terms_of
 from .following import EXACT_TOLERANCE, Vertex, start_paths
 from .span import intercept_move
+from .tube import solve_tube
 
 __all__ = [
     "FARTHEST_OVER",
@@ -130,7 +131,7 @@ class Remover:
 
     def __init__(self, gram: Gram, solution: DualSolution) -> None:
         self.gram, self.solution = gram, solution
-        self._twins = gram.twins(solution.y)
+        self._twins = gram.twins(solution.alike)
         x, C = solution.beta, solution.C
         if self._twins is not None:
             x, C = self._twins.merge(x), self._twins.merge(C)
@@ -173,8 +174,8 @@ class Remover:
         """How far rows that stay and are not in-bound cross their margins."""
         solution, values = self.solution, self.solution.decision + predicted.intercept
         self.gram.add_rows(values, predicted.rows, predicted.moves)
-        side = solution.y * values - 1.0
-        over = np.where(solution.bounded, side, -side)
+        side = solution.y * (values - solution.edge)
+        over = np.where(solution.bounded, side, np.maximum(-side, side - solution.tube))
         over[solution.in_bound | ~solution.present] = 0.0
         over[members] = 0.0
         return float(over.max())
@@ -182,6 +183,8 @@ class Remover:
     def _one_class(self, members: Rows) -> float | None:
         """The value of the machine if fewer than two classes stay, else None."""
         counted = members[self.solution.present[members]]
+        if self.solution.target is not None:
+            return 0.0 if counted.size == self.solution.n_instances else None
         positive = int((self.solution.y[counted] > 0).sum())
         negative = counted.size - positive
         stays = self._n_positive > positive, self._n_negative > negative
@@ -281,7 +284,7 @@ class Remover:
         if self._start is None:
             return None
         vertex, paths = self._start
-        y, rest = self.solution.y, self._rest(members)
+        y, edge, rest = self.solution.y, self.solution.edge, self._rest(members)
         points = np.flatnonzero(rest < self._bounds)
         # Others fit into what equal rows leave them.
         fits = np.abs(vertex.x[points]) < (1.0 - EQUAL_SUMS) * rest[points]
@@ -293,7 +296,7 @@ class Remover:
         moved, change, intercept = followed
         # The vertex may be at another end of the interval of the intercept.
         first = vertex.free[0]
-        offset = vertex.residual[first] - (self.solution.decision[first] - y[first])
+        offset = vertex.residual[first] - (self.solution.decision[first] - edge[first])
         return Removed(moved, change, intercept + float(offset))
 
     @one_blas_thread
@@ -301,6 +304,8 @@ class Remover:
         """The solution, trained from the prediction, or from the machine with the group."""
         gram, y, x = self.gram, self.solution.y, self._x
         rest = self._rest(members)
+        if self.solution.target is not None:
+            return self._retrain_tube(rest, predicted)
         terms = terms_of(y, rest)
         lo, hi = terms.lo, terms.hi
         start = np.clip(x, lo, hi)
@@ -316,4 +321,20 @@ class Remover:
         intercept = find_intercept(result.x, result.gradient, lo, hi) - self.solution.intercept
         change = result.x - x
         moved = np.flatnonzero(change)
+        return Removed(moved, change[moved], intercept, gap=result.gap)
+
+    def _retrain_tube(self, rest: Array, predicted: Removed | None) -> Removed:
+        """The same for a regression, with these bounds of the points."""
+        target = self.solution.target
+        assert target is not None
+        start = self._x.copy()
+        if predicted is not None:
+            start[predicted.rows] += predicted.moves
+        result = solve_tube(
+            self.gram, target, rest, self.solution.epsilon, beta0=start, tol=EXACT_TOLERANCE
+        )
+        beta = result.beta if self._twins is None else self._twins.merge(result.beta)
+        change = beta - self._x
+        moved = np.flatnonzero(change)
+        intercept = result.intercept - self.solution.intercept
         return Removed(moved, change[moved], intercept, gap=result.gap)

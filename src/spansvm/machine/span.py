@@ -83,7 +83,7 @@ def with_factor(gram: Gram, solution: DualSolution) -> DualSolution:
     if solution.factor is not None and solution.factor.matrix.size:
         return solution
     hull = np.flatnonzero(solution.in_bound)
-    twins = gram.twins(solution.y)
+    twins = gram.twins(solution.alike)
     if twins is not None:
         hull = np.unique(twins.first[hull])
     return replace(solution, factor=gram.factor(hull)) if hull.size else solution
@@ -108,7 +108,7 @@ def find_spans(
     """
     inside, squared = np.flatnonzero(solution.in_bound), np.zeros(solution.y.size)
     # The first of equal points represents all, as in training.
-    twins = gram.twins(solution.y)
+    twins = gram.twins(solution.alike)
     first = np.arange(solution.y.size) if twins is None else twins.first
     if before is not None and inside.size > 1 and _same_hull(solution, before[0]):
         squared[first[solution.support]] = before[1].squared[solution.support]
@@ -145,19 +145,23 @@ def intercept_move(solution: DualSolution, members: Rows) -> float:
         return 0.0
     x, g = solution.beta, solution.gradient
     lo, hi = box(solution.y, solution.C)
-    before = find_intercept(x, g, lo, hi)
+    before = find_intercept(x, g, lo, hi, solution.tube)
     lo[members] = hi[members] = 0.0
-    return find_intercept(x, g, lo, hi) - before
+    return find_intercept(x, g, lo, hi, solution.tube) - before
 
 
 def intercept_moves(solution: DualSolution) -> Array:
     """The same for every row by itself; 0 for support vectors."""
     moves = np.zeros(solution.y.size)
+    if solution.in_bound.any():
+        return moves
+    idle = solution.present & ~solution.support
     for sign in (-1.0, 1.0):
-        own = np.flatnonzero(solution.present & ~solution.support & (solution.y == sign))
-        if own.size:  # only the nearest to its margin may be at the end
-            nearest = own[[np.argmin(sign * solution.decision[own])]]
-            moves[nearest] = intercept_move(solution, nearest)
+        own = np.flatnonzero(idle & (solution.y == sign))
+        if own.size:  # only the nearest to its margin, or to the other edge, may be at the end
+            way = sign * (solution.decision - solution.edge)[own]
+            for place in {int(np.argmin(way)), int(np.argmax(way))}:
+                moves[own[place]] = intercept_move(solution, own[[place]])
     return moves
 
 
@@ -335,11 +339,12 @@ def removals(
                 moved_g -= beta[p] * gram.whole_rows(np.array([p]))[0]
             moved[p] = 0.0
             others = inside[inside != p]
-            side = y * (moved_g - moved_g[others].mean())  # y f^p - 1
+            side = y * (moved_g - moved_g[others].mean())  # y f^p - 1: how far off its margin
             room = np.minimum(moved - lo, hi - moved)[others]
             inside_box = room > np.minimum(strictly, _STRICT * solution.C[others])
             on_margin = np.abs(side[others]) <= slack
-            keeps_side = np.where(solution.bounded, side <= slack, side >= -slack) | ~outside
+            within = (side >= -slack) & (side <= solution.tube + slack)
+            keeps_side = np.where(solution.bounded, side <= slack, within) | ~outside
             keeps_side[p] = True
             exact = bool(inside_box.all() and on_margin.all() and keeps_side.all())
             yield Removal(int(p), moved, moved_g, exact)

@@ -13,7 +13,8 @@ import numpy as np
 from ..common.pairs import PairRows, labels
 from ..common.types import Array, Mask, Rows
 from ..core.votes import Votes
-from ..kernels.functions import Kernel, dense
+from ..kernels.expansion import Expansion
+from ..kernels.functions import Kernel
 from ..kernels.pair_grams import Grams
 from ..machine.criteria import SolvedModel
 from ..machine.dual import DualSolution
@@ -29,7 +30,7 @@ _VOTES, _PRODUCT, _CALLS = 3.0, 0.125, 1e5
 #: With more than this share of the rows, values of all are quicker than a copy of some.
 _MOST = 0.6
 
-#: Number of kernel values held at a time in prediction.
+#: Number of kernel values held at a time.
 _BLOCK_NUMBERS = 8_000_000
 
 
@@ -88,7 +89,7 @@ class PairPaths:
         return self._trainers[max_iter]
 
 
-class Machines:
+class Machines(Expansion):
     """The support vectors and coefficients of the machines of all pairs: enough to predict.
 
     Parameters
@@ -121,19 +122,6 @@ class Machines:
         self.n_classes = int(indices.max()) + 1
         self.support, self.vectors = support, vectors
         self.coefficients, self.intercepts = coefficients, intercepts
-
-    def decide(self, X: Any) -> Array:
-        """Values of all pairs for new rows; for a precomputed kernel, rows of kernel values."""
-        result = np.empty((X.shape[0], self.intercepts.size))
-        step = max(1, _BLOCK_NUMBERS // max(self.support.size, 1))
-        precomputed = self.kernel.precomputed
-        for start in range(0, X.shape[0], step):
-            rows = X[start : start + step]
-            values = (
-                dense(rows[:, self.support]) if precomputed else self.kernel(rows, self.vectors)
-            )
-            result[start : start + step] = values @ self.coefficients + self.intercepts
-        return result
 
     def holding_grams(self) -> AbstractContextManager[None]:
         """Without training rows there is nothing to hold."""

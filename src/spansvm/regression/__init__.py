@@ -1,0 +1,1 @@
+"""Regression: one machine per target, with a tube; its predictions for rows it has not seen."""
