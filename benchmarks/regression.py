@@ -36,7 +36,7 @@ from spansvm.search.unaccelerated import UnacceleratedWarning
 
 from .measure import RESULTS, geometric_mean
 from .regression_data import NAMES, candidates, has, load, parts
-from .resumed import Results
+from .resumed import Results, rounded
 
 SIZES, SPLITS = (150, 400), 10
 RUNS, ERRORS, SCORES = "regression_runs.csv", "regression.csv", "regression_scores.csv"
@@ -94,7 +94,7 @@ def measure(name: str, size: int, split: int, way: str) -> Row:
         place = np.flatnonzero(values == search.best_params_[parameter])
         row[parameter.removeprefix("svr__")] = int(place[0])
     row["seconds"] = searching
-    return {key: round(v, 5) if isinstance(v, float) else v for key, v in row.items()}
+    return rounded(row)
 
 
 def column(rows: list[Row], name: str) -> np.ndarray:
@@ -182,7 +182,7 @@ def summarise(rows: list[Row], folder: Path, notes: list[str]) -> None:
               f"{line['relative_bias']:+.1%}, RMSE {line['rmse']:.4f}{covers}")  # fmt: skip
     for file, lines in ((ERRORS, compared), (SCORES, reported)):
         if lines:
-            write_text(folder / file, to_csv(lines, notes, digits=5))
+            write_text(folder / file, to_csv([rounded(line) for line in lines], notes))
             print(f"written to {folder / file}")
 
 

@@ -13,6 +13,11 @@ from .measure import command, machine
 Problem = tuple[object, ...]
 
 
+def rounded(row: Row) -> Row:
+    """A row with floats that are short to read."""
+    return {key: round(float(v), 5) if isinstance(v, float) else v for key, v in row.items()}
+
+
 class Results:
     """Rows in a file, one per problem, written as soon as they are computed.
 
