@@ -1,10 +1,10 @@
-"""Short programs of the kinds that people write to tune an SVC, and other models next to it.
+"""Short programs of the kinds that people write to tune an SVC or SVR, and other models next to it.
 
 Each is a function of two classes, ``GridSearchCV`` and ``RandomizedSearchCV``, and is run twice:
 with those of scikit-learn and with ours in their place.  It returns a ``Ran``.  ``folds``,
-``grids``, ``scores``, ``pipelines``, ``surroundings``, ``special`` and ``other_models`` contain the
-programs by what is special about them; ``tests/search/test_real_programs.py`` compares the two
-runs.
+``grids``, ``scores``, ``pipelines``, ``surroundings``, ``special``, ``other_models``,
+``regression`` and ``regression_targets`` contain the programs by what is special about them;
+``tests/search/test_real_programs.py`` compares the two runs.
 """
 
 from __future__ import annotations
@@ -31,11 +31,14 @@ class Ran:
         Which of the test rows are predicted correctly.
     facts : dict
         Everything else that a program prints or goes on with: compared by type and shape.
+    errors : ndarray of float, or None
+        Of a regression: by how much the predictions of the test rows are off.
     """
 
     search: Any = None
     right: np.ndarray | None = None
     facts: dict[str, Any] = field(default_factory=dict)
+    errors: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,9 @@ class Program:
     slack : float
         How much the score of a fold may differ.  Nothing, unless a test row lies on the boundary:
         LibSVM stops at its `tol`, and on which side it puts such a row is its choice.
+    values : bool
+        Whether scores are of numbers that an SVR predicts: LibSVM's `tol` moves them all, and they
+        are the same only where that is tiny.
     warns : tuple of str
         Beginnings of our warnings that say the same as scikit-learn's in other words.
     needs : str or None
@@ -61,6 +67,7 @@ class Program:
     run: Callable[..., Ran]
     folds: bool = True
     slack: float = 0.0
+    values: bool = False
     warns: tuple[str, ...] = ()
     needs: str | None = None
 
@@ -99,4 +106,14 @@ def data(name: str, *, rows: int | None = None, **options: Any) -> Any:
     return train_test_split(X, y, train_size=rows, random_state=0, stratify=y)
 
 
-from . import folds, grids, other_models, pipelines, scores, special, surroundings  # noqa: E402, F401
+from . import (  # noqa: E402
+    folds,  # noqa: F401
+    grids,  # noqa: F401
+    other_models,  # noqa: F401
+    pipelines,  # noqa: F401
+    regression,  # noqa: F401
+    regression_targets,  # noqa: F401
+    scores,  # noqa: F401
+    special,  # noqa: F401
+    surroundings,  # noqa: F401
+)

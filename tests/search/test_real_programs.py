@@ -1,6 +1,8 @@
-"""Programs that tune an SVC run with our searches in the place of GridSearchCV, as before.
+"""Programs that tune an SVC or SVR run with our searches in the place of GridSearchCV, as before.
 
-Each program (``tests/programs``) runs twice, and everything that can be compared is.
+Each program (``tests/programs``) runs twice, and everything that can be compared is.  Where scores
+are of predicted numbers, LibSVM's `tol` moves all of them: such programs run twice more, with a
+`tol` that is as good as none, and both kinds of runs are compared.
 """
 
 from __future__ import annotations
@@ -15,10 +17,11 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_wine
+from sklearn.base import clone
+from sklearn.datasets import load_diabetes, load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, GroupKFold, RandomizedSearchCV
-from sklearn.svm import SVC
+from sklearn.svm import SVC, SVR
 
 from spansvm import SpanRandomizedSearch, SpanSearch
 from tests.programs import PROGRAMS, Program, Ran
@@ -26,6 +29,12 @@ from tests.programs import PROGRAMS, Program, Ran
 #: Columns of a search by single rows that a search by folds does not have, and vice versa: a search
 #: by single rows has one score per candidate.
 SPLITS_BEYOND_THE_FIRST = tuple(f"split{k}_" for k in range(1, 100))
+
+THEIRS, OURS = (GridSearchCV, RandomizedSearchCV), (SpanSearch, SpanRandomizedSearch)
+
+#: A tolerance at which LibSVM's predictions have no digits left to lose; and how much scores of
+#: two such models may differ, relative to the largest score of a scorer.
+EXACT, SAME_NUMBER = 1e-8, 1e-6
 
 
 @dataclass
@@ -37,6 +46,10 @@ class Both:
     ours: Ran
     their_warnings: set
     our_warnings: set
+
+    @property
+    def runs(self):
+        return self.ours, self.theirs
 
 
 def run(program, *classes):
@@ -59,14 +72,74 @@ def both(request):
     program = request.param
     if program.needs and find_spec(program.needs) is None:
         pytest.skip(f"{program.needs} is not installed")
-    theirs, their_warnings = run(program, GridSearchCV, RandomizedSearchCV)
-    ours, our_warnings = run(program, SpanSearch, SpanRandomizedSearch)
+    theirs, their_warnings = run(program, *THEIRS)
+    ours, our_warnings = run(program, *OURS)
     return Both(program, theirs, ours, their_warnings, our_warnings)
+
+
+@pytest.fixture(scope="module")
+def exact(both):
+    """The fold scores of a program with predicted numbers as if its `tol` were tiny.
+
+    Once with GridSearchCV, once with our search: the columns of ``cv_results_``.
+    """
+    if not (both.program.values and both.program.folds):
+        pytest.skip("the program has no cv, or its scores are not of numbers")
+    return [
+        fold_scores(run(both.program, *map(with_tiny_tolerance, classes))[0].search)
+        for classes in (THEIRS, OURS)
+    ]
+
+
+def with_tiny_tolerance(kind):
+    """The search class, as if all machines in the estimator had been made with a tiny `tol`."""
+
+    def fit(search, *args, **params):
+        given, search.estimator = search.estimator, tightened(search.estimator)
+        try:
+            return kind.fit(search, *args, **params)
+        finally:
+            search.estimator = given
+
+    return type(kind.__name__, (kind,), {"fit": fit})
+
+
+def tightened(estimator):
+    """A copy in which every SVR has a tiny `tol`."""
+    parts = {"": estimator, **estimator.get_params(deep=True)}
+    names = [f"{name}__tol".lstrip("_") for name, part in parts.items() if isinstance(part, SVR)]
+    assert names, "the program has no SVR"
+    return clone(estimator).set_params(**dict.fromkeys(names, EXACT))
+
+
+def fold_scores(search):
+    """All columns with scores of test rows; ranks depend on the last digits."""
+    return {
+        name: np.asarray(column, dtype=float)
+        for name, column in search.cv_results_.items()
+        if "_test_" in name and not name.startswith("rank_")
+    }
+
+
+def distances(some, others):
+    """How far scores are apart, one number for each scorer, in units of its largest score."""
+    scorers = {name.partition("_test_")[2] for name in others}
+    apart = {}
+    for scorer in scorers:
+        columns = [name for name in others if name.endswith(f"_test_{scorer}")]
+        a, b = (np.array([own[name] for name in columns]) for own in (some, others))
+        np.testing.assert_array_equal(np.isnan(a), np.isnan(b), err_msg=scorer)
+        if not np.isnan(b).all():
+            unit = max(1.0, np.nanmax(np.abs(b)))
+            apart[scorer] = np.nanmax(np.abs(a - b)) / unit
+    assert apart
+    return apart
 
 
 def test_there_are_enough_of_them():
     assert len(PROGRAMS) >= 40
     assert len({program.name for program in PROGRAMS}) == len(PROGRAMS)
+    assert sum(program.values for program in PROGRAMS) >= 24
 
 
 def test_it_warns_of_nothing_new(both):
@@ -81,23 +154,61 @@ def test_it_warns_of_nothing_new(both):
 
 
 def test_the_model_is_not_worse(both):
-    """On the test rows, at most two standard errors of the difference.
+    """On the test rows, at most two standard errors of the difference."""
+    theirs, ours = both.theirs, both.ours
+    if theirs.right is not None:
+        difference, noise = of_labels(theirs.right, ours.right)
+    elif theirs.errors is not None:
+        difference, noise = of_numbers(theirs.errors, ours.errors)
+    else:
+        pytest.skip("the program has no test rows")
+    assert difference <= 2 * noise
+
+
+def of_labels(theirs, ours):
+    """By how many rows our model is worse, and the standard error.
 
     Only rows count that one model predicts correctly and the other does not.  If both models were
     equally good, each would be right on half of these; the difference between the two counts has
     the standard error ``sqrt(count)``.
     """
-    theirs, ours = both.theirs.right, both.ours.right
-    if theirs is None:
-        pytest.skip("the program has no test rows")
     lost, won = int((theirs & ~ours).sum()), int((ours & ~theirs).sum())
-    assert lost - won <= 2 * np.sqrt(lost + won)
+    return lost - won, np.sqrt(lost + won)
+
+
+def of_numbers(theirs, ours):
+    """By how much the mean squared error of our model is larger, and the standard error.
+
+    It is at least half a per cent of the mean squared error.  Where both select the same
+    candidate, predictions differ only by LibSVM's `tol`, but that may be in one direction.
+    """
+    worse = ours**2 - theirs**2
+    noise = worse.std(ddof=1) / np.sqrt(worse.size)
+    return worse.mean(), max(noise, 0.005 * np.mean(theirs**2))
+
+
+def test_exact_scores_of_numbers_are_the_same(both, exact):
+    """GridSearchCV with a tiny `tol`, and our search with the same."""
+    theirs, ours = exact
+    for own, other in zip(*(ran.search.cv_results_["params"] for ran in both.runs), strict=True):
+        assert same(sorted(own.items()), sorted(other.items()))
+    for scorer, distance in distances(ours, theirs).items():
+        assert distance <= SAME_NUMBER, scorer
+
+
+def test_scores_of_numbers_are_as_near_to_the_exact_ones_as_those_of_libsvm(both, exact):
+    """With the `tol` of the program, whatever that costs LibSVM."""
+    least = distances(fold_scores(both.theirs.search), exact[0])
+    for scorer, distance in distances(fold_scores(both.ours.search), exact[0]).items():
+        assert distance <= least[scorer] + SAME_NUMBER, scorer
 
 
 def test_folds_have_the_same_scores(both):
     """Those of all candidates, splits and scorers; `cv` decides nothing else."""
     if not both.program.folds:
         pytest.skip("the program has no cv, or its predictions need a calibration")
+    if both.program.values:
+        pytest.skip("scores of numbers are compared at a tiny tolerance")
     theirs, ours = both.theirs.search, both.ours.search
     assert same(ours.cv_results_["params"], theirs.cv_results_["params"])
     slack = both.program.slack
@@ -154,6 +265,7 @@ X, Y = load_wine(return_X_y=True)
 ONE = {"C": [1]}
 TWO_SCORES = ["accuracy", "f1_macro"]
 GAPS = np.where(X > 2, np.nan, 1.0)
+R, Z = load_diabetes(return_X_y=True)
 
 #: Mistakes, and what they raise: with scikit-learn's classes and with ours.
 MISTAKES = {
@@ -173,6 +285,13 @@ MISTAKES = {
     "no probabilities": (AttributeError, lambda s: s(SVC(), ONE).fit(X, Y).predict_proba(X)),
     "other columns": (ValueError, lambda s: s(SVC(), ONE).fit(X, Y).predict(X[:, 1:])),
     "groups without groups": (ValueError, lambda s: s(SVC(), ONE, cv=GroupKFold(3)).fit(X, Y)),
+    "a tube below 0": (ValueError, lambda s: s(SVR(), {"epsilon": [-1]}, cv=3).fit(R, Z)),
+    "two columns of targets": (ValueError, lambda s: s(SVR(), ONE, cv=3).fit(R, R[:, :2])),
+    "missing targets": (
+        ValueError,
+        lambda s: s(SVR(), ONE, cv=3).fit(R, np.where(Z > 99, Z, np.nan)),
+    ),
+    "words as targets": (ValueError, lambda s: s(SVR(), ONE, cv=3).fit(R, np.full(Z.size, "much"))),
 }
 
 
