@@ -15,7 +15,8 @@ classes are unequal), and the C and gamma that SpanSearch selects among 24 on th
 
 Columns: the share of fresh rows whose set contains their label, with its standard error over the
 trainings; the same in the class where it is smallest; the mean size; the share of sets that are
-empty, or would be; and processor seconds, training included.  Last come rows that are not
+empty, or would be; the share of sets without the label that ``predict`` returns; and processor
+seconds, training included.  Last come rows that are not
 independent: each twice, and the recordings of the same people (``groups``: with `groups` in
 ``fit``).
 """
@@ -26,8 +27,8 @@ import argparse
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -106,12 +107,16 @@ class Training:
 
 @dataclass(frozen=True)
 class Result:
-    """Of one way on one training, by level: hits of each class, sums of sizes, empty sets."""
+    """Of one way on one training, by level: hits of each class, sums of sizes, empty sets.
+
+    And how many sets lack the label that ``predict`` returns; NaN if that is not known.
+    """
 
     hits: np.ndarray
     sizes: np.ndarray
     empty: np.ndarray
-    seconds: float
+    seconds: float = np.nan
+    outside: np.ndarray = field(default_factory=lambda: np.full(LEVELS.size, np.nan))
 
 
 # Trainings --------------------------------------------------------------------------------
@@ -195,10 +200,9 @@ def filled(sets: np.ndarray, probability: np.ndarray) -> np.ndarray:
     return result
 
 
-def summed(sets: np.ndarray, truth: np.ndarray, empty: np.ndarray, seconds: float) -> Result:
-    found = np.take_along_axis(sets, truth[:, None, None], axis=1)[:, 0]
-    hits = np.array([found[truth == label].sum(axis=0) for label in range(sets.shape[1])])
-    return Result(hits, sets.sum(axis=(0, 1)), empty, seconds)
+def contain(sets: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Whether the set of each row contains a label, by level."""
+    return np.take_along_axis(sets, labels[:, None, None], axis=1)[:, 0]
 
 
 def ours(one: Training, groups: np.ndarray | None = None) -> dict[str, Result]:
@@ -207,12 +211,18 @@ def ours(one: Training, groups: np.ndarray | None = None) -> dict[str, Result]:
     own = {"set": model.predict_set(one.new, LEVELS)}
     seconds = time.process_time() - start
     own["per_class"] = model.predict_set(one.new, LEVELS, per_class=True)
-    results = {}
+    predicted, results = model.predict(one.new), {}
     for way, (score, per_class) in SCORES.items():
         raw = raw_sets(score, per_class, model, one)
         sets = own[way] if way in own else filled(raw, model.predict_calibrated_proba(one.new))
-        empty = (~raw.any(axis=1)).sum(axis=0)
-        results[way] = summed(sets, one.truth, empty, seconds if way == "set" else np.nan)
+        found = contain(sets, one.truth)
+        results[way] = Result(
+            np.array([found[one.truth == label].sum(axis=0) for label in range(sets.shape[1])]),
+            sets.sum(axis=(0, 1)),
+            (~raw.any(axis=1)).sum(axis=0),
+            seconds if way == "set" else np.nan,
+            (~contain(sets, predicted)).sum(axis=0),
+        )
     return results
 
 
@@ -240,9 +250,8 @@ def theirs(name: str, every: list[Training]) -> dict[str, list[Result | None]]:
 # Tables -----------------------------------------------------------------------------------
 
 
-def mean_seconds(every: Iterable[float]) -> float | str:
-    mean = float(np.mean(list(every)))
-    return "" if np.isnan(mean) else round(mean, 4)
+def known_or_empty(value: float) -> float | str:
+    return "" if np.isnan(value) else round(float(value), 4)
 
 
 def rows_of(
@@ -269,7 +278,10 @@ def rows_of(
                 "worst_class": round(by_class[:, place].min(), 4),
                 "size": round(sum(own.sizes[place] for _, own in known) / total, 4),
                 "empty": round(sum(own.empty[place] for _, own in known) / total, 4),
-                "seconds": mean_seconds(own.seconds for _, own in known),
+                "predicted_outside": known_or_empty(
+                    sum(own.outside[place] for _, own in known) / total
+                ),
+                "seconds": known_or_empty(np.mean([own.seconds for _, own in known])),
             })  # fmt: skip
     return rows
 
@@ -316,34 +328,41 @@ def dependent(count: int) -> list[dict[str, object]]:
     return rows
 
 
+def summary(own: list[dict[str, Any]]) -> dict[str, float]:
+    """Of one way at one level, over the data sets."""
+    level = own[0]["level"]
+    below = [row["coverage"] < level - 2 * row["coverage_error"] for row in own]
+    return {
+        "coverage": float(np.mean([row["coverage"] for row in own])),
+        "least": min(row["coverage"] for row in own),
+        "below": sum(below),
+        "worst_class": float(np.mean([row["worst_class"] for row in own])),
+        "size": geometric_mean([row["size"] for row in own]),
+        "empty": float(np.mean([row["empty"] for row in own])),
+    }
+
+
+def time_ratios(part: list[dict[str, Any]], way: str) -> list[float]:
+    """Seconds of another way over ours, by data set."""
+    times = {(row["data_set"], row["way"]): row["seconds"] for row in part}
+    return [own / times[name, "set"] for (name, other), own in times.items() if other == way]
+
+
 def report(rows: list[dict[str, Any]]) -> None:
     for model in ("default", "searched", "balanced"):
         part = [row for row in rows if row["model"] == model]
-        times = {(row["data_set"], row["way"]): row["seconds"] for row in part}
         print(f"\n{model}: on {len({row['data_set'] for row in part})} data sets")
         for way in (*SCORES, "mapie_split", "mapie_cross"):
             for level in LEVELS:
                 own = [row for row in part if row["way"] == way and row["level"] == level]
-                if not own:
-                    continue
-                off = [row["coverage"] - level for row in own]
-                below = sum(row["coverage"] < level - 2 * row["coverage_error"] for row in own)
-                sizes = geometric_mean([max(row["size"], 0.1) for row in own])
-                print(
-                    f"  {way:14} {level:4}: coverage {level + np.mean(off):.3f}, least "
-                    f"{level + min(off):.3f}, below by 2 errors on {below}; worst class "
-                    f"{np.mean([row['worst_class'] for row in own]):.3f}; size {sizes:.3f}; empty "
-                    f"{np.mean([row['empty'] for row in own]):.3f}"
-                )
-        for way in ("mapie_split", "mapie_cross"):
-            ratios = [
-                seconds / times[name, "set"]
-                for (name, other), seconds in times.items()
-                if other == way
-            ]
+                if own:
+                    print(f"  {way:14} {level:4}:" + "".join(
+                        f" {name} {value:.3f}" for name, value in summary(own).items()
+                    ))  # fmt: skip
+            ratios = time_ratios(part, way) if way.startswith("mapie") else []
             if ratios:
                 print(
-                    f"  time of {way} over ours: geometric mean {geometric_mean(ratios):.1f}, from "
+                    f"  {way}, time over ours: geometric mean {geometric_mean(ratios):.1f}, from "
                     f"{min(ratios):.1f} to {max(ratios):.1f}"
                 )
 
