@@ -35,6 +35,7 @@ from .candidates.label_steps import by_folds, find_label_step
 from .candidates.leaving import method_used, plan_leaving
 from .candidates.shared_data import SharedData
 from .checks import check_scorers, check_search, check_targets, several_scores
+from .conformal import SearchedRows, SelectedSets
 from .evaluation.callbacks import CallbackSupportMixin, Tasks
 from .evaluation.checkpoint import Checkpoint, decisive
 from .evaluation.confirming import confirm
@@ -60,8 +61,9 @@ _Outcomes = list[dict[int, Outcome]]
 
 
 class BaseSearch(
-    ListsProperties, CallbackSupportMixin, CorrectedScore, SelectedModel, metaclass=ABCMeta
-):
+    ListsProperties, CallbackSupportMixin, CorrectedScore, SelectedSets, SelectedModel,
+    metaclass=ABCMeta,
+):  # fmt: skip
     """A search over candidates; the public classes say where these come from."""
 
     #: Parameters of searches over a grid.
@@ -106,6 +108,7 @@ class BaseSearch(
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)  # an interrupted search must not show the results of the last one
         self._correction = "the search has not ended"
+        self._for_sets = None
         candidates = self._list_candidates()
         check_search(self, candidates)
         unknown = find_unaccelerated(self, candidates, y)
@@ -239,8 +242,10 @@ class BaseSearch(
         best = candidate_estimator(self.estimator, self.best_params_)
         with tasks.refitting(best):
             self.best_estimator_ = refit_as_judged(best, X, y, arguments, self.gram_budget)
-        if work.leaving.pooled and work.leaving.sets is not None:
-            leave_out(self.best_estimator_, work.leaving.sets)
+        sets = work.leaving.sets if work.leaving.pooled else None
+        if sets is not None:
+            leave_out(self.best_estimator_, sets)
+        self._for_sets = SearchedRows(X, y, work.params, sets, self.gram_budget)
         self.refit_time_ = time.perf_counter() - started
         if hasattr(best, "feature_names_in_"):
             self.feature_names_in_ = best.feature_names_in_

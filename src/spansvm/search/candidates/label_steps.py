@@ -23,7 +23,7 @@ from .building import content_key, step_settings
 from .composite import Parts, fit_transformers, is_absent, resamples
 from .fit_arguments import FitParams, take_rows
 
-__all__ = ["BLIND", "LabelStep", "by_folds", "find_label_step"]
+__all__ = ["BLIND", "LabelStep", "by_folds", "find_label_step", "may_look"]
 
 #: Transformers of scikit-learn that are known not to look at the labels, and need no trial.
 #: A test tries them all.
@@ -145,6 +145,11 @@ def find_label_step(
             if found is not None:
                 return found
     return None
+
+
+def may_look(parts: Parts) -> bool:
+    """Whether some step has to be tried to know whether it looks at the labels."""
+    return any(_suspects(step) for _, step in (*parts.steps, *parts.inner))
 
 
 @dataclass(frozen=True)
