@@ -216,11 +216,12 @@ def as_span_svc(machine: SVC | SpanSVC) -> SpanSVC:
     They are read from its attributes, as ``fit`` does: a subclass may fix some of them in
     ``__init__``, where ``get_params`` does not see them.
     """
-    if not isinstance(machine, SpanSVC):
-        model = SpanSVC()
-        names = [name for name in model.get_params(deep=False) if hasattr(machine, name)]
-        machine = model.set_params(**{name: getattr(machine, name) for name in names})
-    return machine
+    if isinstance(machine, SpanSVC):
+        return machine
+    model = SpanSVC()
+    for name in [name for name in vars(model) if hasattr(machine, name)]:
+        setattr(model, name, getattr(machine, name))
+    return model
 
 
 def rebuilt(estimator: Any, fitted: Mapping[str, Any], model: Any, prefix: str = "") -> Any:

@@ -27,7 +27,6 @@ from ...multiclass.machines import PairPaths, TrainedMachines
 from ...multiclass.path import Models
 from ...multiclass.verified import LEAVING
 from ..candidates.building import Candidates
-from ..candidates.composite import unwrap
 from ..candidates.training_sets import Problems
 from .scored import Scoring, failure
 from .trained import Trained
@@ -45,7 +44,7 @@ def evaluate(work: Work, X: Any, y: np.ndarray, chain: Chain) -> Iterator[Outcom
     for params in chain.candidates:
         started = time.perf_counter()
         try:
-            one = evaluator.prepare(params, *candidates.build(params))
+            one = evaluator.prepare(params, candidates)
         except KeyboardInterrupt:
             yield from evaluator.evaluate_all(waiting)
             raise
@@ -107,24 +106,25 @@ class _Evaluator:
         self.paths: list[PairPaths] | None = None
         self.held: Problems | None = None  # of shared data, only what is in use is kept
 
-    def prepare(self, candidate: Mapping[str, Any], estimator: Any, machine: SpanSVC) -> _Prepared:
+    def prepare(self, candidate: Mapping[str, Any], builder: Candidates) -> _Prepared:
         """What is to be trained for a candidate."""
         work, chain = self.work, self.chain
         started = time.perf_counter()
+        builder.build(candidate)
+        machine = builder.machine
         if work.gram_budget is not None:
             machine.gram_budget = work.gram_budget
         if self.held is None:  # all candidates of a chain share it
             self.held = work.shared.problems(
                 (chain.transformers, chain.kernel, chain.split),
-                estimator, machine, self.X, self.y, self.params, self.split,
+                builder.estimator, machine, self.X, self.y, self.params, self.split,
             )  # fmt: skip
         tol = machine.tol
         if self._method(len(self.held.sets)) == "loo":
             tol = min(tol, EXACT_TOLERANCE)
         bounds = self.held.weigh(machine, self.params)
         seconds = time.perf_counter() - started
-        agrees = isinstance(unwrap(estimator).machine, SpanSVC)
-        return _Prepared(candidate, copy(machine), agrees, self.held, bounds, tol, seconds)
+        return _Prepared(candidate, copy(machine), builder.agrees, self.held, bounds, tol, seconds)
 
     def evaluate_all(self, prepared: list[_Prepared]) -> Iterator[Outcome]:
         """Train and evaluate candidates that can be trained in one go."""
