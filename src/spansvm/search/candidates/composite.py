@@ -257,11 +257,12 @@ def as_span_machine(machine: Any) -> Any:
     They are read from its attributes, as ``fit`` does: a subclass may fix some of them in
     ``__init__``, where ``get_params`` does not see them.
     """
-    if not isinstance(machine, (SpanSVC, SpanSVR)):
-        model = SpanSVR() if isinstance(machine, SVR) else SpanSVC()
-        names = [name for name in model.get_params(deep=False) if hasattr(machine, name)]
-        machine = model.set_params(**{name: getattr(machine, name) for name in names})
-    return machine
+    if isinstance(machine, (SpanSVC, SpanSVR)):
+        return machine
+    model = SpanSVR() if isinstance(machine, SVR) else SpanSVC()
+    for name in [name for name in vars(model) if hasattr(machine, name)]:
+        setattr(model, name, getattr(machine, name))
+    return model
 
 
 def rebuilt(estimator: Any, fitted: Mapping[str, Any], model: Any, prefix: str = "") -> Any:

@@ -16,12 +16,11 @@ from typing import Any
 import numpy as np
 
 from ...common.methods import predicts
-from ...estimators.svc import SpanSVC
 from ...machine.criteria import CRITERIA
 from ...machine.following import EXACT_TOLERANCE
 from ...multiclass.machines import TrainedMachines
 from ..candidates.building import Candidates
-from ..candidates.composite import Machine, unwrap
+from ..candidates.composite import Machine
 from ..candidates.regression_sets import RegressionProblems
 from ..candidates.training_sets import Problems
 from .scored import Scoring, failure
@@ -41,7 +40,7 @@ def evaluate(work: Work, X: Any, y: np.ndarray, chain: Chain) -> Iterator[Outcom
     for params in chain.candidates:
         started = time.perf_counter()
         try:
-            one = evaluator.prepare(params, *candidates.build(params))
+            one = evaluator.prepare(params, candidates)
         except KeyboardInterrupt:
             yield from evaluator.evaluate_all(waiting)
             raise
@@ -103,24 +102,25 @@ class _Evaluator:
         self.paths: list[Any] | None = None
         self.held: Any = None  # of shared data, only what is in use is kept
 
-    def prepare(self, candidate: Mapping[str, Any], estimator: Any, machine: Machine) -> _Prepared:
+    def prepare(self, candidate: Mapping[str, Any], builder: Candidates) -> _Prepared:
         """What is to be trained for a candidate."""
         work, chain = self.work, self.chain
         started = time.perf_counter()
+        builder.build(candidate)
+        machine = builder.machine
         if work.gram_budget is not None:
             machine.gram_budget = work.gram_budget
         if self.held is None:  # all candidates of a chain share it
             self.held = work.shared.problems(
                 (chain.transformers, chain.kernel, chain.split),
-                estimator, machine, self.X, self.y, self.params, self.split,
+                builder.estimator, machine, self.X, self.y, self.params, self.split,
             )  # fmt: skip
         tol = machine.tol
         if self._method(len(self.held.sets)) == "loo":
             tol = min(tol, EXACT_TOLERANCE)
         bounds = self.held.weigh(machine, self.params)
         seconds = time.perf_counter() - started
-        agrees = isinstance(unwrap(estimator).machine, SpanSVC)
-        return _Prepared(candidate, copy(machine), agrees, self.held, bounds, tol, seconds)
+        return _Prepared(candidate, copy(machine), builder.agrees, self.held, bounds, tol, seconds)
 
     def evaluate_all(self, prepared: list[_Prepared]) -> Iterator[Outcome]:
         """Train and evaluate candidates that can be trained in one go."""

@@ -359,14 +359,16 @@ def _fewest(training_set: TrainingSet) -> int:
 def _training_set(work: Work, X: Any, y: np.ndarray, chain: Chain) -> tuple[float, TrainingSet]:
     """The seconds that transformed rows and a Gram matrix take; `evaluate` finds them again."""
     started = time.perf_counter()
-    estimator, machine = Candidates(work.estimator).build(chain.candidates[0])
+    builder = Candidates(work.estimator)
+    builder.build(chain.candidates[0])
     if work.gram_budget is not None:
-        machine.gram_budget = work.gram_budget
+        builder.machine.gram_budget = work.gram_budget
     split = work.splits[chain.split]
     params = work.params if split is None else work.params.take(split[0], len(y))
     problems = work.shared.problems(
-        (chain.transformers, chain.kernel, chain.split), estimator, machine, X, y, params, split
-    )
+        (chain.transformers, chain.kernel, chain.split),
+        builder.estimator, builder.machine, X, y, params, split,
+    )  # fmt: skip
     return time.perf_counter() - started, problems.sets[0]
 
 
