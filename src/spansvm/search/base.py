@@ -118,7 +118,7 @@ class BaseSearch(
             given = {name: value for name, value in given.items() if value is not None}
             fit_by_scikit_learn(self, unknown, candidates, X, y, given)
             return self
-        X, labels = self._check_data(X, y)
+        X, labels = self._check_data(X, y, _is_regression(self, candidates))
         work, refit_params = self._sort_out(
             X, labels, candidates, sample_weight, scores, groups, params
         )
@@ -255,21 +255,23 @@ class BaseSearch(
         unknown = find_unaccelerated(self, candidates, y)
         if unknown is not None:
             raise TypeError(f"The engine can tell what it will take for {KNOWN}; got {unknown}")
-        X, labels = self._check_data(X, y)
+        X, labels = self._check_data(X, y, _is_regression(self, candidates))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # fit will give them
             work, _ = self._sort_out(X, labels, candidates, sample_weight, scores, groups, params)
             self._forecast = predict_cost(work, X, labels, candidates, self.n_jobs)
         return self._forecast
 
-    def _check_data(self, X: Any, y: npt.ArrayLike | None) -> tuple[Any, np.ndarray]:
+    def _check_data(
+        self, X: Any, y: npt.ArrayLike | None, regression: bool
+    ) -> tuple[Any, np.ndarray]:
         check_scorers(self)
         if y is None:
             raise ValueError(
                 "An SVM requires y to be passed, but the target y is None: it needs labels."
             )
         X, y = indexable(X, y)
-        if self._is_regression():
+        if regression:
             return X, check_targets(self.estimator, y, self.method)
         labels = column_or_1d(y, warn=True)
         assert_all_finite(labels, input_name="y")
@@ -286,7 +288,7 @@ class BaseSearch(
         scores: Any, groups: Any, others: Any,
     ) -> tuple[Work, dict[str, Any]]:  # fmt: skip
         """Distribute the arguments to the machine, transformers, scorers and splitter."""
-        scorers, regression = self._scorers(), self._is_regression()
+        scorers, regression = self._scorers(), _is_regression(self, candidates)
         score_params: dict[str, Mapping[str, Any]] = {}
         routing = get_config()["enable_metadata_routing"]
         if routing:
@@ -343,9 +345,6 @@ class BaseSearch(
             regression=regression,
         )
         return work, refit_params
-
-    def _is_regression(self) -> bool:
-        return any(map(is_regression, machine_settings(self.estimator, self._list_candidates())))
 
     def _store(self, candidates: list[dict[str, Any]], outcomes: _Outcomes, work: Work) -> None:
         """Set the fitted attributes, except the best estimator."""
@@ -449,3 +448,8 @@ class BaseSearch(
         name = self.refit if self.multimetric_ and isinstance(self.refit, str) else "score"
         if not np.isnan(self.cv_results_.get(f"mean_test_{name}", np.nan)).all():
             self._select(kept, name)
+
+
+def _is_regression(search: BaseSearch, candidates: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the machines of the candidates are those of regressions."""
+    return any(map(is_regression, machine_settings(search.estimator, candidates)))
