@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
+import re
 from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from benchmarks import agreeing, agreement, agreement_worker, corrected, problems, selection
+from benchmarks import agreeing, agreement, agreement_worker, corrected, problems, selection, sets
+from benchmarks.measure import geometric_mean
 from reproduction.csv_files import read_rows, to_csv
 from reproduction.datasets import ringnorm
 
@@ -162,3 +164,42 @@ def test_what_a_benchmark_imports_exists(path):
         ):
             module = import_module(node.module)
             assert all(hasattr(module, name.name) for name in node.names), node.module
+
+
+def test_the_guide_shows_sets_of_labels_as_measured():
+    rows, notes = read_rows(RESULTS / "sets.csv")
+    assert "dirty" not in notes[1]
+    guide = (RESULTS.parents[1] / "docs" / "guide" / "sets.md").read_text()
+    ways = {
+        "`predict_set`": "set",
+        "`predict_set`, `per_class=True`": "per_class",
+        "MAPIE, a third of the rows held out": "mapie_split",
+        "MAPIE, 5 folds": "mapie_cross",
+    }
+    searched = [row for row in rows if row["model"] == "searched"]
+    for words, way in ways.items():
+        for level in (0.8, 0.9, 0.95):
+            own = [row for row in searched if row["way"] == way and row["level"] == level]
+            assert len(own) == 19
+            found = sets.summary(own)
+            assert (
+                f"| {words} | {level:g} | {found['coverage']:.3f} | {found['least']:.3f} | "
+                f"{found['worst_class']:.2f} | {found['size']:.2f} | {100 * found['empty']:.1f} % |"
+            ) in guide
+    scores = {"set": "1 minus the probability", "margin": "another label is", "aps": "randomised)"}
+    for way, words in scores.items():
+        found = sets.summary([r for r in searched if r["way"] == way and r["level"] == 0.9])
+        assert f"{words} | {found['coverage']:.3f} | {found['size']:.2f} |" in guide
+    for way in ("mapie_split", "mapie_cross"):
+        assert f"{geometric_mean(sets.time_ratios(searched, way)):.1f} times" in guide
+    for name in ("recordings of people", "each row twice"):
+        single, grouped = (
+            next(
+                row["coverage"]
+                for row in rows
+                if (row["data_set"], row["model"], row["way"], row["level"])
+                == (name, model, "set", 0.9)
+            )
+            for model in ("rows", "groups")
+        )
+        assert re.search(rf"\| {name}[^|]*\| 0.9 \| {single:.3f} \| {grouped:.3f} \|", guide)

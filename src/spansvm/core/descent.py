@@ -9,7 +9,7 @@
 """
 
 import cython
-from cython.cimports.libc.math import fabs, isfinite, sqrt
+from cython.cimports.libc.math import fabs, isfinite, isinf, sqrt
 from cython.cimports.spansvm.core.inverse import change_points, walk
 from cython.cimports.spansvm.core.loops import (
     BARRED,
@@ -117,7 +117,8 @@ def run(p, inverse, e):
         cost = s.steps * (100.0 + 0.9 * n)
         spent += cost
         spend(p.scratch, cost)
-        if cross(p) > 0:
+        if not isinf(p.tube):
+            cross(p)
             find_extremes(p, cython.address(s.top), cython.address(s.bottom))
             e.top, e.bottom = s.top, s.bottom
         gap = s.top + s.bottom

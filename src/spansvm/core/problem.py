@@ -51,13 +51,20 @@ def rounding_level(p):
 
 
 def find_extremes(p, top, bottom):
-    """The largest ``-g`` of a variable that may increase, the largest ``g`` of one that may fall."""
+    """The largest ``-g`` of a variable that may increase, the largest ``g`` of one that may fall.
+
+    One at a kink may do both: on the other side of it, its gradient is another.
+    """
     highest, lowest = -INFINITY, -INFINITY
     for t in range(p.n):
         if p.x[t] < p.hi[t]:
             highest = max(highest, -p.g[t])
+        elif p.x[t] == 0.0 and p.lo[t] < 0.0:
+            highest = max(highest, -p.g[t] - p.tube)
         if p.x[t] > p.lo[t]:
             lowest = max(lowest, p.g[t])
+        elif p.x[t] == 0.0 and p.hi[t] > 0.0:
+            lowest = max(lowest, p.g[t] - p.tube)
     top[0], bottom[0] = highest, lowest
 
 

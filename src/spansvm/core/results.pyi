@@ -23,6 +23,4 @@ class Results:
     n_empty: Rows
     n_free: Rows
     done: Mask
-    def __init__(
-        self, steps: int, total: int, count: int, with_sides: bool = False
-    ) -> None: ...
+    def __init__(self, steps: int, total: int, count: int, with_sides: bool = False) -> None: ...

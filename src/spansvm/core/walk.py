@@ -271,7 +271,7 @@ def _turn(p, q):
 
 def _cross(p, q):
     """Take a vector that has reached the other edge of the tube to the other sign."""
-    m, bound = cython.address(p.motion), p.hi[q] - p.lo[q]
+    bound = p.hi[q] - p.lo[q]
     p.turned = True
     if p.hi[q] > 0.0:
         p.lo[q], p.hi[q], p.offset[q] = -bound, 0.0, p.offset[q] - p.vertex.tube

@@ -28,6 +28,7 @@ from ..multiclass.left_out import LeftOutClasses
 from ..multiclass.machines import Machines, PairPaths, TrainedMachines
 from ..multiclass.verified import verified_left_out
 from .as_svc import arranged, as_svc, keeps_vectors, linear_weights
+from .conformal import PredictsSets
 from .svc_parameters import CONSTRAINTS
 from .training_rows import TrainingRows, check_ties
 from .weighting import Weighting, weigh
@@ -35,7 +36,7 @@ from .weighting import Weighting, weigh
 __all__ = ["SpanSVC"]
 
 
-class SpanSVC(ListsProperties, ClassifierMixin, TrainingRows, BaseEstimator):
+class SpanSVC(ListsProperties, ClassifierMixin, TrainingRows, PredictsSets, BaseEstimator):
     """Weighted support vector classifier with leave-one-out predictions.
 
     Solves the same problem as :class:`sklearn.svm.SVC`, with the same parameters and fitted

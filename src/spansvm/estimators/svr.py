@@ -28,6 +28,7 @@ from ..regression.machines import RegressionMachines, TrainedRegressions
 from ..regression.paths import Tube, TubePaths
 from .as_svc import keeps_vectors
 from .as_svr import as_svr, dual_coefficients, linear_weights
+from .conformal import check_confidence
 from .svc_parameters import REGRESSION_CONSTRAINTS
 from .weighting import Weighting, weigh_rows
 
@@ -193,7 +194,7 @@ class SpanSVR(ListsProperties, RegressorMixin, BaseEstimator):
                 X, target[:, None], kernel, found, keep=False, budget=self.gram_budget
             )
         )
-        self.left_out_sets_ = sets
+        self.leave_out(sets)
         if self.fit_status_:
             warnings.warn(
                 f"The solver stopped early (max_iter={self.max_iter}) with the KKT conditions "
@@ -211,11 +212,9 @@ class SpanSVR(ListsProperties, RegressorMixin, BaseEstimator):
 
     def hold(self, machines: TrainedRegressions) -> SpanSVR:
         """Take a regression that was trained elsewhere as its own, as if by ``fit``."""
-        for name in ("_left_out", "_jackknife"):
-            vars(self).pop(name, None)
+        self.leave_out(None)
         self.n_features_in_ = int(machines.X.shape[1])
         self.machines_: RegressionMachines = machines
-        self.left_out_sets_: list[Rows] | None = None
         self.support_, self.support_vectors_ = machines.support, machines.vectors
         self.n_support_ = np.array([machines.support.size], dtype=np.int32)
         self.dual_coef_ = dual_coefficients(machines)
@@ -227,8 +226,8 @@ class SpanSVR(ListsProperties, RegressorMixin, BaseEstimator):
 
     def leave_out(self, sets: list[Rows] | None) -> None:
         """Let the leave-one-out values leave out sets of rows that make up all; None for single."""
-        for name in ("_left_out", "_jackknife"):
-            vars(self).pop(name, None)
+        for name in ("_left_out", "_jackknife"):  # those of other sets
+            self.__dict__.pop(name, None)
         self.left_out_sets_ = sets
 
     # Prediction -----------------------------------------------------------------------
@@ -264,7 +263,7 @@ class SpanSVR(ListsProperties, RegressorMixin, BaseEstimator):
         ndarray of shape (n, 2), or (n, 2, k)
             Lower and upper ends; infinite if there are too few training rows for the level.
         """
-        rows, levels = self._rows(X), check_levels(confidence_level)
+        rows, levels = self._rows(X), check_confidence(confidence_level)
         ends = [self._jackknife.interval(rows, level) for level in np.atleast_1d(levels)]
         return ends[0] if levels.ndim == 0 else np.stack(ends, axis=2)
 
@@ -355,15 +354,3 @@ class SpanSVR(ListsProperties, RegressorMixin, BaseEstimator):
         tags.input_tags.pairwise = self.kernel == "precomputed"
         tags.input_tags.sparse = self.kernel != "precomputed" and not callable(self.kernel)
         return tags
-
-
-def check_levels(confidence_level: Any) -> Array:
-    """One or several confidence levels as numbers; ValueError unless they are between 0 and 1."""
-    levels = np.asarray(confidence_level)
-    numbers = levels.dtype.kind in "iuf" and levels.ndim <= 1 and levels.size > 0
-    if not numbers or not ((levels > 0.0) & (levels < 1.0)).all():
-        raise ValueError(
-            "confidence_level must be a number between 0 and 1, or several; got "
-            f"{confidence_level!r}."
-        )
-    return levels.astype(np.float64)

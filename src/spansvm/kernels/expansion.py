@@ -1,4 +1,4 @@
-"""Functions that are sums of kernel values with support vectors: what a trained model predicts by."""
+"""Sums of kernel values with support vectors: the functions that trained models predict by."""
 
 from __future__ import annotations
 

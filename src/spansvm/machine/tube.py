@@ -116,7 +116,9 @@ def solve_tube(
     if beta0 is not None:
         x = np.clip(beta0 if twins is None else twins.merge(beta0), -bounds, bounds)
     start = float(target[C > 0.0].mean()) if (C > 0.0).any() else 0.0
-    sides = _sides(x, target - (gram.gradient(x, np.full(target.size, start)) if x.any() else start))
+    sides = _sides(
+        x, target - (gram.gradient(x, np.full(target.size, start)) if x.any() else start)
+    )
     used, best = 0, None
     for _ in range(_ROUNDS):
         edge = target - epsilon * sides

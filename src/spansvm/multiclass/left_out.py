@@ -55,6 +55,8 @@ class Values(Protocol):
         The values for counting of the rows of all pairs, one pair after the other.
     predicted : callable
         The index of the class that some rows are counted as.
+    unshifted : callable
+        The same with comparable values for every purpose, in pairs whose intercept nothing fixes.
     """
 
     @property
@@ -67,6 +69,7 @@ class Values(Protocol):
     def unfixed(self) -> Mask | None: ...
     def counted_in(self, pair_rows: PairRows) -> Array: ...
     def predicted(self, rows: Rows, n_classes: int, break_ties: bool) -> np.ndarray: ...
+    def unshifted(self) -> Values: ...
 
 
 class SpanValues:
@@ -74,6 +77,7 @@ class SpanValues:
 
     def __init__(self, machines: TrainedMachines) -> None:
         self._machines = machines
+        self._found: dict[int, LeftOutValues] = {}  # by pair
 
     @cached_property
     def _own(self) -> Array:
@@ -101,13 +105,18 @@ class SpanValues:
         with self._machines.holding_grams():
             return self._machines.of_all_rows(self._own)
 
-    @cached_property
+    @property
     def _values(self) -> list[LeftOutValues]:
         with one_blas_thread:
             return [self._values_of(pair) for pair in range(self._machines.intercepts.size)]
 
     def _values_of(self, pair: int) -> LeftOutValues:
         """The values of the rows of one pair."""
+        if pair not in self._found:
+            self._found[pair] = self._find_values(pair)
+        return self._found[pair]
+
+    def _find_values(self, pair: int) -> LeftOutValues:
         model = self._machines.model(pair)
         return left_out_values(model.gram, model.solution, model.spans)
 
@@ -134,6 +143,45 @@ class SpanValues:
             own = np.concatenate([pair.comparable for pair in self._values])
             return self._machines.of_all_rows(own)
 
+    def comparable_in(self, pairs: Mask) -> Array:
+        """Values of the rows of all pairs: comparable in some pairs, for counting in the others."""
+        own = self._own.copy()
+        starts = self._machines.pair_rows.starts
+        with self._machines.holding_grams(), one_blas_thread:
+            for pair in map(int, np.flatnonzero(pairs)):
+                own[starts[pair] : starts[pair + 1]] = self._values_of(pair).comparable
+        return own
+
+    def unshifted(self) -> UnshiftedValues:
+        """The same with comparable values in pairs whose intercept nothing fixes."""
+        return UnshiftedValues(self)
+
+
+class UnshiftedValues(SpanValues):
+    """The same with comparable values for every purpose, in pairs whose intercept nothing fixes.
+
+    Labels do not need the values of the other pairs in that form, which take longer to compute.
+    """
+
+    def __init__(self, values: SpanValues) -> None:
+        super().__init__(values._machines)
+        self._given = values
+
+    @cached_property
+    def _own(self) -> Array:
+        return self._given.comparable_in(self.unfixed)
+
+    @cached_property
+    def decision(self) -> Array:
+        """Values of the machines trained without the row."""
+        return np.where(self.unfixed, self._given.comparable, self._given.decision)
+
+    @cached_property
+    def comparable(self) -> Array:
+        """Values on the scale of the machines' decision values for new rows."""
+        self._given.decision  # noqa: B018  (what is followed for them is exact here, too)
+        return self._given.comparable
+
 
 class CountedValues:
     """Values of which those for counting are a table of all rows and pairs."""
@@ -145,6 +193,14 @@ class CountedValues:
     def predicted(self: Values, rows: Rows, n_classes: int, break_ties: bool) -> np.ndarray:
         """The index of the class that some rows are counted as."""
         return labels(self.counted[rows], np.arange(n_classes), break_ties)
+
+    def unshifted(self: Values) -> StoredValues:
+        """The same with comparable values in pairs whose intercept nothing fixes."""
+        unfixed = np.zeros(1, dtype=np.bool_) if self.unfixed is None else self.unfixed
+        counted, decision = (
+            np.where(unfixed, self.comparable, own) for own in (self.counted, self.decision)
+        )
+        return StoredValues(counted, decision, self.comparable)
 
 
 @dataclass(frozen=True, eq=False)
@@ -314,14 +370,10 @@ class LeftOutClasses:
         of its interval where the row is misclassified, whatever the row: leave-one-out counts it as
         an error, and this shift of all values says nothing about rows that are new.
         """
-        values = self.values
-        if values.unfixed is None or not values.unfixed.any():
+        unfixed = self.values.unfixed
+        if unfixed is None or not unfixed.any():
             return self
-        counted, decision = (
-            np.where(values.unfixed, values.comparable, own)
-            for own in (values.counted, values.decision)
-        )
-        return self._with(StoredValues(counted, decision, values.comparable))
+        return self._with(self.values.unshifted())
 
     def stored(self) -> LeftOutClasses:
         """The same with everything computed."""

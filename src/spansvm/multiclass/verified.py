@@ -50,7 +50,7 @@ class VerifiedValues(SpanValues):
         self._taken = machines.found.verified  # what was found in training
         self._followed: dict[int, Followed] = {}
         self._classes: np.ndarray | None = None  # that are predicted
-        self._seen = np.zeros(self._rows.row.size, dtype=np.bool_)  # rows that were followed
+        self._seen: Mask = np.zeros(self._rows.row.size, dtype=np.bool_)  # rows that were followed
 
     @cached_property
     def _removable(self) -> Mask:
@@ -149,7 +149,7 @@ class VerifiedValues(SpanValues):
             part = own[starts[pair] : starts[pair + 1]]
             part[:] = without_traces(part)
 
-    def _values_of(self, pair: int) -> LeftOutValues:
+    def _find_values(self, pair: int) -> LeftOutValues:
         # What is followed for counting need not be followed again.
         followed = self._followed_in(pair) if self._own.size else None
         model = self._machines.model(pair)
@@ -157,17 +157,22 @@ class VerifiedValues(SpanValues):
 
     @cached_property
     def _own(self) -> Array:
+        taken = self._taken
+        if taken is not None:
+            self._seen = taken.followed
+            if not taken.doubtful.any():  # most often all was found in training
+                self._classes = taken.classes
+                return taken.decision
         with self._machines.holding_grams(), one_blas_thread:
-            if self._taken is None:
+            if taken is None:
                 own = self._machines.left_out_by_span().copy()
                 rows = self._doubtful(own)
             else:
-                own, rows = self._taken.decision.copy(), self._taken.doubtful & self._removable
-                self._seen = self._seen | self._taken.followed
+                own, rows = taken.decision.copy(), taken.doubtful & self._removable
             if rows.any():
                 self._verify(own, rows)
-            elif self._taken is not None:
-                self._classes = self._taken.classes
+            elif taken is not None:
+                self._classes = taken.classes
         return own
 
     def predicted(self, rows: Rows, n_classes: int, break_ties: bool) -> np.ndarray:
@@ -184,15 +189,30 @@ class VerifiedValues(SpanValues):
         where the value is.
         """
         with self._machines.holding_grams(), one_blas_thread:
-            own = self._own.copy()
-            unknown = np.unique(self._rows.column[self._doubtful(own) & np.isnan(self._drops)])
-            self._look_at(unknown, own)
-            self._follow(np.flatnonzero(self._doubtful(own)), own)
-            signs = self._machines.of_all_rows(own)
+            self._settle(np.ones(len(self._rows.pairs), dtype=np.bool_))
+            signs = self._machines.of_all_rows(self._settled)
             self.counted  # noqa: B018  (while the matrices are there)
             own = np.concatenate([pair.decision for pair in self._values])
             values = self._machines.of_all_rows(own)
         return np.where((values > 0.0) == (signs > 0.0), values, signs)
+
+    def comparable_in(self, pairs: Mask) -> Array:
+        """Values of the rows of all pairs: comparable in some pairs, for counting in the others."""
+        with self._machines.holding_grams(), one_blas_thread:
+            self._settle(pairs)
+            return super().comparable_in(pairs)
+
+    @cached_property
+    def _settled(self) -> Array:
+        """Values with the right signs, in those pairs that were settled."""
+        return self._own.copy()
+
+    def _settle(self, pairs: Mask) -> None:
+        """Follow the doubtful signs of some pairs, whether or not votes depend on them."""
+        own, wanted = self._settled, pairs[self._rows.column]
+        unsure = wanted & self._doubtful(own) & np.isnan(self._drops)
+        self._look_at(np.unique(self._rows.column[unsure]), own)
+        self._follow(np.flatnonzero(wanted & self._doubtful(own)), own)
 
     def _doubtful(self, own: Array) -> Mask:
         """Rows, pair by pair, whose predicted sign may be wrong; also those of unknown doubt."""

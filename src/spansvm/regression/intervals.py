@@ -2,8 +2,9 @@
 
 With ``f^-i`` the function without row i (or without its group) and ``r_i`` the residual of row i
 there, the interval for a new row x reaches from the lower quantile of ``f^-i(x) - |r_i|`` to the
-upper one of ``f^-i(x) + |r_i|``.  Elsewhere that takes a training per row; here the removal of every
-row is followed exactly, and all ``f^-i(x)`` are one matrix product with the kernel values of x.
+upper one of ``f^-i(x) + |r_i|``.  Elsewhere that takes a training per row; here the removal of
+every row is followed exactly, and all ``f^-i(x)`` are one matrix product with the kernel values of
+x.
 
 If rows are exchangeable, intervals of level 1 - a cover at least 1 - 2a of new targets whatever
 their distribution, and about 1 - a in practice.
@@ -47,7 +48,7 @@ class Jackknife(Expansion):
     """
 
     def __init__(
-        self, machines: Expansion, support: Rows, vectors: Any, coefficients: Array,
+        self, machines: Expansion, support: np.ndarray, vectors: Any, coefficients: Array,
         intercepts: Array, numbers: Rows, residuals: Array,
     ) -> None:  # fmt: skip
         self.kernel, self.support, self.vectors = machines.kernel, support, vectors
@@ -60,7 +61,8 @@ class Jackknife(Expansion):
         They are infinite if there are too few rows for the level.
         """
         ends, size = np.empty((X.shape[0], 2)), self.residuals.size
-        # As many values as this lie below the lower end, and above the upper one.
+        # The lower end is this value, counted from the smallest, the upper one from the largest; a
+        # level is meant as it is written: 0.1 * 20 is 2.
         outside = int(np.floor((1.0 - level) * (size + 1) * (1.0 + 1e-12)))
         if outside == 0:
             ends[:] = (-np.inf, np.inf)

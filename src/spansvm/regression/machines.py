@@ -94,6 +94,15 @@ class TrainedRegressions(RegressionMachines):
     def _gram(self) -> Gram:
         return gram_of(self.kernel, self.X, self._budget, whole=True)
 
+    def of_target(self, column: int) -> TrainedRegressions:
+        """The regression of one of the targets."""
+        found = self.found
+        if self.targets.shape[1] == 1:
+            return self
+        one = slice(column, column + 1)
+        own = Regressions(found.gram, found.tube, found.units[one], found.solutions[one])
+        return TrainedRegressions(self.X, self.targets[:, one], self.kernel, own)
+
     def without_rows(self) -> RegressionMachines:
         """The machines without the training rows."""
         return RegressionMachines(

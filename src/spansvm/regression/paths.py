@@ -8,7 +8,7 @@ compiled call (:mod:`spansvm.core.chains`); otherwise, and where something is un
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
@@ -215,7 +215,7 @@ class Regressions:
     by_span: list[Array] | None = None
 
     #: Removals in one compiled call, as :meth:`spansvm.core.chains.Chains.remove`.
-    removals = None
+    removals: Callable[[Rows], tuple[Array, Array, float]] | None = None
 
     def __init__(
         self, gram: Gram, tube: Tube, units: Sequence[Units], solutions: list[DualSolution]

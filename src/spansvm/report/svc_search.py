@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.svm import SVC
 
 from ..common.validation import n_rows
-from ..search.candidates.composite import as_span_svc, rebuilt, take_apart
+from ..search.candidates.composite import as_span_machine, rebuilt, take_apart
 
 __all__ = ["with_span_svc"]
 
@@ -45,8 +45,8 @@ def with_span_svc(search: Any, X: Any, y: np.ndarray) -> Any:
     result: Any = object.__new__(type(search))
     vars(result).update(vars(search))
     if isinstance(given, SVC):
-        result.estimator = clone(rebuilt(search.estimator, {}, as_span_svc(given)))
-    result.best_estimator_ = clone(rebuilt(best, {}, as_span_svc(parts.machine))).fit(X, y)
+        result.estimator = clone(rebuilt(search.estimator, {}, as_span_machine(given)))
+    result.best_estimator_ = clone(rebuilt(best, {}, as_span_machine(parts.machine))).fit(X, y)
     values = [model.decision_function(X) for model in (best, result.best_estimator_)]
     if np.abs(values[0] - values[1]).max() > _DIFFERENT:
         raise ValueError(

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn import get_config
 from sklearn.base import clone
+from sklearn.metrics import get_scorer
 from sklearn.utils import assert_all_finite, indexable
 from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.multiclass import check_classification_targets
@@ -26,16 +27,18 @@ from ..common.methods import predicts
 from ..common.validation import check_weights
 from ..estimators.weighting import check_scores
 from ..machine.dual import warn_indefinite
-from .candidates.building import candidate_estimator
-from .candidates.composite import KNOWN
+from .candidates.building import candidate_estimator, machine_settings
+from .candidates.composite import KNOWN, is_regression
 from .candidates.fit_arguments import FitParams, fit_params, refit_arguments, routed_fit_params
 from .candidates.grid import select
 from .candidates.label_steps import by_folds, find_label_step
 from .candidates.leaving import method_used, plan_leaving
 from .candidates.shared_data import SharedData
-from .checks import check_scorers, check_search, several_scores
+from .checks import check_scorers, check_search, check_targets, several_scores
+from .conformal import SearchedRows, SelectedSets
 from .evaluation.callbacks import CallbackSupportMixin, Tasks
 from .evaluation.checkpoint import Checkpoint, decisive
+from .evaluation.confirming import confirm
 from .evaluation.fit_lines import FIRST_LEVEL, FitLines
 from .evaluation.forecast import Forecast, predict_cost
 from .evaluation.progress import SearchProgress
@@ -58,8 +61,9 @@ _Outcomes = list[dict[int, Outcome]]
 
 
 class BaseSearch(
-    ListsProperties, CallbackSupportMixin, CorrectedScore, SelectedModel, metaclass=ABCMeta
-):
+    ListsProperties, CallbackSupportMixin, CorrectedScore, SelectedSets, SelectedModel,
+    metaclass=ABCMeta,
+):  # fmt: skip
     """A search over candidates; the public classes say where these come from."""
 
     #: Parameters of searches over a grid.
@@ -104,6 +108,7 @@ class BaseSearch(
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)  # an interrupted search must not show the results of the last one
         self._correction = "the search has not ended"
+        self._for_sets = None
         candidates = self._list_candidates()
         check_search(self, candidates)
         unknown = find_unaccelerated(self, candidates, y)
@@ -167,6 +172,10 @@ class BaseSearch(
         if self.stopped_ is not None:
             self._write_checkpoint(stages, about)
         done = [index for index, own in enumerate(outcomes) if own]
+        confirm(
+            work, X, y, [stages.candidates[i] for i in done], [outcomes[i] for i in done],
+            lambda: self._would_select(stages, done),
+        )  # fmt: skip
         self._store([stages.candidates[i] for i in done], [outcomes[i] for i in done], work)
         self._correct(outcomes, work, X, y, groups)
         if self.stopped_ is not None:
@@ -233,8 +242,10 @@ class BaseSearch(
         best = candidate_estimator(self.estimator, self.best_params_)
         with tasks.refitting(best):
             self.best_estimator_ = refit_as_judged(best, X, y, arguments, self.gram_budget)
-        if work.leaving.pooled and work.leaving.sets is not None:
-            leave_out(self.best_estimator_, work.leaving.sets)
+        sets = work.leaving.sets if work.leaving.pooled else None
+        if sets is not None:
+            leave_out(self.best_estimator_, sets)
+        self._for_sets = SearchedRows(X, y, work.params, sets, self.gram_budget)
         self.refit_time_ = time.perf_counter() - started
         if hasattr(best, "feature_names_in_"):
             self.feature_names_in_ = best.feature_names_in_
@@ -278,9 +289,11 @@ class BaseSearch(
         check_scorers(self)
         if y is None:
             raise ValueError(
-                "An SVC requires y to be passed, but the target y is None: it needs labels."
+                "An SVM requires y to be passed, but the target y is None: it needs labels."
             )
         X, y = indexable(X, y)
+        if self._is_regression():
+            return X, check_targets(self.estimator, y, self.method)
         labels = column_or_1d(y, warn=True)
         assert_all_finite(labels, input_name="y")
         check_classification_targets(labels)
@@ -296,7 +309,7 @@ class BaseSearch(
         scores: Any, groups: Any, others: Any,
     ) -> tuple[Work, dict[str, Any]]:  # fmt: skip
         """Distribute the arguments to the machine, transformers, scorers and splitter."""
-        scorers = self._scorers()
+        scorers, regression = self._scorers(), self._is_regression()
         score_params: dict[str, Mapping[str, Any]] = {}
         routing = get_config()["enable_metadata_routing"]
         if routing:
@@ -318,33 +331,44 @@ class BaseSearch(
         checked = FitParams(
             None
             if params.sample_weight is None
-            else check_weights(params.sample_weight, y.size, name="sample_weight"),
-            None if params.scores is None else check_scores(params.scores, y.size),
+            else check_weights(params.sample_weight, len(y), name="sample_weight"),
+            None if params.scores is None else check_scores(params.scores, len(y)),
             params.steps,
         )
         method = method_used(self.method, self.cv)
         if method != "kfold":
             step = find_label_step(self.estimator, candidates, X, y, checked)
             if step is not None:
-                method = by_folds(step, self.method, grouped=groups is not None)
+                folds = "5 folds" if regression else "5 stratified folds"
+                folds = folds if groups is None else "leaving out one group at a time"
+                method = by_folds(step, self.method, folds)
         if not routing:
             refit_params = refit_arguments(self.estimator, checked)
             if sample_weight is not None and method == "kfold":
                 score_params = weighted_scorers(scorers, sample_weight)
-        leaving = plan_leaving(method, self.cv, X, y, groups, split_params)
+        leaving = plan_leaving(
+            method, self.cv, X, y, groups, split_params, classifier=not regression
+        )
+        known = None if self.scoring is None else scorers
+        if regression and known is None:
+            known = {"score": get_scorer("r2")}
         work = Work(
             shared=SharedData(),
             estimator=clone(self.estimator),
             method=method,
-            scorers=None if self.scoring is None else scorers,
+            scorers=known,
             params=checked,
             score_params=score_params,
             leaving=leaving,
             gram_budget=self.gram_budget,
             config=get_config(),
             train_scores=bool(self.return_train_score),
+            regression=regression,
         )
         return work, refit_params
+
+    def _is_regression(self) -> bool:
+        return any(map(is_regression, machine_settings(self.estimator, self._list_candidates())))
 
     def _store(self, candidates: list[dict[str, Any]], outcomes: _Outcomes, work: Work) -> None:
         """Set the fitted attributes, except the best estimator."""
@@ -403,12 +427,15 @@ class BaseSearch(
         self.cv_results_ = results_table(
             candidates, outcomes, names, work.leaving, error_score, train=work.train_scores
         )
+        if work.regression:
+            self.cv_results_["loo_loss"] = self.cv_results_.pop("loo_hinge")
 
     def _select(self, candidates: list[dict[str, Any]], name: str) -> None:
         means = self.cv_results_[f"mean_test_{name}"]
         if not np.isnan(means).all():
-            hinge = self.cv_results_["loo_hinge"]
-            self.best_index_ = np.intp(select(means, hinge, candidates, self.ties))
+            results = self.cv_results_
+            losses = results["loo_loss"] if "loo_loss" in results else results["loo_hinge"]
+            self.best_index_ = np.intp(select(means, losses, candidates, self.ties))
         elif self.n_splits_ == 1:
             raise ValueError(f"The score {name!r} is NaN for all candidates.")
         else:  # as in GridSearchCV
@@ -421,6 +448,19 @@ class BaseSearch(
             self.best_index_ = np.intp(0)
         self.best_params_ = candidates[self.best_index_]
         self.best_score_ = means[self.best_index_]
+
+    def _would_select(self, stages: Stages, done: Sequence[int]) -> int | None:
+        """The number, among those that are done, of the candidate that would be selected now."""
+        names = score_names(stages.outcomes)
+        name = self.refit if names != ["score"] else "score"
+        if callable(self.refit) or name not in names:
+            return None
+        own = [stages.outcomes[i][0] for i in done]
+        scores = np.array([outcome.scores.get(name, np.nan) for outcome in own])
+        if np.isnan(scores).all():
+            return None
+        losses = np.array([outcome.hinge for outcome in own])
+        return select(scores, losses, [stages.candidates[i] for i in done], self.ties)
 
     def _keep(self, candidates: list[dict[str, Any]], outcomes: _Outcomes, work: Work) -> None:
         """Keep the results of an interrupted search; raises nothing of its own."""

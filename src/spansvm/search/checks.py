@@ -8,13 +8,19 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from sklearn.multioutput import MultiOutputRegressor
+from sklearn.utils import assert_all_finite
+from sklearn.utils.validation import column_or_1d
+
 from ..common.memory import parse_budget
 from ..common.methods import SELECTING, predicts
 from ..common.validation import Constraint, check_parameters, is_bool, is_positive
+from .candidates.composite import take_apart
 from .candidates.grid import TIES
 from .evaluation.stages import parse_time
 
-__all__ = ["check_scorers", "check_search", "several_scores"]
+__all__ = ["check_scorers", "check_search", "check_targets", "several_scores"]
 
 _CONSTRAINTS: dict[str, Constraint] = {
     "method": (
@@ -70,6 +76,31 @@ def check_search(search: Any, candidates: Sequence[Mapping[str, Any]]) -> None:
         )
     if search.widen:
         _check_axes(search, candidates)
+
+
+def check_targets(estimator: Any, y: Any, method: str | None) -> np.ndarray:
+    """The targets of a regression as numbers; a column each if there may be several."""
+    if not predicts(method):
+        raise ValueError(
+            f"method={method!r} bounds the number of misclassified rows; y has no classes. Use "
+            "'verified', 'loo', 'span_rule' or 'kfold'."
+        )
+    several = isinstance(take_apart(estimator).wrapper, MultiOutputRegressor)
+    targets = np.asarray(y) if several else column_or_1d(y, warn=True)
+    if several and targets.ndim != 2:
+        raise ValueError(
+            "y must have at least two dimensions for multi-output regression but has only one."
+        )
+    if targets.dtype.kind not in "biuf":
+        try:
+            targets = targets.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"A regression needs numbers to predict, but y holds {targets.ravel()[0]!r}. For "
+                "classes, search an SVC."
+            ) from error
+    assert_all_finite(targets, input_name="y")
+    return targets
 
 
 def check_scorers(search: Any) -> None:

@@ -26,20 +26,21 @@ from typing import Any
 import numpy as np
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.pipeline import Pipeline
-from sklearn.svm import SVC
+from sklearn.svm import SVC, SVR
 
 from ..common.pairs import class_pairs
 from ..common.types import Array, Mask, Rows
 from ..common.validation import check_rows, n_rows
 from ..estimators.as_svc import keeps_vectors, put_solution
 from ..estimators.svc import SpanSVC
+from ..estimators.svr import SpanSVR
 from ..estimators.weighting import weigh
 from ..kernels.functions import Kernel, dense
 from ..machine.dual import OFF_BOUND
 from ..machine.fitted_svc import check_same_rows
 from ..multiclass.left_out import SpanValues, calibrate
 from ..multiclass.machines import TrainedMachines
-from .candidates.composite import as_span_svc, transform, unwrap
+from .candidates.composite import as_span_machine, transform, unwrap
 from .candidates.fit_arguments import FitParams, take_rows
 from .candidates.training_sets import TrainingSet, TransformedRows
 
@@ -76,7 +77,9 @@ def refit_as_judged(
         Memory for a Gram matrix.
     """
     parts = unwrap(estimator)
-    if isinstance(parts.machine, SpanSVC):
+    if isinstance(parts.machine, SVR):
+        return estimator.fit(X, y, **arguments)
+    if isinstance(parts.machine, (SpanSVC, SpanSVR)):
         own = parts.machine.gram_budget
         parts.machine.gram_budget = own if budget is None else budget
         try:
@@ -140,13 +143,13 @@ def _behind_transformers(estimator: Any, X: Any) -> tuple[SVC, Any]:
 def leave_out(estimator: Any, sets: list[Rows]) -> None:
     """Let the leave-one-out values of a fitted SpanSVC leave out the sets of the search."""
     parts = unwrap(estimator)
-    if isinstance(parts.machine, SpanSVC) and parts.wrapper is None:
+    if isinstance(parts.machine, (SpanSVC, SpanSVR)) and parts.wrapper is None:
         parts.machine.leave_out(sets)
 
 
 def _check(svc: SVC, X: Any, y: np.ndarray, weight: Any, budget: Any) -> None:
     """Replace the solution of a fitted SVC, with a warning, unless it is the evaluated one."""
-    model = as_span_svc(svc)
+    model = as_span_machine(svc)
     _, bounds = weigh(model, y, weight, None)
     rows = np.flatnonzero(bounds)
     rows = rows[:: -(-rows.size // _MOST_ROWS)]

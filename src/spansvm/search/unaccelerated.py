@@ -20,6 +20,7 @@ from sklearn.metrics import get_scorer
 from sklearn.metrics._scorer import _BaseScorer, _MultimetricScorer, _PassthroughScorer
 from sklearn.model_selection import GridSearchCV, LeaveOneGroupOut, check_cv
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import MultiOutputRegressor
 from sklearn.utils import indexable
 from sklearn.utils._param_validation import validate_parameter_constraints
 from sklearn.utils.metadata_routing import process_routing
@@ -27,7 +28,14 @@ from sklearn.utils.multiclass import is_multilabel
 
 from ..kernels.gram import as_rows
 from .candidates.building import machine_settings
-from .candidates.composite import KNOWN, Unknown, find_unknown, own_methods, take_apart
+from .candidates.composite import (
+    KNOWN,
+    Unknown,
+    find_unknown,
+    is_regression,
+    own_methods,
+    take_apart,
+)
 from .candidates.fit_arguments import FitParams
 from .candidates.leaving import Leaving
 from .candidates.shared_data import SharedData
@@ -85,11 +93,19 @@ def _unknown_use(estimator: Any, scoring: Any, y: Any) -> Unknown | None:
     parts = take_apart(estimator)
     name = type(parts.machine).__name__
     if scoring is None and own_methods(parts.machine, ["score"]):
+        usual = "R2" if is_regression(estimator) else "accuracy"
         return Unknown(
             name,
-            "It has its own score in place of accuracy: named in scoring, as a function of the "
+            f"It has its own score in place of {usual}: named in scoring, as a function of the "
             "estimator, X and y, it is accelerated.",
         )
+    if is_regression(estimator) and not isinstance(parts.wrapper, MultiOutputRegressor):
+        columns = np.shape(y)[1:]
+        if columns not in ((), (1,)):
+            return Unknown(
+                f"{name} with several targets",
+                "A regression of several targets is accelerated in MultiOutputRegressor.",
+            )
     if isinstance(parts.wrapper, OneVsRestClassifier) and is_multilabel(y):
         return Unknown("OneVsRestClassifier with several labels per row")
     return None

@@ -11,11 +11,11 @@ from typing import Any
 import joblib
 import numpy as np
 from sklearn.base import clone
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.utils import get_tags
 
-from ...estimators.svc import SpanSVC
 from ...kernels.functions import kernel_arguments
-from .composite import Parts, as_span_svc, take_apart, unwrap
+from .composite import Parts, as_span_machine, take_apart, unwrap
 
 __all__ = [
     "Candidates",
@@ -30,7 +30,7 @@ __all__ = [
 #: would be computed more often than necessary.
 _FREE = frozenset(
     (
-        "C", "class_weight", "weighting", "tol", "max_iter", "decision_function_shape",
+        "C", "epsilon", "class_weight", "weighting", "tol", "max_iter", "decision_function_shape",
         "break_ties", "shrinking", "cache_size", "probability", "random_state", "verbose",
     )
 )  # fmt: skip
@@ -45,17 +45,26 @@ class Candidates:
 
     Most differ only in parameters of the machine (``C``, weights, ``gamma``), and there are many of
     them: these parameters are set without the overhead of ``set_params``, on the machine alone.
+
+    Attributes
+    ----------
+    estimator : estimator
+        That of the latest candidate.
+    machine : SpanSVC
+        With the parameters of its machine.
+    agrees : bool
+        Whether the probabilities of its machine agree with its labels: those of a SpanSVC do, those
+        of an SVC need not.
     """
 
     def __init__(self, estimator: Any) -> None:
         self._given = estimator
         self._before: Mapping[str, Any] | None = None
 
-    def build(self, params: Mapping[str, Any]) -> tuple[Any, SpanSVC]:
-        """The estimator of a candidate, and its machine as a SpanSVC."""
+    def build(self, params: Mapping[str, Any]) -> None:
+        """Turn to a candidate, and check the parameters of its machine."""
         self._turn_to(params)
         self.machine.check_parameters()
-        return self.estimator, self.machine
 
     def keys(self, params: Mapping[str, Any]) -> tuple[str, str]:
         """A key of the transformers of a candidate and a key of its kernel."""
@@ -67,7 +76,8 @@ class Candidates:
             self._before = None
             self.estimator = candidate_estimator(self._given, params)
             parts = unwrap(self.estimator)
-            self._prefix, self.machine = parts.prefix, as_span_svc(parts.machine)
+            self._prefix, self.machine = parts.prefix, as_span_machine(parts.machine)
+            self.agrees = parts.machine is self.machine
             vars(self).pop("_of_steps", None)
         else:
             for name in sorted(params):
@@ -80,7 +90,7 @@ class Candidates:
     @cached_property
     def _of_steps(self) -> str:
         parts = unwrap(self.estimator)
-        around = [parts.steps, parts.inner, type(parts.wrapper).__name__]
+        around = [parts.steps, parts.inner, _around(parts.wrapper)]
         return content_key([*around, get_tags(self.estimator).input_tags.pairwise])
 
     def _is_neighbour(self, params: Mapping[str, Any]) -> bool:
@@ -111,33 +121,41 @@ class Candidates:
             setattr(self.machine, name, value)
 
 
+def _around(wrapper: Any) -> Any:
+    """What a wrapper does to rows and targets; most leave them as they are."""
+    if not isinstance(wrapper, TransformedTargetRegressor):
+        return type(wrapper).__name__
+    own = wrapper.get_params(deep=False)
+    return {name: value for name, value in own.items() if name != "regressor"}
+
+
 def candidate_estimator(estimator: Any, params: Mapping[str, Any]) -> Any:
     """A copy of the estimator with copies of the candidate's parameters."""
     copies = {name: clone(value, safe=False) for name, value in params.items()}
     return clone(estimator).set_params(**copies)
 
 
-def setting_keys(estimator: Any, candidates: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+def setting_keys(
+    estimator: Any, candidates: Sequence[Mapping[str, Any]], builder: Candidates | None = None
+) -> list[tuple[str, str]]:
     """For each candidate, a key of its transformers and a key of its kernel.
 
     If both are equal, so is the Gram matrix.  The keys are read from the candidate's estimator, as
     a candidate may replace any part of the given one.  An unknown parameter raises here, before
-    anything is trained.
+    anything is trained.  A `builder` of such estimators may be given, for further use.
     """
     prefix = unwrap(estimator, placeholder=True).prefix
     known: dict[Any, tuple[str, str]] = {}
     checked: set[frozenset[str]] = set()
-    result, built = [], Candidates(estimator)
+    result, built = [], Candidates(estimator) if builder is None else builder
     for params in candidates:
         names = frozenset(params)
-        if names not in checked:
-            candidate_estimator(estimator, params)
-            checked.add(names)
         # The other parameters are known not to affect the Gram matrix.
-        part = {name: value for name, value in params.items() if not _is_free(prefix, name)}
-        short = tuple(sorted((name, _short(value)) for name, value in part.items()))
-        if short not in known:
-            known[short] = built.keys(part)
+        part = [name for name in params if not _is_free(prefix, name)]
+        short = tuple(sorted((name, _short(params[name])) for name in part))
+        if short not in known or names not in checked:
+            known[short] = built.keys(params)
+            checked.add(names)
         result.append(known[short])
     return result
 

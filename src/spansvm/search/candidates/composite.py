@@ -1,4 +1,4 @@
-"""The estimator of a search, taken apart: an SVC or a SpanSVC, and what is around it.
+"""The estimator of a search, taken apart: an SVC, an SVR or one of ours, and what is around it.
 
 The transformers and the machine's kernel determine the Gram matrix; the other parameters (``C``
 and the weights) determine the model.  Candidates with the same Gram matrix share all costly work.
@@ -14,23 +14,29 @@ from typing import Any, NamedTuple
 from sklearn import svm
 from sklearn.base import RegressorMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.linear_model import SGDClassifier
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
+from sklearn.multioutput import MultiOutputRegressor
 from sklearn.pipeline import Pipeline
-from sklearn.svm import SVC, LinearSVC, NuSVC
+from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR
 
 from ...common.types import Array
 from ...estimators.svc import SpanSVC
+from ...estimators.svr import SpanSVR
 
 __all__ = [
     "KNOWN",
+    "Machine",
     "Parts",
     "Unknown",
-    "as_span_svc",
+    "as_span_machine",
     "find_unknown",
     "fit_transformers",
     "is_absent",
+    "is_regression",
     "is_wrapper",
+    "name_inside",
     "own_methods",
     "rebuilt",
     "resamples",
@@ -39,13 +45,18 @@ __all__ = [
     "unwrap",
 ]
 
-#: Classes around a machine, besides pipelines, that the engine knows.
-_WRAPPERS = (OneVsRestClassifier, CalibratedClassifierCV)
+#: Machines that candidates are trained as.
+Machine = SpanSVC | SpanSVR
+
+#: Machines that the engine knows, and classes around them, besides pipelines: of either task.
+_CLASSIFIERS, _REGRESSORS = (SVC, SpanSVC), (SVR, SpanSVR)
+_AROUND_CLASSIFIERS = (OneVsRestClassifier, CalibratedClassifierCV)
+_AROUND_REGRESSORS = (TransformedTargetRegressor, MultiOutputRegressor)
 
 #: What the engine knows, in words.
 KNOWN = (
-    "a SpanSVC, a sklearn.svm.SVC, one of these in OneVsRestClassifier or CalibratedClassifierCV, "
-    "or a Pipeline that ends in one"
+    "SVC, SVR, SpanSVC and SpanSVR, these in OneVsRestClassifier, CalibratedClassifierCV, "
+    "TransformedTargetRegressor or MultiOutputRegressor, and a Pipeline that ends in one"
 )
 
 #: Methods that decide what is trained and predicted; a subclass with its own is another model.
@@ -53,14 +64,21 @@ _OWN = ("fit", "predict", "decision_function")
 
 _LINEAR = "SpanSVC(kernel='linear') is accelerated, and needs no Gram matrix for many rows"
 
-#: For estimators that are taken for an SVC, what would be accelerated.
+_LINEAR_REGRESSION = "SpanSVR(kernel='linear') is accelerated"
+
+#: For estimators that are taken for an SVC or an SVR, what would be accelerated.
 _INSTEAD: Sequence[tuple[type, str]] = (
     (NuSVC, "It bounds multipliers by nu: an SVC, searched over C, is accelerated."),
     (LinearSVC, f"It has squared losses and a penalised intercept. {_LINEAR}; it has no penalty, "
                 "loss, dual, multi_class, fit_intercept and intercept_scaling."),
     (SGDClassifier, f"{_LINEAR}."),
     (OneVsOneClassifier, "An SVC is one-vs-one by itself, and accelerated without this class."),
-    (RegressorMixin, "Only classification is accelerated."),
+    (NuSVR, "It chooses the width of the tube by nu: an SVR, searched over epsilon, is "
+            "accelerated."),
+    (LinearSVR, f"It has a penalised intercept. {_LINEAR_REGRESSION}; it has no loss, dual, "
+                "fit_intercept and intercept_scaling."),
+    (SGDRegressor, f"{_LINEAR_REGRESSION}."),
+    (RegressorMixin, "Of regressors, an SVR is accelerated."),
 )  # fmt: skip
 
 
@@ -95,8 +113,8 @@ class Parts(NamedTuple):
         The transformers, with their paths.
     prefix : str
         What the names of the machine's parameters begin with.
-    machine : SVC or SpanSVC
-    wrapper : OneVsRestClassifier, CalibratedClassifierCV or None
+    machine : SVC, SpanSVC, SVR or SpanSVR
+    wrapper : OneVsRestClassifier, TransformedTargetRegressor, ... or None
         What is around the machine besides pipelines.
     outer : str
         What the names of the wrapper's parameters begin with; the prefix if there is none.
@@ -106,7 +124,7 @@ class Parts(NamedTuple):
 
     steps: list[tuple[str, Any]]
     prefix: str
-    machine: SVC | SpanSVC
+    machine: Any
     wrapper: Any
     outer: str
     inner: list[tuple[str, Any]]
@@ -119,7 +137,17 @@ def is_absent(step: Any) -> bool:
 
 def is_wrapper(estimator: Any) -> bool:
     """Whether an estimator wraps a machine in a way that the engine knows."""
-    return isinstance(estimator, _WRAPPERS)
+    return isinstance(estimator, (*_AROUND_CLASSIFIERS, *_AROUND_REGRESSORS))
+
+
+def is_regression(estimator: Any) -> bool:
+    """Whether the machine of an estimator is that of a regression."""
+    return isinstance(take_apart(estimator).machine, _REGRESSORS)
+
+
+def name_inside(wrapper: Any) -> str:
+    """The parameter of a wrapper that holds the machine."""
+    return "regressor" if isinstance(wrapper, TransformedTargetRegressor) else "estimator"
 
 
 def unwrap(estimator: Any, *, placeholder: bool = False) -> Parts:
@@ -129,7 +157,7 @@ def unwrap(estimator: Any, *, placeholder: bool = False) -> Parts:
     """
     parts = take_apart(estimator)
     if not (placeholder and is_absent(parts.machine)):
-        unknown = _unknown_machine(parts.machine, parts.wrapper)
+        unknown = _unknown_machine(parts)
         if unknown is not None:
             raise TypeError(f"estimator must be {KNOWN}; got {unknown}")
     return parts
@@ -137,8 +165,7 @@ def unwrap(estimator: Any, *, placeholder: bool = False) -> Parts:
 
 def find_unknown(estimator: Any) -> Unknown | None:
     """What the engine does not know about an estimator; None if it can train it."""
-    parts = take_apart(estimator)
-    return _unknown_machine(parts.machine, parts.wrapper)
+    return _unknown_machine(take_apart(estimator))
 
 
 def take_apart(estimator: Any) -> Parts:
@@ -150,23 +177,34 @@ def take_apart(estimator: Any) -> Parts:
         if isinstance(machine, Pipeline):
             for name, transformer in machine.steps[:-1]:
                 if not is_absent(transformer):
-                    own = inner if isinstance(wrapper, OneVsRestClassifier) else steps
+                    anew = isinstance(wrapper, (OneVsRestClassifier, MultiOutputRegressor))
+                    own = inner if anew else steps
                     own.append((prefix + name, transformer))
             name, machine = machine.steps[-1]
             prefix += f"{name}__"
         else:
             wrapper, outer = machine, prefix
-            machine, prefix = machine.estimator, f"{prefix}estimator__"
+            name = name_inside(machine)
+            machine, prefix = getattr(machine, name), f"{prefix}{name}__"
     return Parts(steps, prefix, machine, wrapper, prefix if outer is None else outer, inner)
 
 
-def _unknown_machine(machine: Any, wrapper: Any) -> Unknown | None:
+def _unknown_machine(parts: Parts) -> Unknown | None:
+    machine, wrapper = parts.machine, parts.wrapper
     name = type(machine).__name__
-    if isinstance(machine, (SVC, SpanSVC)):
-        own = own_methods(machine, _OWN)
+    base = next((kind for kind in (*_CLASSIFIERS, *_REGRESSORS) if isinstance(machine, kind)), None)
+    if base is not None:
+        around = _AROUND_REGRESSORS if base in _REGRESSORS else _AROUND_CLASSIFIERS
+        if wrapper is not None and not isinstance(wrapper, around):
+            return Unknown(f"{type(wrapper).__name__} around {name}")
+        if parts.inner and isinstance(wrapper, MultiOutputRegressor):
+            return Unknown(
+                "MultiOutputRegressor around a Pipeline",
+                "A Pipeline that ends in MultiOutputRegressor is accelerated.",
+            )
+        own = own_methods(machine, _OWN if base in _CLASSIFIERS else _OWN[:2])
         if not own:
             return None
-        base = SVC if isinstance(machine, SVC) else SpanSVC
         return Unknown(
             name,
             f"It has its own {' and '.join(own)}, and the engine trains and predicts as "
@@ -184,18 +222,20 @@ def _unknown_machine(machine: Any, wrapper: Any) -> Unknown | None:
         return Unknown(f"{type(wrapper).__name__} around {name}")
     advice = next((text for kind, text in _INSTEAD if isinstance(machine, kind)), "")
     if not advice and _holds_a_machine(machine):
-        advice = "The SVC in it is accelerated where it is searched by itself."
+        advice = "The SVM in it is accelerated where it is searched by itself."
     return Unknown(name, advice, is_mistake=not hasattr(machine, "fit"))
 
 
-def own_methods(machine: SVC | SpanSVC, names: Sequence[str]) -> list[str]:
-    """Those of the methods that a subclass of SVC or SpanSVC defines itself.
+def own_methods(machine: Any, names: Sequence[str]) -> list[str]:
+    """Those of the methods that a subclass of SVC, SVR or one of ours defines itself.
 
     It is asked which class defines a method, not what the method is: experiment trackers put
-    others in the place of those of scikit-learn, and scikit-learn-intelex another class in the
-    place of SVC, perhaps after this module was imported.
+    others in the place of those of scikit-learn, and scikit-learn-intelex other classes in the
+    place of SVC and SVR, perhaps after this module was imported.
     """
-    bases = (SVC, svm.SVC) if isinstance(machine, SVC) else (SpanSVC,)
+    known = (SVC, SpanSVC, SVR, SpanSVR)
+    first = next(kind for kind in known if isinstance(machine, kind))
+    bases = (first, getattr(svm, first.__name__, first))
     kinds = type(machine).__mro__
     definers = {name: next(kind for kind in kinds if name in vars(kind)) for name in names}
     return [
@@ -207,20 +247,22 @@ def _holds_a_machine(estimator: Any) -> bool:
     """Whether a parameter of an estimator, at any depth, is a machine of the engine."""
     if not hasattr(estimator, "get_params"):
         return False
-    return any(isinstance(value, (SVC, SpanSVC)) for value in estimator.get_params().values())
+    machines = (*_CLASSIFIERS, *_REGRESSORS)
+    return any(isinstance(value, machines) for value in estimator.get_params().values())
 
 
-def as_span_svc(machine: SVC | SpanSVC) -> SpanSVC:
-    """A SpanSVC with the parameters of the machine.
+def as_span_machine(machine: Any) -> Any:
+    """A SpanSVC or SpanSVR with the parameters of the machine.
 
     They are read from its attributes, as ``fit`` does: a subclass may fix some of them in
     ``__init__``, where ``get_params`` does not see them.
     """
-    if not isinstance(machine, SpanSVC):
-        model = SpanSVC()
-        names = [name for name in model.get_params(deep=False) if hasattr(machine, name)]
-        machine = model.set_params(**{name: getattr(machine, name) for name in names})
-    return machine
+    if isinstance(machine, (SpanSVC, SpanSVR)):
+        return machine
+    model = SpanSVR() if isinstance(machine, SVR) else SpanSVC()
+    for name in [name for name in vars(model) if hasattr(machine, name)]:
+        setattr(model, name, getattr(machine, name))
+    return model
 
 
 def rebuilt(estimator: Any, fitted: Mapping[str, Any], model: Any, prefix: str = "") -> Any:

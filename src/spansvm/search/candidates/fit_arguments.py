@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import process_routing
 
 from ...common.validation import n_rows
-from .composite import is_absent, is_wrapper, resamples, unwrap
+from .composite import is_absent, is_wrapper, name_inside, resamples, unwrap
 
 __all__ = [
     "FitParams",
@@ -112,8 +112,9 @@ def routed_fit_params(estimator: Any, params: Mapping[str, Any]) -> FitParams:
     while params and (isinstance(estimator, Pipeline) or is_wrapper(estimator)):
         routed = process_routing(estimator, "fit", **params)
         if is_wrapper(estimator):
-            params, estimator = routed.estimator.fit, estimator.estimator
-            prefix += "estimator__"
+            name = name_inside(estimator)
+            params, estimator = routed[name].fit, getattr(estimator, name)
+            prefix += f"{name}__"
             continue
         for name, transformer in estimator.steps[:-1]:
             if resamples(transformer):

@@ -23,7 +23,7 @@ from .building import content_key, step_settings
 from .composite import Parts, fit_transformers, is_absent, resamples
 from .fit_arguments import FitParams, take_rows
 
-__all__ = ["BLIND", "LabelStep", "by_folds", "find_label_step"]
+__all__ = ["BLIND", "LabelStep", "by_folds", "find_label_step", "may_look"]
 
 #: Transformers of scikit-learn that are known not to look at the labels, and need no trial.
 #: A test tries them all.
@@ -90,8 +90,8 @@ class LabelStep:
         return f"The step {self.path!r} ({self.kind}) {self.reason}."
 
 
-def by_folds(step: LabelStep, method: str | None, *, grouped: bool) -> str:
-    """The method of a search with such a step: folds, with a warning.
+def by_folds(step: LabelStep, method: str | None, folds: str) -> str:
+    """The method of a search with such a step: `folds`, with a warning.
 
     ValueError if `method` asks for another one by name.
     """
@@ -101,7 +101,6 @@ def by_folds(step: LabelStep, method: str | None, *, grouped: bool) -> str:
             "then evaluated by folds, and the step is fitted on the training rows of each. "
             "cv=LeaveOneOut() leaves out single rows that way."
         )
-    folds = "leaving out one group at a time" if grouped else "5 stratified folds"
     warnings.warn(
         f"{step} All candidates are evaluated by {folds} instead, and the step is fitted on the "
         "training rows of each fold. Pass cv to choose the folds and to silence this warning.",
@@ -148,6 +147,11 @@ def find_label_step(
     return None
 
 
+def may_look(parts: Parts) -> bool:
+    """Whether some step has to be tried to know whether it looks at the labels."""
+    return any(_suspects(step) for _, step in (*parts.steps, *parts.inner))
+
+
 @dataclass(frozen=True)
 class _Trial:
     """A step with the labels and the arguments that it would be fitted with."""
@@ -159,7 +163,7 @@ class _Trial:
 
     def fit(self, X: Any, y: np.ndarray) -> tuple[Any, Any]:
         """A copy of the step, fitted with the same random numbers each time, and its rows."""
-        X = take_rows(X, np.arange(y.size))  # a copy: transformers may work in place
+        X = take_rows(X, np.arange(len(y)))  # a copy: transformers may work in place
         with _same_random_numbers():
             fitted, rows, _ = fit_transformers(
                 [(self.path, self.step)], X, y, {self.path: self.arguments}
@@ -231,7 +235,7 @@ def _permuted(y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """The labels in another order that does more than rename the classes, if there is one."""
     classes, codes = np.unique(y, return_inverse=True)
     for _ in range(_DRAWS):
-        order = rng.permutation(y.size)
+        order = rng.permutation(len(y))
         if np.unique(codes * classes.size + codes[order]).size > classes.size:
             break
     return y[order]

@@ -65,8 +65,9 @@ def method_used(method: str | None, cv: Any) -> str:
 
 
 def plan_leaving(
-    method: str, cv: Any, X: Any, y: np.ndarray, groups: Any, split_params: Mapping[str, Any]
-) -> Leaving:
+    method: str, cv: Any, X: Any, y: np.ndarray, groups: Any, split_params: Mapping[str, Any],
+    *, classifier: bool = True,
+) -> Leaving:  # fmt: skip
     """What the arguments of a search mean.
 
     Parameters
@@ -79,6 +80,8 @@ def plan_leaving(
         Those that are left out if there is no `cv`.
     split_params : dict
         Arguments of the splitter.
+    classifier : bool, default=True
+        Whether folds are stratified, where `cv` is a number.
     """
     if not predicts(method) and (cv is not None or groups is not None):
         raise ValueError(
@@ -86,18 +89,18 @@ def plan_leaving(
             "folds nor groups. Leave out cv and groups, or use method=None or 'loo'."
         )
     if method == "kfold":
-        splitter = check_cv(cv, y, classifier=True)
+        splitter = check_cv(cv, y, classifier=classifier)
         if cv is None and groups is not None:
-            splitter, split_params = LeaveOneGroupOut(), {"groups": check_groups(groups, y.size)}
+            splitter, split_params = LeaveOneGroupOut(), {"groups": check_groups(groups, len(y))}
         return Leaving(list(_folds(splitter, X, y, split_params)))
     if cv is not None:
-        folds = _folds(check_cv(cv, y, classifier=True), X, y, split_params)
+        folds = _folds(check_cv(cv, y, classifier=classifier), X, y, split_params)
         for number, (train, test) in enumerate(folds):
-            _check_complement(method, number, train, test, y.size)
+            _check_complement(method, number, train, test, len(y))
         return Leaving([None], [test for _, test in folds], pooled=False)
     if groups is None:
         return Leaving([None])
-    return Leaving([None], sets_of(check_groups(groups, y.size)))
+    return Leaving([None], sets_of(check_groups(groups, len(y))))
 
 
 def _folds(

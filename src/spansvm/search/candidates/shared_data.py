@@ -12,10 +12,10 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from ...estimators.svc import SpanSVC
 from .building import Candidates
-from .composite import unwrap
+from .composite import Machine, is_regression, unwrap
 from .fit_arguments import FitParams
+from .regression_sets import RegressionProblems, target_rows
 from .training_sets import Problems, Split, TransformedRows, transformed_rows
 
 __all__ = ["SharedData"]
@@ -73,20 +73,22 @@ class SharedData:
         self,
         keys: tuple[str, str, int],
         estimator: Any,
-        machine: SpanSVC,
+        machine: Machine,
         X: Any,
         y: np.ndarray,
         params: FitParams,
         split: Split,
-    ) -> Problems:
+    ) -> Any:
         """The transformed training rows of a split, with their kernel.
 
         `keys` identify the transformers, the kernel and the split.
         """
         transformers, kernel, number = keys
-        labels = y if split is None else y[split[0]]
+        labels, regression = y if split is None else y[split[0]], is_regression(estimator)
 
         def make_rows() -> TransformedRows:
+            if regression:
+                return target_rows(estimator, X, labels, params, split)
             if split is not None and (labels == labels[0]).all():
                 raise ValueError(
                     "The number of classes has to be greater than one; got 1 class: all training "
@@ -94,9 +96,10 @@ class SharedData:
                 )
             return transformed_rows(estimator, X, labels, params, split)
 
-        def make_set() -> Problems:
+        def make_set() -> Any:
             rows = self._rows.get((transformers, number), make_rows)
-            return Problems(rows, machine, unwrap(estimator))
+            make = RegressionProblems if regression else Problems
+            return make(rows, machine, unwrap(estimator))
 
         found = self._sets.get((transformers, kernel, number), make_set)
         if self._over:

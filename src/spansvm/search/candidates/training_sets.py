@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from functools import cached_property
-from typing import Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -16,19 +16,24 @@ from sklearn.utils import get_tags
 
 from ...algebra.blas import one_blas_thread
 from ...common.pairs import PairRows
-from ...common.types import Array, Rows
+from ...common.types import Array, Mask, Rows
 from ...common.validation import check_rows, n_rows
 from ...estimators.svc import SpanSVC
 from ...estimators.weighting import weigh
 from ...kernels.functions import Kernel, dense, kernel_of, values_between
 from ...kernels.gram import Gram
 from ...kernels.pair_grams import Grams, Points
+from ...multiclass.group_left_out import folds_left_out, groups_left_out
 from ...multiclass.left_out import LeftOutClasses, tested
 from ...multiclass.machines import PairPaths, TrainedMachines
 from ...multiclass.one_vs_rest import ProbableClasses, RestClasses
 from ...multiclass.path import Models
+from ...multiclass.verified import LEAVING
 from .composite import Parts, fit_transformers, resamples, transform, unwrap
 from .fit_arguments import FitParams, take_rows
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["Problems", "Split", "TrainingSet", "TransformedRows", "transformed_rows"]
 
@@ -41,7 +46,15 @@ def transformed_rows(
 ) -> TransformedRows:
     """The rows that the machine of an estimator is trained on and, for a fold, tested on."""
     parts = unwrap(estimator)
-    _check_resampling(parts, params)
+    check_resampling(parts, params)
+    train_rows, test_rows = split_rows(estimator, parts, X, y, split)
+    return TransformedRows.of(parts.steps, train_rows, y, test_rows, params.steps)
+
+
+def split_rows(
+    estimator: Any, parts: Parts, X: Any, y: np.ndarray, split: Split
+) -> tuple[Any, Any]:
+    """The rows to train on, whose labels are `y`, and those to test on, before any transformer."""
     train_rows, test_rows = X, None
     if split is not None:
         train, test = split
@@ -52,11 +65,11 @@ def transformed_rows(
             train_rows, test_rows = take_rows(X, train), take_rows(X, test)
     elif parts.steps:
         # A copy: transformers may work in place.
-        train_rows = take_rows(X, np.arange(y.size))
-    return TransformedRows.of(parts.steps, train_rows, y, test_rows, params.steps)
+        train_rows = take_rows(X, np.arange(y.shape[0]))
+    return train_rows, test_rows
 
 
-def _check_resampling(parts: Parts, params: FitParams) -> None:
+def check_resampling(parts: Parts, params: FitParams) -> None:
     """ValueError if rows are resampled that have weights."""
     names = [type(step).__name__ for _, step in (*parts.steps, *parts.inner) if resamples(step)]
     if names and (params.sample_weight is not None or params.scores is not None):
@@ -85,19 +98,22 @@ class TransformedRows:
     ) -> None:  # fmt: skip
         self.train, self.y, self.test, self.seen = train, y, test, seen
         self.fitted = fitted or {}
+        self._set_labels(y)
+        self._checked: dict[bool, tuple[Any, Any]] = {}
+        self._lock = threading.Lock()
+
+    def _set_labels(self, y: np.ndarray) -> None:
         self.classes, self.indices = np.unique(y, return_inverse=True)
         if self.classes.size < 2:
             raise ValueError(
                 f"The number of classes has to be greater than one; got {self.classes.size} class."
             )
-        self._checked: dict[bool, tuple[Any, Any]] = {}
-        self._lock = threading.Lock()
 
     @classmethod
     def of(
         cls, steps: Sequence[tuple[str, Any]], train: Any, y: np.ndarray, test: Any,
         arguments: Mapping[str, Mapping[str, Any]], seen: tuple[Any, np.ndarray] | None = None,
-    ) -> TransformedRows:  # fmt: skip
+    ) -> Self:  # fmt: skip
         """Fit the transformers on the training rows, and transform all rows."""
         fitted, rows, labels = fit_transformers(steps, train, y, arguments)
         if seen is None and any(resamples(step) for _, step in steps):
@@ -294,9 +310,26 @@ class Problems:
         every = zip(self.sets, bounds, found, strict=True)
         return [own.machines(weights, models) for own, weights, models in every]
 
-    def left_out(self, parts: Sequence[LeftOutClasses], rows: Rows | None = None) -> LeftOutClasses:
-        """Predictions for left-out training rows, from those of each set; for some rows or all."""
-        return self._together(parts, self.rows.y if rows is None else self.rows.y[rows])
+    def leave_out(
+        self, machines: Sequence[TrainedMachines], method: str, sets: Sequence[Rows] | None,
+        used: Mask,
+    ) -> LeftOutClasses:  # fmt: skip
+        """Predictions for all training rows, each without itself or without its set."""
+        method = method if method in LEAVING else "span_rule"
+        leave = partial(LEAVING[method], used=used)
+        if sets is not None:
+            leave = partial(groups_left_out, sets=sets, used=used, method=method)
+        return self._together([leave(own) for own in machines], self.rows.y)
+
+    def leave_out_folds(
+        self, machines: Sequence[TrainedMachines], method: str, sets: Sequence[Rows]
+    ) -> list[LeftOutClasses]:
+        """Predictions for the test rows of folds, left out of one model."""
+        every = zip(*(folds_left_out(own, sets, method == "loo") for own in machines), strict=True)
+        return [
+            self._together(parts, self.rows.y[test])
+            for test, parts in zip(sets, every, strict=True)
+        ]
 
     def on_test_rows(self, machines: Sequence[TrainedMachines], y: np.ndarray) -> LeftOutClasses:
         """Predictions for the test rows, whose labels are `y`."""

@@ -17,7 +17,7 @@ import joblib
 import numpy as np
 from sklearn import config_context
 
-from ..candidates.building import setting_keys
+from ..candidates.building import Candidates, setting_keys
 from ..candidates.grid import chains
 from .evaluator import evaluate
 from .work import Chain, Outcome, Work
@@ -82,8 +82,10 @@ def _lost_a_worker(error: Exception) -> bool:
 def plan(work: Work, candidates: Sequence[Mapping[str, Any]]) -> list[Chain]:
     """Chains of candidates that share a Gram matrix, one matrix after the other."""
     together: dict[tuple[str, str], list[int]] = {}
-    for index, keys in enumerate(setting_keys(work.estimator, candidates)):
+    builder = Candidates(work.estimator)
+    for index, keys in enumerate(setting_keys(work.estimator, candidates, builder)):
         together.setdefault(keys, []).append(index)
+    work.shared.builders.append(builder)
     result: list[Chain] = []
     for keys, members in together.items():
         for chain in chains([candidates[i] for i in members]):

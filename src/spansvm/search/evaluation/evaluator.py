@@ -11,25 +11,20 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ...common.methods import predicts
-from ...common.types import Array
-from ...estimators.svc import SpanSVC
 from ...machine.criteria import CRITERIA
 from ...machine.following import EXACT_TOLERANCE
-from ...multiclass.group_left_out import folds_left_out, groups_left_out
-from ...multiclass.left_out import LeftOutClasses
-from ...multiclass.machines import PairPaths, TrainedMachines
-from ...multiclass.path import Models
-from ...multiclass.verified import LEAVING
+from ...multiclass.machines import TrainedMachines
 from ..candidates.building import Candidates
-from ..candidates.composite import unwrap
+from ..candidates.composite import Machine
+from ..candidates.regression_sets import RegressionProblems
 from ..candidates.training_sets import Problems
 from .scored import Scoring, failure
+from .scored_targets import TargetScoring
 from .trained import Trained
 from .work import Chain, Outcome, Work
 
@@ -45,7 +40,7 @@ def evaluate(work: Work, X: Any, y: np.ndarray, chain: Chain) -> Iterator[Outcom
     for params in chain.candidates:
         started = time.perf_counter()
         try:
-            one = evaluator.prepare(params, *candidates.build(params))
+            one = evaluator.prepare(params, candidates)
         except KeyboardInterrupt:
             yield from evaluator.evaluate_all(waiting)
             raise
@@ -78,10 +73,10 @@ class _Prepared:
     """
 
     candidate: Mapping[str, Any]
-    machine: SpanSVC
+    machine: Machine
     agrees: bool
-    problems: Problems
-    bounds: list[Array]
+    problems: Problems | RegressionProblems
+    bounds: list[Any]
     tol: float
     seconds: float
 
@@ -100,31 +95,32 @@ class _Evaluator:
         self.split = work.splits[chain.split]
         self.params = work.params
         if self.split is not None:
-            self.params = work.params.take(self.split[0], y.size)
+            self.params = work.params.take(self.split[0], len(y))
         weight = work.params.sample_weight
-        self.counted = np.ones(y.size, dtype=np.bool_) if weight is None else weight != 0
-        self.scoring = Scoring(work, X, y, self.counted)
-        self.paths: list[PairPaths] | None = None
-        self.held: Problems | None = None  # of shared data, only what is in use is kept
+        self.counted = np.ones(len(y), dtype=np.bool_) if weight is None else weight != 0
+        self.scoring = (TargetScoring if work.regression else Scoring)(work, X, y, self.counted)
+        self.paths: list[Any] | None = None
+        self.held: Any = None  # of shared data, only what is in use is kept
 
-    def prepare(self, candidate: Mapping[str, Any], estimator: Any, machine: SpanSVC) -> _Prepared:
+    def prepare(self, candidate: Mapping[str, Any], builder: Candidates) -> _Prepared:
         """What is to be trained for a candidate."""
         work, chain = self.work, self.chain
         started = time.perf_counter()
+        builder.build(candidate)
+        machine = builder.machine
         if work.gram_budget is not None:
             machine.gram_budget = work.gram_budget
         if self.held is None:  # all candidates of a chain share it
             self.held = work.shared.problems(
                 (chain.transformers, chain.kernel, chain.split),
-                estimator, machine, self.X, self.y, self.params, self.split,
+                builder.estimator, machine, self.X, self.y, self.params, self.split,
             )  # fmt: skip
         tol = machine.tol
         if self._method(len(self.held.sets)) == "loo":
             tol = min(tol, EXACT_TOLERANCE)
         bounds = self.held.weigh(machine, self.params)
         seconds = time.perf_counter() - started
-        agrees = isinstance(unwrap(estimator).machine, SpanSVC)
-        return _Prepared(candidate, copy(machine), agrees, self.held, bounds, tol, seconds)
+        return _Prepared(candidate, copy(machine), builder.agrees, self.held, bounds, tol, seconds)
 
     def evaluate_all(self, prepared: list[_Prepared]) -> Iterator[Outcome]:
         """Train and evaluate candidates that can be trained in one go."""
@@ -161,7 +157,7 @@ class _Evaluator:
                 self.paths = None
                 return
 
-    def _evaluate(self, one: _Prepared, found: Sequence[Models]) -> Outcome:
+    def _evaluate(self, one: _Prepared, found: Sequence[Any]) -> Outcome:
         fitted = time.perf_counter()
         trained = Trained(
             self.work.estimator, one.candidate, one.machine, one.agrees, one.problems,
@@ -170,7 +166,7 @@ class _Evaluator:
         leaving, folds = self.work.leaving, []
         if self.split is not None:
             test = self.split[1]
-            predicted = one.problems.on_test_rows(trained.machines, self.y[test])
+            predicted: Any = one.problems.on_test_rows(trained.machines, self.y[test])
             evaluated = self.scoring.of_fold(predicted, trained, test)
         elif leaving.sets is None or leaving.pooled:
             evaluated = self._on_all_rows(trained)
@@ -208,13 +204,11 @@ class _Evaluator:
         verified = self.work.method == "verified" and n_sets > 1
         return "loo" if verified and self.split is None else self.work.method
 
-    def _left_out(self, trained: Trained) -> LeftOutClasses:
-        method, sets = self._method(len(trained.machines)), self.work.leaving.sets
-        method = method if method in LEAVING else "span_rule"
-        leave = partial(LEAVING[method], used=self.counted)
-        if sets is not None:
-            leave = partial(groups_left_out, sets=sets, used=self.counted, method=method)
-        return trained.problems.left_out([leave(own) for own in trained.machines])
+    def _left_out(self, trained: Trained) -> Any:
+        method = self._method(len(trained.machines))
+        return trained.problems.leave_out(
+            trained.machines, method, self.work.leaving.sets, self.counted
+        )
 
     def _criterion(self, machines: TrainedMachines) -> float:
         """A criterion as a share of the counted rows.
@@ -233,11 +227,10 @@ class _Evaluator:
         """Evaluate on the test rows of all folds, left out of one model."""
         sets = self.work.leaving.sets
         assert sets is not None
-        exact, evaluated = self.work.method == "loo", []
-        every = zip(*(folds_left_out(own, sets, exact) for own in trained.machines), strict=True)
+        evaluated: list[dict[str, Any]] = []
+        every = trained.problems.leave_out_folds(trained.machines, self.work.method, sets)
         seen = None
-        for test, parts in zip(sets, every, strict=True):
-            left_out = trained.problems.left_out(parts, test)
+        for test, left_out in zip(sets, every, strict=True):
             own = self.scoring.of_left_out_fold(left_out, trained, test)
             if self.work.train_scores:
                 seen = seen or self._on_training_rows(trained)

@@ -192,7 +192,7 @@ def predict_cost(
     candidates : sequence of dict
     n_jobs : int, optional
     """
-    if y.size * len(candidates) * len(work.splits) < _WORTH_A_TRIAL:
+    if len(y) * len(candidates) * len(work.splits) < _WORTH_A_TRIAL:
         return None
     chains = plan(work, candidates)
     stretches = _stretches(chains)
@@ -205,8 +205,8 @@ def predict_cost(
         return None
     power = _power(trials, shape)
     last = trials[-1]
-    ratio = y.size / last.n_rows
-    form, size = gram_form(_rows_of_a_fold(work, y.size), work.gram_budget)
+    ratio = len(y) / last.n_rows
+    form, size = gram_form(_rows_of_a_fold(work, len(y)), work.gram_budget)
     matrix, extra = last.matrix * ratio**2, 0.0
     if last.without_matrix:
         matrix, form, size = last.matrix * ratio, NONE, 0.0
@@ -219,7 +219,7 @@ def predict_cost(
     np.add.at(costs, order, fits)
     n_workers = min(joblib.effective_n_jobs(n_jobs), len(chains))
     return Forecast(
-        n_rows=y.size,
+        n_rows=len(y),
         seconds=float(costs.sum()) / (1.0 + _THREAD_GAIN * (n_workers - 1)),
         costs=costs,
         n_workers=n_workers,
@@ -276,7 +276,7 @@ def _try(
         return []
     started = time.perf_counter()
     trials: list[_Trial] = []
-    n_rows = min(max(_FIRST, loaded.fewest), y.size)
+    n_rows = min(max(_FIRST, loaded.fewest), len(y))
     counts = [len(stretch.chain.indices) for stretch in stretches]
     fitting = len(stretches)
     while fitting:
@@ -292,15 +292,15 @@ def _try(
         stretches, counts = [stretches[i] for i in order], list(trial.counts)
         spent = time.perf_counter() - started
         power = _LINEAR_POWER if trial.without_matrix else _POWER
-        whole = trial.total(shape) * (y.size / n_rows) ** power
-        if n_rows == y.size or spent > _SHARE * whole:
+        whole = trial.total(shape) * (len(y) / n_rows) ** power
+        if n_rows == len(y) or spent > _SHARE * whole:
             return trials
         # On small subsets times hardly grow; if they do, the trial takes a little longer.
         times = trial.stretch_seconds * _GROWTH ** (0.75 * power)
         fitting = int(np.sum(np.cumsum(times) <= _TRIAL - spent))
         if len(trials) == 1 and spent < _TRIAL:  # one says nothing about the growth
             fitting = max(fitting, 1)
-        n_rows = min(_GROWTH * n_rows, y.size)
+        n_rows = min(_GROWTH * n_rows, len(y))
     return trials
 
 
@@ -313,7 +313,7 @@ def _measure(
     `limit` is for one stretch, in seconds.
     """
     rows = stratified_rows(y, n_rows)
-    part, part_X, part_y = _restricted(work, rows, y.size), take_rows(X, rows), y[rows]
+    part, part_X, part_y = _restricted(work, rows, len(y)), take_rows(X, rows), y[rows]
     started = time.perf_counter()
     matrices, kernels, cold, warm, done, without_matrix = [], [], [], [], [], False
     try:
@@ -359,14 +359,16 @@ def _fewest(training_set: TrainingSet) -> int:
 def _training_set(work: Work, X: Any, y: np.ndarray, chain: Chain) -> tuple[float, TrainingSet]:
     """The seconds that transformed rows and a Gram matrix take; `evaluate` finds them again."""
     started = time.perf_counter()
-    estimator, machine = Candidates(work.estimator).build(chain.candidates[0])
+    builder = Candidates(work.estimator)
+    builder.build(chain.candidates[0])
     if work.gram_budget is not None:
-        machine.gram_budget = work.gram_budget
+        builder.machine.gram_budget = work.gram_budget
     split = work.splits[chain.split]
-    params = work.params if split is None else work.params.take(split[0], y.size)
+    params = work.params if split is None else work.params.take(split[0], len(y))
     problems = work.shared.problems(
-        (chain.transformers, chain.kernel, chain.split), estimator, machine, X, y, params, split
-    )
+        (chain.transformers, chain.kernel, chain.split),
+        builder.estimator, builder.machine, X, y, params, split,
+    )  # fmt: skip
     return time.perf_counter() - started, problems.sets[0]
 
 

@@ -72,7 +72,7 @@ class Scoring:
     @cached_property
     def _standard_errors(self) -> StandardErrors:
         """Of scores of these rows, of which rows or groups are left out."""
-        units, sets = np.arange(self._y.size), self._work.leaving.sets
+        units, sets = np.arange(len(self._y)), self._work.leaving.sets
         if sets is not None:
             for number, own in enumerate(sets):
                 units[own] = number
@@ -140,25 +140,22 @@ class Scoring:
 
     def _scores(
         self,
-        left_out: LeftOutClasses,
+        left_out: Any,
         trained: Trained,
         rows: Rows,
         standard_errors: StandardErrors | None = None,
         keeping: bool = True,
     ) -> dict[str, Any]:
         """Scores of predictions for some rows; a scorer that fails does not affect the others."""
-        classes, fitted = trained.problems.classes, trained.fitted
-        responses = LeftOutClassifier(
-            left_out, classes, trained.machine, fitted, agrees=trained.agrees
-        )
-        every = rows.size == self._y.size and bool((rows == np.arange(rows.size)).all())
+        responses, n = self._responses(left_out, trained), len(self._y)
+        every = rows.size == n and bool((rows == np.arange(n)).all())
         X, y = (self._X, self._y) if every else (take_rows(self._X, rows), self._y[rows])
         result: dict[str, Any] = {"scores": {}, "errors": {}}
         assert self._work.scorers is not None
         for name, scorer in self._work.scorers.items():
             given = self._work.score_params.get(name, {})
             params = {
-                key: take_rows(value, rows) if has_rows(value, self._y.size) else value
+                key: take_rows(value, rows) if has_rows(value, n) else value
                 for key, value in given.items()
             }
             try:
@@ -186,6 +183,13 @@ class Scoring:
             except Exception as exception:
                 result |= failure(exception)
         return result
+
+    def _responses(self, left_out: Any, trained: Trained) -> Any:
+        """The predictions as scorers expect them."""
+        return LeftOutClassifier(
+            left_out, trained.problems.classes, trained.machine, trained.fitted,
+            agrees=trained.agrees,
+        )  # fmt: skip
 
     def _keep(
         self, result: dict[str, Any], name: str, classifier: LeftOutClassifier, y: np.ndarray

@@ -9,17 +9,20 @@ from typing import Any
 
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import MultiOutputRegressor
 from sklearn.preprocessing import LabelBinarizer
-from sklearn.svm import SVC
+from sklearn.svm import SVC, SVR
 
-from ...estimators.svc import SpanSVC
+from ...estimators.svr import SpanSVR
 from ...estimators.weighting import weigh
 from ...multiclass.machines import TrainedMachines
 from ..candidates.building import candidate_estimator
-from ..candidates.composite import rebuilt, unwrap
+from ..candidates.composite import Parts, rebuilt, unwrap
 from ..candidates.fit_arguments import FitParams
-from ..candidates.training_sets import Problems, TrainingSet
+from ..candidates.regression_sets import TargetRows
+from ..candidates.training_sets import TrainingSet
 
 __all__ = ["Trained"]
 
@@ -34,25 +37,25 @@ class Trained:
         That of the search.
     candidate : dict
         The parameters of the candidate.
-    machine : SpanSVC
+    machine : SpanSVC or SpanSVR
         With these parameters, not fitted.
     agrees : bool
         Whether its probabilities agree with its labels: if the candidate's own machine is a
         SpanSVC, not an SVC.
-    problems : Problems
+    problems : Problems or RegressionProblems
     params : FitParams
         Of the training rows.
-    machines : list of TrainedMachines
+    machines : list of TrainedMachines, or of TrainedRegressions
         Of each problem.
     """
 
     given: Any
     candidate: Mapping[str, Any]
-    machine: SpanSVC
+    machine: Any
     agrees: bool
-    problems: Problems
+    problems: Any
     params: FitParams
-    machines: list[TrainedMachines]
+    machines: list[Any]
 
     def fitted(self) -> Any:
         """The candidate's estimator with what was found in training."""
@@ -64,6 +67,8 @@ class Trained:
         parts, rows = unwrap(estimator), self.problems.rows
         # Pipelines inside a wrapper: one-vs-rest has fitted their transformers for each class.
         within = f"{parts.outer}estimator__"
+        if isinstance(self.machine, SpanSVR):
+            return rebuilt(estimator, rows.fitted, fitted_regressor(self, parts, rows))
         models = [
             self._model(own, part, isinstance(parts.machine, SVC))
             for own, part in zip(self.problems.sets, self.machines, strict=True)
@@ -87,3 +92,22 @@ class Trained:
         weights, _ = weigh(self.machine, own.y, self.params.sample_weight, self.params.scores)
         model = clone(self.machine).hold(machines, own.classes, weights)
         return model.to_svc() if as_svc else model
+
+
+def fitted_regressor(trained: Trained, parts: Parts, rows: TargetRows) -> Any:
+    """The regressor of a candidate, and what is around it, with what was found in training."""
+    machines, as_given = trained.machines[0], isinstance(parts.machine, SVR)
+    models = []
+    for column in range(rows.targets.shape[1]):
+        model = clone(trained.machine).hold(machines.of_target(column))
+        models.append(model.to_svr() if as_given else model)
+    if isinstance(parts.wrapper, MultiOutputRegressor):
+        wrapper = clone(parts.wrapper)
+        wrapper.estimators_, wrapper.n_features_in_ = models, models[0].n_features_in_
+        return wrapper
+    if isinstance(parts.wrapper, TransformedTargetRegressor):
+        within = f"{parts.outer}regressor__"
+        wrapper = rows.wrapper
+        wrapper.regressor_ = rebuilt(parts.wrapper.regressor, rows.fitted, models[0], within)
+        return wrapper
+    return models[0]

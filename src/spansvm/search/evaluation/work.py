@@ -43,6 +43,8 @@ class Work:
         What to keep of every candidate's predictions; or why nothing is.
     train_scores : bool
         Whether training rows are scored as well.
+    regression : bool
+        Whether targets are predicted, not classes.
     """
 
     shared: SharedData
@@ -56,6 +58,7 @@ class Work:
     config: Mapping[str, Any]
     keeping: Keeping | str = ""
     train_scores: bool = False
+    regression: bool = False
 
     @property
     def splits(self) -> Sequence[Split]:

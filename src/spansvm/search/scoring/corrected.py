@@ -151,7 +151,7 @@ def _gather(
         return keeping
     if not hasattr(search, "best_score_"):
         return "no candidate was selected"
-    predicted = _predicted_rows(work, y.size)
+    predicted = _predicted_rows(work, len(y))
     sizes, rows = [own.size for own in predicted], np.concatenate(predicted)
     parts = [[own[k].kept if k in own else None for k in range(len(sizes))] for own in outcomes]
     kept = [_pooled(own, sizes) for own in parts]

@@ -112,7 +112,7 @@ def keep_values(asked: Mapping[str, np.ndarray], keeping: Keeping) -> Kept | Non
     numbers = {method: values for method, values in asked.items() if values.dtype.kind in "biuf"}
     kept = Kept(
         responses={
-            method: values.astype(np.float32) if values.dtype.kind == "f" else _small(values)
+            method: values.astype(keeping.dtype) if values.dtype.kind == "f" else _small(values)
             for method, values in numbers.items()
         },
         values=True,

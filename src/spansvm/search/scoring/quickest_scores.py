@@ -22,6 +22,7 @@ from .bootstrap_scores import (
 from .kept import Kept, Replayed, ReplayedValues
 from .label_scores import accuracy, count_score, label_score
 from .ranked_scores import RankedClasses, RankedValues, area, average_precision
+from .target_scores import TargetScores, target_score
 
 __all__ = ["asked_by", "quickest_scores"]
 
@@ -75,9 +76,12 @@ def quickest_scores(
         return CountedErrors(bits, of_class, weight, counted)
     known = None if isinstance(scorer, _BaseScorer) else X
     call = partial(_call, scorer, params, rows, y, known, name)
-    if any(own is not None and own.values for own in kept):
-        return AnyScorer(responses, ReplayedValues, call)
     plain = set(params) <= {"sample_weight"}
+    if any(own is not None and own.values for own in kept):
+        of_targets = target_score(scorer) if plain and y.ndim == 1 else None
+        if of_targets is not None:
+            return TargetScores(responses, y[rows].astype(np.float64), weight, *of_targets)
+        return AnyScorer(responses, ReplayedValues, call)
     if plain:
         ranked = _of_ranks(scorer, responses, classes, indices[rows], weight)
         if ranked is not None:
@@ -167,7 +171,7 @@ def _call(
     """
     own = rows[places]
     given = {
-        key: take_rows(value, own) if has_rows(value, y.size) else value
+        key: take_rows(value, own) if has_rows(value, len(y)) else value
         for key, value in params.items()
     }
     value = scorer(predictions, own[:, None] if X is None else take_rows(X, own), y[own], **given)

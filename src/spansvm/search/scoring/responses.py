@@ -1,6 +1,6 @@
 """Left-out predictions behind the interface of the candidate's estimator, as scorers expect it.
 
-What a scorer may ask of a classifier is here, and nowhere else in the search.
+What a scorer may ask of a classifier or of a regressor is here, and nowhere else in the search.
 """
 
 from __future__ import annotations
@@ -10,20 +10,21 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.metrics import accuracy_score
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Bunch
 
-from ...common.types import Array
+from ...common.types import Array, Mask
 from ...common.validation import n_rows
 from ...estimators.svc import SpanSVC
 from ...multiclass.left_out import LeftOutClasses
+from ...regression.left_out import LeftOutTargets
 
-__all__ = ["LeftOutClassifier", "TrainedAttributes"]
+__all__ = ["LeftOutClassifier", "LeftOutRegressor", "TrainedAttributes"]
 
 
-class TrainedAttributes(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
+class TrainedModel(BaseEstimator, metaclass=ABCMeta):
     """Predictions with the parameters and fitted attributes of a trained candidate.
 
     Scorers may look at the model (``support_``, ``C``, ``estimator[-1]``): whatever is not a
@@ -34,32 +35,16 @@ class TrainedAttributes(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         self._fitted = fitted
 
     @abstractmethod
-    def _of_last_step(self) -> TrainedAttributes:
+    def _of_last_step(self) -> TrainedModel:
         """The same predictions with the attributes of the last step of a pipeline."""
 
     @abstractmethod
     def _answer(self, method: str, X: Any) -> np.ndarray:
-        """What a method of the classifier returns for the rows."""
+        """What a method of the estimator returns for the rows."""
 
     def predict(self, X: Any) -> np.ndarray:
-        """Labels of the rows."""
+        """Predictions for the rows."""
         return self._answer("predict", X)
-
-    def decision_function(self, X: Any) -> Array:
-        """Decision values of the rows."""
-        return self._answer("decision_function", X)
-
-    def predict_proba(self, X: Any) -> Array:
-        """Class probabilities, from sigmoids fitted on leave-one-out values."""
-        return self._answer("predict_proba", X)
-
-    def predict_calibrated_proba(self, X: Any) -> Array:
-        """Class probabilities that need not agree with the labels, as in a SpanSVC."""
-        return self._answer("predict_calibrated_proba", X)
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """Logarithm of :meth:`predict_proba`."""
-        return self._answer("predict_log_proba", X)
 
     def _model(self) -> Any:
         if self._fitted is None:
@@ -100,6 +85,26 @@ class TrainedAttributes(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):
         if isinstance(place, slice):
             return Pipeline(self.steps[place])
         return dict(self.steps)[place] if isinstance(place, str) else self.steps[place][1]
+
+
+class TrainedAttributes(ClassifierMixin, TrainedModel):
+    """The same of a classifier."""
+
+    def decision_function(self, X: Any) -> Array:
+        """Decision values of the rows."""
+        return self._answer("decision_function", X)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Class probabilities, from sigmoids fitted on leave-one-out values."""
+        return self._answer("predict_proba", X)
+
+    def predict_calibrated_proba(self, X: Any) -> Array:
+        """Class probabilities that need not agree with the labels, as in a SpanSVC."""
+        return self._answer("predict_calibrated_proba", X)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithm of :meth:`predict_proba`."""
+        return self._answer("predict_log_proba", X)
 
 
 class LeftOutClassifier(TrainedAttributes):
@@ -171,11 +176,41 @@ class LeftOutClassifier(TrainedAttributes):
         return left_out.probabilities if agrees else left_out.calibrated_probabilities
 
     def _of(self, X: Any, values: np.ndarray) -> np.ndarray:
-        """Values of the rows that count; ValueError if `X` has another number of rows."""
-        n = int(self.left_out.used.sum())
-        if n_rows(X) != n:
-            raise ValueError(
-                f"Left-out predictions are for {n} rows, but a scorer asked for {n_rows(X)}. In a "
-                "search, a scorer must predict exactly the rows it is given."
-            )
-        return values[self.left_out.used]
+        return _of_counted(X, values, self.left_out.used)
+
+
+class LeftOutRegressor(RegressorMixin, TrainedModel):
+    """Predictions for rows that the machines did not see, with the interface of a regressor.
+
+    `fitted` gives the trained estimator.  What has been asked is noted in `asked`.
+    """
+
+    def __init__(self, left_out: LeftOutTargets, fitted: Callable[[], Any] | None = None) -> None:
+        super().__init__(fitted)
+        self.left_out = left_out
+        self.asked: dict[str, np.ndarray] = {}
+
+    def given_to(self, scorer: Any) -> LeftOutRegressor:
+        """These predictions, of which nothing has been asked."""
+        return LeftOutRegressor(self.left_out, self._fitted)
+
+    def _of_last_step(self) -> LeftOutRegressor:
+        step = LeftOutRegressor(self.left_out, lambda: self._model().steps[-1][1])
+        step.asked = self.asked
+        return step
+
+    def _answer(self, method: str, X: Any) -> np.ndarray:
+        values = _of_counted(X, self.left_out.predictions, self.left_out.used)
+        self.asked[method] = values
+        return values
+
+
+def _of_counted(X: Any, values: np.ndarray, used: Mask) -> np.ndarray:
+    """Values of the rows that count; ValueError if `X` has another number of rows."""
+    n = int(used.sum())
+    if n_rows(X) != n:
+        raise ValueError(
+            f"Left-out predictions are for {n} rows, but a scorer asked for {n_rows(X)}. In a "
+            "search, a scorer must predict exactly the rows it is given."
+        )
+    return values[used]

@@ -20,7 +20,7 @@ from ...common.validation import check_rows
 from ...estimators.svc import SpanSVC
 from ...machine.fitted_svc import check_same_rows, read_svc
 from ...machine.values import counted_values
-from ..candidates.composite import as_span_svc, is_absent, take_apart, unwrap
+from ..candidates.composite import as_span_machine, is_absent, take_apart, unwrap
 
 __all__ = ["SpanScorer", "resolve_scorers", "span_scorer", "weighted_scorers"]
 
@@ -148,7 +148,7 @@ class SpanScorer(BaseEstimator):
             return 1.0 - machine.loo_error_
         if len(machine.classes_) > 2:
             # SVC stores the machines of the pairs in pieces; training them again is faster.
-            model = as_span_svc(machine).fit(X, y, sample_weight=sample_weight)
+            model = as_span_machine(machine).fit(X, y, sample_weight=sample_weight)
             values = machine.decision_function(X), model.decision_function(X)
             _check_same(float(np.abs(values[0] - values[1]).max()))
             return 1.0 - model.loo_error_
