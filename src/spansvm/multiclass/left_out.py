@@ -375,7 +375,15 @@ class LeftOutClasses:
         unfixed = self.values.unfixed
         if unfixed is None or not unfixed.any():
             return self
-        return self._with(self.values.unshifted())
+        values = self.values.unshifted()
+
+        def calibrated() -> PairSigmoids:
+            values.comparable  # noqa: B018  (the sigmoids are fitted on the same values)
+            return self.calibration
+
+        result = self._with(values)
+        result._calibrated = calibrated
+        return result
 
     def stored(self) -> LeftOutClasses:
         """The same with everything computed."""
