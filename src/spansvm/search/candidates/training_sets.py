@@ -23,10 +23,11 @@ from ...estimators.weighting import weigh
 from ...kernels.functions import Kernel, dense, kernel_of, values_between
 from ...kernels.gram import Gram
 from ...kernels.pair_grams import Grams, Points
-from ...multiclass.left_out import LeftOutClasses, tested, tested_each
+from ...multiclass.left_out import LeftOutClasses
 from ...multiclass.machines import PairPaths, TrainedMachines, from_kernel
 from ...multiclass.one_vs_rest import ProbableClasses, RestClasses
 from ...multiclass.path import Models
+from ...multiclass.tested import tested, tested_each
 from .composite import Parts, fit_transformers, resamples, transform, unwrap
 from .fit_arguments import FitParams, take_rows
 
