@@ -22,7 +22,7 @@ import numpy as np
 
 from ..algebra.blas import one_blas_thread
 from ..common.types import Array, Mask, Rows
-from ..machine.doubt import doubtful, predict
+from ..machine.doubt import Prediction, doubtful, predict
 from ..machine.following import Follower, can_follow
 from ..machine.values import Followed, LeftOutValues, left_out_values, without_traces
 from .left_out import (
@@ -49,6 +49,7 @@ class VerifiedValues(SpanValues):
         self._rows = machines.pair_rows
         self._taken = machines.found.verified  # what was found in training
         self._followed: dict[int, Followed] = {}
+        self._predictions: dict[int, Prediction] = {}  # by pair, until values are made of them
         self._classes: np.ndarray | None = None  # that are predicted
         self._seen: Mask = np.zeros(self._rows.row.size, dtype=np.bool_)  # rows that were followed
 
@@ -102,6 +103,8 @@ class VerifiedValues(SpanValues):
             part = slice(*self._rows.starts[pair : pair + 2])
             model = self._machines.model(pair)
             predicted = predict(model.gram, model.solution, model.spans)
+            if predicted.system is None:  # which may be large
+                self._predictions[pair] = predicted
             some = self._removable[part] | ~model.solution.support
             self._drops[part] = predicted.drop
             own[part][some] = predicted.decision[some]
@@ -153,7 +156,8 @@ class VerifiedValues(SpanValues):
         # What is followed for counting need not be followed again.
         followed = self._followed_in(pair) if self._own.size else None
         model = self._machines.model(pair)
-        return left_out_values(model.gram, model.solution, model.spans, followed)
+        known = self._predictions.pop(pair, None)
+        return left_out_values(model.gram, model.solution, model.spans, followed, known)
 
     @cached_property
     def _own(self) -> Array:

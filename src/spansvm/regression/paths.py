@@ -77,7 +77,7 @@ class TubePaths:
         if max_iter != -1 or self.gram.values is None:
             yield from (self._one_by_one(tube, tol, max_iter) for tube in tubes)
             return
-        at_once = max(1, int(_RESULTS // (66.0 * self.targets.size)))
+        at_once = self.at_once(max_iter)
         for start in range(0, len(tubes), at_once):
             begin = time.perf_counter()
             several = self._together(tubes[start : start + at_once], tol, spans)
@@ -85,6 +85,12 @@ class TubePaths:
             for found in several:
                 found.seconds = seconds
                 yield found
+
+    def at_once(self, max_iter: int = -1) -> int:
+        """The number of tubes that are trained in one go."""
+        if max_iter != -1 or self.gram.values is None:
+            return 1
+        return max(1, int(_RESULTS // (66.0 * self.targets.size)))
 
     # In one call ------------------------------------------------------------------------------
 
