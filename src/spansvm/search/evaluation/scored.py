@@ -164,7 +164,7 @@ class Scoring:
                     once = np.ones((1, rows.size), dtype=np.int32)
                     scores = {name: float(quick(once)[0, 0])}
                 else:
-                    value = scorer(classifier, sample.points, sample.labels, **params)
+                    value = self._called(scorer, params, classifier, sample)
                     scores = value if isinstance(value, dict) else {name: float(value)}
                 result["scores"] |= scores
                 if keeping:
@@ -179,6 +179,12 @@ class Scoring:
             except Exception as exception:
                 result |= failure(exception)
         return result
+
+    def _called(
+        self, scorer: Any, params: Mapping[str, Any], responses: Any, sample: Sample
+    ) -> Any:
+        """What a scorer returns."""
+        return scorer(responses, sample.points, sample.labels, **params)
 
     def _responses(self, left_out: Any, trained: Trained) -> Any:
         """The predictions as scorers expect them."""
