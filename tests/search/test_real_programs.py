@@ -33,8 +33,9 @@ SPLITS_BEYOND_THE_FIRST = tuple(f"split{k}_" for k in range(1, 100))
 THEIRS, OURS = (GridSearchCV, RandomizedSearchCV), (SpanSearch, SpanRandomizedSearch)
 
 #: A tolerance at which LibSVM's predictions have no digits left to lose; and how much scores of
-#: two such models may differ, relative to the largest score of a scorer.
-EXACT, SAME_NUMBER = 1e-8, 1e-6
+#: two such models may differ, relative to the largest score of a scorer: LibSVM's kernel values are
+#: in single precision, and its solutions violate the KKT conditions by 1e-5 of the targets' size.
+EXACT, SAME_NUMBER = 1e-8, 1e-5
 
 
 @dataclass

@@ -186,7 +186,8 @@ class SpanSVR(ListsProperties, RegressorMixin, BaseEstimator):
         tube = Tube(weigh_rows(self, target, sample_weight, scores), float(self.epsilon))
         kernel = kernel_of(self, X)
         gram = gram_of(kernel, X, self.gram_budget, whole=True)
-        found = TubePaths(gram, target[:, None]).train(tube, tol=self.tol, max_iter=self.max_iter)
+        paths = TubePaths(gram, target[:, None], kernel.definite)
+        found = paths.train(tube, tol=self.tol, max_iter=self.max_iter)
         if found.indefinite:
             warn_indefinite(stacklevel=2)
         self.hold(

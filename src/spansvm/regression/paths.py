@@ -46,10 +46,12 @@ class TubePaths:
     ----------
     gram : Gram
     targets : ndarray of shape (l, k)
+    definite : bool, default=False
+        Whether the kernel is known to be positive semidefinite.
     """
 
-    def __init__(self, gram: Gram, targets: Array) -> None:
-        self.gram, self.targets = gram, targets
+    def __init__(self, gram: Gram, targets: Array, definite: bool = False) -> None:
+        self.gram, self.targets, self._definite = gram, targets, definite
         everywhere = np.ones(targets.shape[0], dtype=np.bool_)
         self.units = [Units(own, everywhere) for own in targets.T]
         self.scaled = [unit.of(own) for unit, own in zip(self.units, targets.T, strict=True)]
@@ -176,7 +178,7 @@ class TubePaths:
 
     @cached_property
     def _indefinite(self) -> bool:
-        return self.gram.indefinite
+        return not self._definite and self.gram.indefinite
 
     # One by one -------------------------------------------------------------------------------
 

@@ -94,7 +94,7 @@ class RegressionSet:
 
     def paths(self) -> TubePaths:
         """New paths for one chain: each candidate is trained from the one before."""
-        return TubePaths(self.gram, self.rows.targets)
+        return TubePaths(self.gram, self.rows.targets, self.kernel.definite)
 
     def weigh(self, machine: SpanSVR, params: FitParams) -> Tube:
         """``C_i`` of every row for a candidate, and the width of its tube."""
