@@ -85,7 +85,7 @@ def random_regression(seed: int, trap: str, most: int = 30) -> Regression:
     elif trap in ("huge targets", "tiny targets"):
         scale = 1e6 if trap == "huge targets" else 1e-6
         y, epsilon = y * scale, epsilon * scale
-        C = C * (scale if rng.random() < 0.7 else 1.0)
+        C = C * (scale if rng.random() < 0.7 else min(1.0, 1e4 * scale))
     elif trap == "constant":
         y, epsilon = np.full(n, float(rng.normal(3.0, 10.0))), float(rng.choice([0.0, 0.1]))
     kernel = resolve_kernel(name, X, gamma=10 ** rng.uniform(-1.5, 0.7), degree=2, coef0=1.0)

@@ -98,6 +98,15 @@ def test_a_chain_in_any_order_gives_the_solutions_from_scratch(trap, seed):
     check_chain(seed + 100, trap)
 
 
+@pytest.mark.parametrize(
+    ("seed", "trap"),
+    [(5059, "none"), (5052, "huge targets"), (5056, "tube above the range"), (5015, "all bounded")],
+)
+def test_removals_are_followed_again_if_bounds_fall_or_rows_leave(seed, trap):
+    # The solution stays the same; without a row, it meets other bounds and other rows.
+    check_chain(seed, trap)
+
+
 @pytest.mark.theory
 @pytest.mark.parametrize("trap", EXACT)
 def test_hundreds_of_chains_give_the_solutions_from_scratch(trap):
