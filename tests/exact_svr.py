@@ -46,10 +46,12 @@ class ExactSVR(SVR):
         for _ in range(ROUNDS):
             free = (side != 0) & ~bounded
             self._meet(K, free, side)
+            if self.epsilon == 0:  # both sides of the tube are one
+                side = np.where(free, np.sign(self._beta), side)
             residual = self._targets - K @ self._beta - self._shift
             beyond = np.abs(residual) - self.epsilon
             too_large = free & (np.abs(self._beta) > self._bounds + limit)
-            too_small = free & (side * self._beta < -limit) & (self.epsilon > 0)
+            too_small = free & (side * self._beta < -limit)
             enters = (side == 0) & (beyond > limit)
             returns = bounded & (side * residual < self.epsilon - limit)
             if not (too_large | too_small | enters | returns).any():
