@@ -36,11 +36,8 @@ from sklearn.svm import SVR, LinearSVR, NuSVR
 from . import Ran, program
 from .other_models import SAID
 
-#: How the warnings of searches of an SVR begin: those that scikit-learn evaluates say so.
-OF_AN_SVR = SAID
-
-#: A program whose scores are of values, which LibSVM's `tol` moves.
-regression = partial(program, values=True, warns=OF_AN_SVR)
+#: A program whose scores are of numbers that an SVR predicts.
+regression = partial(program, values=True)
 
 #: Its name has changed.
 MAX_ERROR = next(name for name in ("neg_max_error", "max_error") if name in get_scorer_names())
