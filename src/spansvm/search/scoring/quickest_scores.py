@@ -130,7 +130,8 @@ def quickest_scores(
         counted = count_score(scorer, classes)
         assert counted is not None
         bits = [None if own is None else own.wrong for own in kept]
-        of_class = np.zeros_like(indices) if counted is accuracy else indices
+        # Rows may have several labels each, of which accuracy counts errors of all together.
+        of_class = indices if counted is not accuracy else np.zeros(sample.rows.size, dtype=np.intp)
         return CountedErrors(bits, of_class, weight, counted)
     if plain:
         ranked = _of_ranks(scorer, responses, classes, indices, weight)
