@@ -73,8 +73,8 @@ class TubePaths:
         """Train the regressions of all targets for one tube after the other.
 
         `spans` and `drops` tell what will be needed of left-out rows, as in
-        :meth:`spansvm.multiclass.machines.PairPaths.train_each`; of regressions, spans alone are
-        found in training.
+        :meth:`spansvm.multiclass.machines.PairPaths.train_each`: what is verified is followed row
+        by row, and needs no spans.
         """
         if max_iter != -1 or self.gram.values is None:
             yield from (self._one_by_one(tube, tol, max_iter) for tube in tubes)
@@ -82,7 +82,7 @@ class TubePaths:
         at_once = self.at_once(max_iter)
         for start in range(0, len(tubes), at_once):
             begin = time.perf_counter()
-            several = self._together(tubes[start : start + at_once], tol, spans)
+            several = self._together(tubes[start : start + at_once], tol, spans and not drops)
             seconds = (time.perf_counter() - begin) / len(several)
             for found in several:
                 found.seconds = seconds

@@ -156,11 +156,10 @@ class RegressionProblems:
         used: Mask,
     ) -> LeftOutTargets:  # fmt: skip
         """Predictions for all training rows, each without itself or without its set."""
-        exact = method == "loo"
         if sets is None:
-            found = leave_out_rows(machines[0], exact=exact, used=used)
+            found = leave_out_rows(machines[0], exact=method != "span_rule", used=used)
         else:
-            found = leave_out_sets(machines[0], sets, exact=exact, used=used)
+            found = leave_out_sets(machines[0], sets, exact=method == "loo", used=used)
         return self._given(found.predictions, self.rows.y, used)
 
     def leave_out_folds(
