@@ -324,9 +324,11 @@ def test_wrong_data_are_named():
         SpanSVR().fit(X, np.column_stack([Y, Y]))
     with pytest.raises(ValueError, match="sample_weight"):
         SpanSVR().fit(X, Y, sample_weight=-np.ones(Y.size))
-    with pytest.raises(ValueError, match="sample_weight|weight"):
+    with pytest.raises(ValueError, match="All instances have zero weight"):
         SpanSVR().fit(X, Y, sample_weight=np.zeros(Y.size))
     with pytest.raises(ValueError, match="groups"):
+        SpanSVR().fit(X, Y, groups=np.full(Y.size, np.nan))
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         SpanSVR().fit(X, Y, groups=np.zeros(3))
     with pytest.raises(ValueError, match="scores"):
         SpanSVR(weighting=SigmoidWeighting()).fit(X, Y, scores=np.full(Y.size, 2.0))
@@ -360,6 +362,10 @@ def test_a_limit_on_iterations_warns():
     assert model.fit_status_ == 1
 
 
-def test_an_indefinite_kernel_warns():
+@pytest.mark.parametrize("budget", [None, "20 kB"])
+def test_an_indefinite_kernel_warns_and_its_left_out_rows_are_retrained(budget):
+    model = SpanSVR(kernel="sigmoid", gamma=1.0, coef0=-1.0, C=10.0, gram_budget=budget)
     with pytest.warns(UserWarning, match="positive semidefinite"):
-        SpanSVR(kernel="sigmoid", gamma=1.0, coef0=-1.0, C=10.0).fit(X, Y)
+        model.fit(X, Y)
+    assert model.fit_status_ == 0
+    assert np.isfinite(model.loo_predict_).all()
