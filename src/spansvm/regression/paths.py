@@ -143,6 +143,7 @@ class TubePaths:
             self.gram, target, weights[own], float(results.epsilon[step, m]),
             beta0=self._chains.signed[own].copy(), tol=tol,
         )  # fmt: skip
+        solution = replace(solution, indefinite=solution.indefinite or self._indefinite)
         results.done[step, m] = True
         twins, beta = self.gram.twins(target), solution.beta
         self._chains.take(
@@ -192,7 +193,8 @@ class TubePaths:
                 self.gram, self.scaled[m], tube.bounds / unit.size, tube.epsilon / unit.size,
                 beta0=before, tol=unit.tolerance(tol), max_iter=limit,
             )  # fmt: skip
-            solutions.append(solution)
+            indefinite = solution.indefinite or self._indefinite
+            solutions.append(replace(solution, indefinite=indefinite))
         self._latest = solutions if limit is None else None
         found = Regressions(self.gram, tube, self.units, solutions)
         found.seconds = time.perf_counter() - begin
