@@ -213,11 +213,8 @@ class BaseSearch(
         if sets is not None:
             leave_out(self.best_estimator_, sets)
         self._for_sets = SearchedRows(X, y, work.params, sets, self.gram_budget)
-        if work.regression and take_apart(best).wrapper is None:
-            found = [
-                self.cv_results_[name][self.best_index_] for name in ("n_in_bound", "n_bounded")
-            ]
-            warn_of_bounds(take_apart(best).machine, y, *map(int, found))
+        if work.regression:
+            warn_of_bounds(take_apart(best), y, self.cv_results_, self.best_index_)
         self.refit_time_ = time.perf_counter() - started
         if hasattr(best, "feature_names_in_"):
             self.feature_names_in_ = best.feature_names_in_
