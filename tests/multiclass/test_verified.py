@@ -346,6 +346,21 @@ def test_removals_in_chains_are_kept_while_the_solution_stays_the_same():
             np.testing.assert_allclose(values[there], exact.decision[there], atol=1e-6)
 
 
+@pytest.mark.parametrize("seed", [0, 2, 5])
+def test_removals_in_chains_of_falling_bounds_are_followed_again(seed):
+    """The solution stays the same for a while, but what removed rows give up meets the bounds."""
+    X, y = clouds(seed)
+    several = Grams(resolve_kernel("rbf", X, gamma=3.0), X, y)
+    weights = [1e3, 5.0, 4.0, 3.0, 2.5, 2.0, 1.8, 1.6, 1.5, 1.4, 1.3, 1.2]
+    bounds = [np.full(y.size, C) for C in weights]
+    for models in PairPaths(several).train_each(bounds, tol=EXACT_TOLERANCE, drops=True):
+        solution = models.model(0).solution
+        own = np.flatnonzero(solution.support)
+        decision, _, _ = models.removed(own)
+        exact = Follower(HeldGram(models.model(0).gram.values), solution).remove(own)
+        np.testing.assert_allclose(decision, exact.decision, atol=1e-6)
+
+
 def test_paths_that_were_given_up_are_not_followed_again(monkeypatch):
     """A kernel that tells hardly any rows apart: many vectors meet their bounds at one place."""
     X, y = np.random.default_rng(0).standard_normal((180, 40)), np.repeat([0, 1], 90)
@@ -361,3 +376,14 @@ def test_paths_that_were_given_up_are_not_followed_again(monkeypatch):
     machines = TrainedMachines(X, grams.pair_rows, grams.kernel, bounds, found, grams=grams)
     expected = cross_val_predict(SVC(C=1.0, gamma=0.2, tol=1e-8), X, y, cv=LeaveOneOut())
     np.testing.assert_array_equal(verified_left_out(machines).wrong(), expected != y)
+
+
+@pytest.mark.parametrize("C", [0.3, 3.0, 30.0])
+def test_left_out_values_do_not_depend_on_what_was_asked_before(C):
+    X, y = clouds(3, classes=3)
+    one, other = (SpanSVC(C=C, gamma=0.3).fit(X, y) for _ in range(2))
+    values, probabilities = one.loo_decision_function_, one.loo_predict_proba_
+    np.testing.assert_array_equal(other.loo_predict_proba_, probabilities)
+    np.testing.assert_array_equal(other.loo_decision_function_, values)
+    saved = SpanSVC(C=C, gamma=0.3).fit(X, y).without_training_rows()
+    np.testing.assert_array_equal(saved.predict_proba(X), one.predict_proba(X))

@@ -69,7 +69,7 @@ class Chains:
 
     def __init__(self, K, diagonal, places, labels, first, starts, flat, limits):
         total, count = places.size, limits.size
-        state = np.zeros((9, total))
+        state = np.zeros((10, total))
         self.signed, self.gradient, self.low, self.high, self.squared = state[:5]
         self.gradient[:] = -labels
         bounded, ready = np.zeros((3, total), np.uint8), np.zeros(count, np.uint8)
@@ -116,6 +116,7 @@ class Chains:
             m.followed, m.shift = cython.address(own[5, one]), cython.address(own[6, one])
             m.known, m.present = cython.address(marks[1, one]), cython.address(marks[2, one])
             m.sums, m.last = cython.address(own[7, one]), cython.address(own[8, one])
+            m.last_C = cython.address(own[9, one])
             m.carried.sums = cython.address(carried[4 * one])
             m.carried.shares = m.carried.sums + 2 * n
             m.carried.scale, m.drift = cython.address(scale[2 * k]), cython.address(drift[k])

@@ -32,7 +32,9 @@ ctypedef struct Machine:
     flag* known  # which of them no bound has touched
     void* part  # its matrix, once rows were removed; NULL before
     double* last  # the multipliers of the latest machine from which rows were removed
+    double* last_C  # and its weights
     double last_epsilon
+    bint elsewhere  # rows were removed from another machine than where the chain stands
     idx max_iter
     double intercept  # of the latest solution
     double gap
@@ -88,6 +90,7 @@ cdef int remove_rows(
 
 cdef bint _is_last(Machine* m, const double* C, const Found* found) noexcept nogil
 cdef bint _stays(const Problem* p, const double* lo, const double* hi) noexcept nogil
+cdef bint _widens(const Problem* p, const double* lo, const double* hi) noexcept nogil
 cdef int _solve(Machine* m, double tol, Carry* carry, Found* found) except -1 nogil
 cdef bint _set_intercept(const Problem* p, const Factor* f, double* intercept) noexcept nogil
 cdef int _find_spans(Machine* m, Carry* carry, bint same) except -1 nogil

@@ -79,12 +79,16 @@ def train(m, C, wanted, carry, found):
                 m.lo[m.first[i]] -= C[i]
     done: cython.int = 1
     found.intercept[0], found.gap[0] = m.intercept, m.gap
-    if m.ready[0] and same_tube and _stays(p, old_lo, old_hi):
+    stays: cython.bint = m.ready[0] and same_tube and _stays(p, old_lo, old_hi)
+    # In a smaller box, vectors may meet bounds where they did not.
+    if m.elsewhere or not (stays and _widens(p, old_lo, old_hi)):
+        for i in range(n):
+            m.known[i] = False
+    m.elsewhere, m.last_epsilon = False, NAN  # the removals to be known are those from here
+    if stays:
         found.iterations[0] = 0  # the solution is the same, and so are its spans
     else:
         m.ready[0] = False
-        for i in range(n):
-            m.known[i] = False
         m.drift[0] = max(m.drift[0], rounding_level(p))
         move_bounds(p, old_lo, old_hi, cython.address(m.carried))
         m.drift[0] = max(m.drift[0], rounding_level(p))
@@ -114,6 +118,14 @@ def _stays(p, old_lo, old_hi):
         if x != 0.0 and not (old_lo[t] < x and x < old_hi[t] and lo < x and x < hi):
             return False
     return True
+
+
+def _widens(p, old_lo, old_hi):
+    """Whether no box is smaller than an old one."""
+    shrinks: cython.bint = False
+    for t in range(p.n):
+        shrinks = shrinks or p.lo[t] > old_lo[t] or p.hi[t] < old_hi[t]
+    return not shrinks
 
 
 def _solve(m, tol, carry, found):
@@ -408,9 +420,11 @@ def remove_rows(m, C, found, rows, count, followed):
     _describe(m, C, found, cython.address(t))
     merge_rows(cython.address(t), scratch)
     if not _is_last(m, C, found):
-        m.last_epsilon = found.epsilon[0]
+        m.elsewhere, m.last_epsilon = True, found.epsilon[0]
         for i in range(n):
             m.known[i], m.last[i] = False, found.alpha[i]
+    for i in range(n):
+        m.last_C[i] = C[i]
     new, place = indices(scratch, count), indices(scratch, count)
     some.decision, some.shift = doubles(scratch, count), doubles(scratch, count)
     some.met = flags(scratch, count)
@@ -446,11 +460,16 @@ def remove_rows(m, C, found, rows, count, followed):
 
 
 def _is_last(m, C, found):
-    """Whether these are the multipliers of the latest removals, none at a bound."""
+    """Whether these are the multipliers of the latest removals, none at a bound, of the same rows.
+
+    Bounds may have grown: those that no path has met, it does not meet then either.
+    """
     alpha = found.alpha
     if found.epsilon[0] != m.last_epsilon:
         return False
     for i in range(m.p.n):
         if alpha[i] != m.last[i] or (alpha[i] > 0.0 and alpha[i] >= C[i]):
+            return False
+        if C[i] < m.last_C[i] or (C[i] > 0.0) != (m.last_C[i] > 0.0):
             return False
     return True

@@ -28,6 +28,7 @@ from ..regression.machines import RegressionMachines, TrainedRegressions
 from ..regression.paths import Tube, TubePaths
 from .as_svc import keeps_vectors
 from .as_svr import as_svr, dual_coefficients, linear_weights
+from .conformal import check_confidence
 from .svc_parameters import REGRESSION_CONSTRAINTS
 from .weighting import Weighting, weigh_rows
 
@@ -185,7 +186,8 @@ class SpanSVR(ListsProperties, RegressorMixin, BaseEstimator):
         tube = Tube(weigh_rows(self, target, sample_weight, scores), float(self.epsilon))
         kernel = kernel_of(self, X)
         gram = gram_of(kernel, X, self.gram_budget, whole=True)
-        found = TubePaths(gram, target[:, None]).train(tube, tol=self.tol, max_iter=self.max_iter)
+        paths = TubePaths(gram, target[:, None], kernel.definite)
+        found = paths.train(tube, tol=self.tol, max_iter=self.max_iter)
         if found.indefinite:
             warn_indefinite(stacklevel=2)
         self.hold(
@@ -262,7 +264,7 @@ class SpanSVR(ListsProperties, RegressorMixin, BaseEstimator):
         ndarray of shape (n, 2), or (n, 2, k)
             Lower and upper ends; infinite if there are too few training rows for the level.
         """
-        rows, levels = self._rows(X), check_levels(confidence_level)
+        rows, levels = self._rows(X), check_confidence(confidence_level)
         ends = [self._jackknife.interval(rows, level) for level in np.atleast_1d(levels)]
         return ends[0] if levels.ndim == 0 else np.stack(ends, axis=2)
 
@@ -369,15 +371,3 @@ class SpanSVR(ListsProperties, RegressorMixin, BaseEstimator):
         tags.input_tags.pairwise = self.kernel == "precomputed"
         tags.input_tags.sparse = self.kernel != "precomputed" and not callable(self.kernel)
         return tags
-
-
-def check_levels(confidence_level: Any) -> Array:
-    """One or several confidence levels as numbers; ValueError unless they are between 0 and 1."""
-    levels = np.asarray(confidence_level)
-    numbers = levels.dtype.kind in "iuf" and levels.ndim <= 1 and levels.size > 0
-    if not numbers or not ((levels > 0.0) & (levels < 1.0)).all():
-        raise ValueError(
-            "confidence_level must be a number between 0 and 1, or several; got "
-            f"{confidence_level!r}."
-        )
-    return levels.astype(np.float64)

@@ -137,6 +137,8 @@ def solve_tube(
         if epsilon == 0.0 or not wants.any() or used >= limit:
             break
         sides = np.where(wants, now, sides)
+        if twins is not None:
+            sides = sides[twins.first]  # equal rows follow the first of them
     assert best is not None
     return replace(best, iterations=used)
 

@@ -61,7 +61,8 @@ class Jackknife(Expansion):
         They are infinite if there are too few rows for the level.
         """
         ends, size = np.empty((X.shape[0], 2)), self.residuals.size
-        # As many values as this lie below the lower end, and above the upper one.
+        # The lower end is this value, counted from the smallest, the upper one from the largest; a
+        # level is meant as it is written: 0.1 * 20 is 2.
         outside = int(np.floor((1.0 - level) * (size + 1) * (1.0 + 1e-12)))
         if outside == 0:
             ends[:] = (-np.inf, np.inf)

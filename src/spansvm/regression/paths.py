@@ -46,10 +46,12 @@ class TubePaths:
     ----------
     gram : Gram
     targets : ndarray of shape (l, k)
+    definite : bool, default=False
+        Whether the kernel is known to be positive semidefinite.
     """
 
-    def __init__(self, gram: Gram, targets: Array) -> None:
-        self.gram, self.targets = gram, targets
+    def __init__(self, gram: Gram, targets: Array, definite: bool = False) -> None:
+        self.gram, self.targets, self._definite = gram, targets, definite
         everywhere = np.ones(targets.shape[0], dtype=np.bool_)
         self.units = [Units(own, everywhere) for own in targets.T]
         self.scaled = [unit.of(own) for unit, own in zip(self.units, targets.T, strict=True)]
@@ -77,7 +79,7 @@ class TubePaths:
         if max_iter != -1 or self.gram.values is None:
             yield from (self._one_by_one(tube, tol, max_iter) for tube in tubes)
             return
-        at_once = max(1, int(_RESULTS // (66.0 * self.targets.size)))
+        at_once = self.at_once(max_iter)
         for start in range(0, len(tubes), at_once):
             begin = time.perf_counter()
             several = self._together(tubes[start : start + at_once], tol, spans)
@@ -85,6 +87,12 @@ class TubePaths:
             for found in several:
                 found.seconds = seconds
                 yield found
+
+    def at_once(self, max_iter: int = -1) -> int:
+        """The number of tubes that are trained in one go."""
+        if max_iter != -1 or self.gram.values is None:
+            return 1
+        return max(1, int(_RESULTS // (66.0 * self.targets.size)))
 
     # In one call ------------------------------------------------------------------------------
 
@@ -170,7 +178,7 @@ class TubePaths:
 
     @cached_property
     def _indefinite(self) -> bool:
-        return self.gram.indefinite
+        return not self._definite and self.gram.indefinite
 
     # One by one -------------------------------------------------------------------------------
 

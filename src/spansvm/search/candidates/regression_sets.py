@@ -94,7 +94,7 @@ class RegressionSet:
 
     def paths(self) -> TubePaths:
         """New paths for one chain: each candidate is trained from the one before."""
-        return TubePaths(self.gram, self.rows.targets)
+        return TubePaths(self.gram, self.rows.targets, self.kernel.definite)
 
     def weigh(self, machine: SpanSVR, params: FitParams) -> Tube:
         """``C_i`` of every row for a candidate, and the width of its tube."""
@@ -105,13 +105,15 @@ class RegressionSet:
         """The machines of a candidate, from what its training found."""
         return TrainedRegressions(self.X, self.rows.targets, self.kernel, found)
 
-    def test_values(self, machines: TrainedRegressions) -> Array:
-        """Predictions for the test rows, a column for every target."""
+    def test_values(self, several: Sequence[TrainedRegressions]) -> list[Array]:
+        """Predictions of several candidates for the test rows, a column for every target."""
         if self.gram.values is None:
-            return machines.decide(self._test)
-        values = self._test_kernel
+            return [machines.decide(self._test) for machines in several]
+        signed = [machines.found.signed for machines in several]
         with one_blas_thread:
-            return values @ machines.found.signed + machines.intercepts
+            values = self._test_kernel @ np.concatenate(signed, axis=1)
+        values += np.concatenate([machines.intercepts for machines in several])
+        return np.split(values, len(several), axis=1)
 
     @cached_property
     def _test_kernel(self) -> Array:
@@ -168,9 +170,12 @@ class RegressionProblems:
         values, _ = machines[0].without_sets(sets, exact=method == "loo")
         return [self._given(values[own], self.rows.y[own]) for own in sets]
 
-    def on_test_rows(self, machines: Sequence[TrainedRegressions], y: np.ndarray) -> LeftOutTargets:
-        """Predictions for the test rows, whose targets are `y`."""
-        return self._given(self.sets[0].test_values(machines[0]), y)
+    def on_test_rows(
+        self, several: Sequence[Sequence[TrainedRegressions]], y: np.ndarray
+    ) -> list[LeftOutTargets]:
+        """Predictions of several candidates for the test rows, whose targets are `y`."""
+        values = self.sets[0].test_values([machines[0] for machines in several])
+        return [self._given(own, y) for own in values]
 
     def on_training_rows(self, machines: Sequence[TrainedRegressions]) -> LeftOutTargets:
         """Predictions for the training rows, which the machines have seen."""
