@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..common.validation import n_rows
 from ..estimators.svc import SpanSVC
+from ..estimators.svr import SpanSVR
 from ..search.candidates.composite import unwrap
 from .about import feature_names_of, row_ids_of, steps_of, versions
 from .analyses import Analyses, describe_analyses
@@ -288,6 +289,8 @@ def _machine(search: Any) -> SpanSVC:
             "The search has no best_estimator_; a report needs a search with refit=True."
         )
     machine = unwrap(search.best_estimator_).machine
+    if isinstance(machine, SpanSVR):
+        raise TypeError("Report is for classes; the report of a regression is a RegressionReport.")
     if not isinstance(machine, SpanSVC):
         raise TypeError(
             "A report needs a search over a SpanSVC or an SVC, alone or in a pipeline; got "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .plain import MINUS, number, percent
+from .plain import fixed, number, percent
 from .regression import RegressionReport
 from .target_charts import (
     draw_actual,
@@ -29,13 +29,8 @@ def _level(share: float) -> str:
     return percent(share).replace(".0%", "%")
 
 
-def _fixed(value: float) -> str:
-    """With three decimals."""
-    return f"{value:.3f}".replace("-", MINUS)
-
-
 #: Filters of the template.
-FILTERS = {"plus": _plus, "level": _level, "fixed": _fixed}
+FILTERS = {"plus": _plus, "level": _level, "fixed": fixed}
 
 
 def regression_page(report: RegressionReport) -> dict[str, Any]:

@@ -120,7 +120,9 @@ def describe_target_analyses(
     curve = tried(
         notes, "The learning curve", lambda: target_learning_curve(subject, optimism=optimism)
     )
-    intervals = None if covered is None else describe_intervals(covered)
+    intervals = None
+    if covered is not None:
+        intervals = describe_intervals(covered, subject.model)
     verdicts = {}
     if comparison is not None:
         notes += comparison.skipped

@@ -94,7 +94,18 @@ class TargetFigures:
 
 @dataclass(frozen=True)
 class IntervalLevel:
-    """Prediction intervals of one confidence level: what they promise, and what was found."""
+    """Prediction intervals of one confidence level: what they promise, and what was found.
+
+    Attributes
+    ----------
+    level, coverage : float
+        The share of new values that they promise to contain, and that of rows of other folds.
+    coverage_interval : list of float
+        Wilson's 95% CI.
+    width : float
+        About how wide those of the selected model are: twice the quantile of its left-out
+        residuals.
+    """
 
     level: float
     coverage: float
@@ -225,16 +236,18 @@ def describe_trained_regression(model: SpanSVR) -> TrainedRegression:
     return TrainedRegression(actual.size, errors_of(actual, predicted))
 
 
-def describe_intervals(covered: Covered) -> IntervalFigures:
-    """What was found of intervals in folds."""
+def describe_intervals(covered: Covered, model: SpanSVR) -> IntervalFigures:
+    """What was found of intervals in folds, and how wide those of the selected model are."""
     n = covered.actual.size
+    actual, predicted, _ = left_out_of(model)
+    sizes = np.sort(np.abs(actual - predicted))
     levels = []
     for number, level in enumerate(LEVELS):
         low, high = covered.ends[:, 0, number], covered.ends[:, 1, number]
         share = float(((low <= covered.actual) & (covered.actual <= high)).mean())
         levels.append(
             IntervalLevel(
-                level, share, list(wilson_interval(share, n)), float(np.median(high - low))
+                level, share, list(wilson_interval(share, n)), 2.0 * _quantile(sizes, level)
             )
         )
     shown = 0.9
@@ -243,6 +256,12 @@ def describe_intervals(covered: Covered) -> IntervalFigures:
     order = order[np.linspace(0, n - 1, min(n, 150)).round().astype(int)]
     rows = np.column_stack((covered.actual, covered.predicted, ends))[order]
     return IntervalFigures(n, covered.n_folds, levels, shown, rows.tolist())
+
+
+def _quantile(sizes: Array, level: float) -> float:
+    """The size that so many residuals do not exceed, as intervals count them."""
+    n = sizes.size
+    return float(sizes[min(int(np.ceil(level * (n + 1))), n) - 1])
 
 
 def list_doubtful(

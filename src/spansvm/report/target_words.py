@@ -11,7 +11,7 @@ from ..kernels.twins import equal_points, equal_rows
 from ..multiclass.group_left_out import numbers_of, sets_of
 from ..regression.left_out import leave_out_sets
 from ..regression.machines import TrainedRegressions
-from .plain import number, percent
+from .plain import fixed, number, percent
 from .searched import SearchedCandidates
 from .target_figures import IntervalFigures, TargetFigures
 
@@ -83,11 +83,11 @@ def expected_errors(search: SearchedCandidates, figures: TargetFigures) -> Expec
 
     low, high = (rmse_from(end) for end in reversed(reported.interval))
     rmse = rmse_from(reported.value)
-    # Intervals that reach a perfect score end there; the errors of drawn rows know better.
-    low = max(low, min(own.rmse_interval[0], rmse))
+    if low <= 0.0:
+        # The interval is cut off at a perfect score, as with odd rows; errors of drawn rows tell
+        # more.
+        low = min(own.rmse_interval[0], rmse)
     r2, *ends = (1.0 - (error / spread) ** 2 for error in (rmse, high, low))
-    if search.scoring == _R2:
-        r2, ends[0] = reported.value, reported.interval[0]
     return ExpectedErrors(rmse, [low, high], r2, ends, True)
 
 
@@ -102,8 +102,12 @@ def headline_of_targets(
     sentences = [f"Predictions for {rows} are off by about {off} (root mean squared{ends})."]
     mean = f"Always predicting the mean is off by {number(figures.mean_error, 3)}"
     if found.r2 is not None:
-        ends = "" if found.r2_interval is None else f" (95% CI {_range(found.r2_interval)})"
-        sentences.append(f"R2 is {number(found.r2, 2)}{ends}.")
+        ends = (
+            ""
+            if found.r2_interval is None
+            else (f" (95% CI {fixed(found.r2_interval[0])} to {fixed(found.r2_interval[1])})")
+        )
+        sentences.append(f"R2 is {fixed(found.r2)}{ends}.")
     if found.rmse >= figures.mean_error:
         mean += ": the model does no better"
     elif found.rmse_interval is not None and found.rmse_interval[1] >= figures.mean_error:

@@ -151,7 +151,7 @@ class TargetSubject(StudiedRows):
         kernel, budget = kernel or self.machines.kernel, self.model.gram_budget
         gram = gram_of(kernel, points, budget, whole=True)
         targets = y[:, None]
-        found = TubePaths(gram, targets).train(
+        found = TubePaths(gram, targets, kernel.definite).train(
             tube, tol=self.model.tol, max_iter=self.model.max_iter
         )
         machines = TrainedRegressions(points, targets, kernel, found, budget=budget)
