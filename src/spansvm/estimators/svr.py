@@ -22,7 +22,7 @@ from ..kernels.functions import kernel_of
 from ..kernels.lazy import gram_of
 from ..machine.dual import advice_on_stops, warn_indefinite
 from ..multiclass.group_left_out import sets_of
-from ..regression.intervals import Jackknife, jackknife
+from ..regression.intervals import Jackknife, jackknife, same_everywhere
 from ..regression.left_out import LeftOutTargets, leave_out_rows, leave_out_sets
 from ..regression.machines import RegressionMachines, TrainedRegressions
 from ..regression.paths import Tube, TubePaths
@@ -316,18 +316,34 @@ class SpanSVR(ListsProperties, RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         return as_svr(self)
 
-    def without_training_rows(self) -> SpanSVR:
+    def without_training_rows(self, *, exact: bool = True) -> SpanSVR:
         """A copy to save: it predicts, with intervals, and has the leave-one-out values.
 
-        It keeps the support vectors, and the rows whose multipliers change without others.
+        It keeps the support vectors, and the rows whose multipliers change without others.  If it
+        need not be `exact`, for thousands of rows, leave-one-out values are those that the span
+        predicts, and intervals have the same width everywhere: neither takes long nor much memory.
         """
         check_is_fitted(self)
         if not isinstance(self.machines_, TrainedRegressions):
             return copy(self)
+        if not exact:
+            return self._with_span_values(self.machines_)
         self._left_out.changes = None  # computed if it was not yet
         assert self._jackknife is not None
         result = copy(self)
         result.machines_ = self.machines_.without_rows()
+        return result
+
+    def _with_span_values(self, machines: TrainedRegressions) -> SpanSVR:
+        if self.left_out_sets_ is None:
+            left_out = leave_out_rows(machines, exact=False)
+        else:
+            left_out = leave_out_sets(machines, self.left_out_sets_, exact=False)
+        left_out.changes = None
+        result = copy(self)
+        result.machines_ = machines.without_rows()
+        result._left_out = left_out
+        result._jackknife = same_everywhere(result.machines_, left_out.residuals)
         return result
 
     # scikit-learn ---------------------------------------------------------------------
