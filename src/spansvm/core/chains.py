@@ -14,13 +14,7 @@ from cython.cimports.libc.string import memset
 from cython.cimports.spansvm.core.factor import discard
 from cython.cimports.spansvm.core.inverse import drop_inverse, make_room
 from cython.cimports.spansvm.core.loops import copy_block
-from cython.cimports.spansvm.core.machine import (
-    clear_traces,
-    find_doubt,
-    leave_out,
-    remove_rows,
-    train,
-)
+from cython.cimports.spansvm.core.machine import leave_out, train
 from cython.cimports.spansvm.core.scratch import doubles, indices, open_scratch, release_all
 from cython.cimports.spansvm.core.solver import point_to
 from cython.cimports.spansvm.core.verdicts import (
@@ -29,6 +23,7 @@ from cython.cimports.spansvm.core.verdicts import (
     predict_classes,
     smallest_of_each,
 )
+from cython.cimports.spansvm.core.verifying import clear_traces, find_doubt, remove_rows
 
 __all__ = ["Chains"]
 

@@ -29,7 +29,6 @@ cdef int find_drops(
     const Trained* m, const System* s, const double* merged, double* drop, Scratch* scratch
 ) except -1 nogil
 
-cdef bint _asked(const Trained* m, idx i) noexcept nogil
 cdef void _of_bounded(
     const Hull* h, double* shares, double beta, double* outside, double* drop
 ) noexcept nogil

@@ -19,7 +19,7 @@ Then delta is infinite.
 
 import cython
 import numpy as np
-from cython.cimports.libc.math import INFINITY, NAN, fabs, isinf
+from cython.cimports.libc.math import INFINITY, NAN, fabs
 from cython.cimports.spansvm.core.linalg import multiply, multiply_symmetric
 from cython.cimports.spansvm.core.loops import add_vector, any_leaves, gather
 from cython.cimports.spansvm.core.problem import entry
@@ -100,16 +100,8 @@ def _drop(held, h):
     return held.fall * ratio * ratio
 
 
-def _asked(m, i):
-    """Whether a row is a support vector that is not misclassified; in a regression none is."""
-    return m.alpha[i] > 0.0 and (not isinf(m.tube) or m.y[i] * m.f[i] > -NEAR_ZERO)
-
-
 def find_drops(m, s, merged, drop, scratch):
-    """Fill `drop` for the support vectors of one machine that are classified correctly.
-
-    In a regression, where a residual has no margin to lose, it is filled for all: how much farther
-    off their values may be.
+    """Fill `drop` for the support vectors of one machine on the right side of their margins.
 
     NaN if fewer than two points make the hull, or their matrix is too ill-conditioned; minus
     infinity if the predicted sign is certain.  Equal rows are one point of the hull; one of
@@ -123,7 +115,7 @@ def find_drops(m, s, merged, drop, scratch):
     count: cython.Py_ssize_t = 0
     for i in range(n):
         drop[i] = 0.0
-        if _asked(m, i):
+        if m.alpha[i] > 0.0 and m.y[i] * m.f[i] > -NEAR_ZERO:
             drop[i] = NAN
             count += 1
     if count == 0 or size < 2:
@@ -137,19 +129,18 @@ def find_drops(m, s, merged, drop, scratch):
         x[a], lo[a], hi[a], place[q] = m.x[q], m.lo[q], m.hi[q], a
     for a in range(size):
         _of_in_bound(cython.address(h), a, cython.address(outside), fall + a)
-    if isinf(m.tube):
-        _mark_certain(m, s, fall, scratch)
+    _mark_certain(m, s, fall, scratch)
     count = 0
     for i in range(n):
-        if not _asked(m, i):
+        if not (m.alpha[i] > 0.0 and m.y[i] * m.f[i] > -NEAR_ZERO):
             continue
         q = m.first[i]
-        bound = max(m.hi[q], -m.lo[q])
+        rest = m.hi[q] - m.lo[q] - m.C[i]
         if m.alpha[i] >= m.C[i]:
             bounded[count] = i
             count += 1
-        elif bound > m.C[i]:
-            drop[i] = max(fabs(m.x[q]) - (bound - m.C[i]), 0.0) * merged[q]
+        elif m.hi[q] - m.lo[q] > m.C[i]:
+            drop[i] = max(fabs(m.x[q]) - rest, 0.0) * merged[q]
         else:
             drop[i] = fall[place[q]]
     if count > 0:

@@ -1,13 +1,12 @@
 # One machine: trained along a chain of weights, and each of its rows left out.
 
 from .factor cimport Factor
-from .following cimport Followed
 from .inverse cimport Inverse
 from .moving cimport Carried
 from .problem cimport Problem
 from .scratch cimport Scratch
 from .structs cimport Matrix, flag, idx
-from .system cimport System, Trained
+from .system cimport Trained
 
 # A weighted SVM on some rows.  Equal rows with equal labels are merged at the first of them.
 ctypedef struct Machine:
@@ -77,26 +76,10 @@ cdef int train(
     Machine* m, const double* C, const Wanted* wanted, Carry* carry, Found* found
 ) except -1 nogil
 cdef int leave_out(Machine* m, const double* C, Found* found) except -1 nogil
-cdef int find_doubt(
-    Machine* m, const double* C, const Wanted* wanted, Carry* carry, Found* found
-) except -1 nogil
+cdef int describe(Machine* m, const double* C, const Found* found, Trained* t) except -1 nogil
 
-cdef double TRACE
-
-cdef void clear_traces(double* values, idx n) noexcept nogil
-cdef int remove_rows(
-    Machine* m, const double* C, const Found* found, const idx* rows, idx count, Followed* followed
-) except -1 nogil
-
-cdef bint _is_last(Machine* m, const double* C, const Found* found) noexcept nogil
 cdef bint _stays(const Problem* p, const double* lo, const double* hi) noexcept nogil
 cdef bint _widens(const Problem* p, const double* lo, const double* hi) noexcept nogil
 cdef int _solve(Machine* m, double tol, Carry* carry, Found* found) except -1 nogil
 cdef bint _set_intercept(const Problem* p, const Factor* f, double* intercept) noexcept nogil
 cdef int _find_spans(Machine* m, Carry* carry, bint same) except -1 nogil
-cdef int _describe(
-    Machine* m, const double* C, const Found* found, Trained* t
-) except -1 nogil
-cdef void _mark_doubtful(const Trained* t, Found* found) noexcept nogil
-cdef int _sum_rows(Machine* m, const double* C) except -1 nogil
-cdef int _verify(Machine* m, Trained* t, const System* s, Found* found) except -1 nogil
