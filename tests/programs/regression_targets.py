@@ -92,7 +92,7 @@ def targets_scaled_by_hand(GridSearchCV, RandomizedSearchCV):
     return Ran(search, errors=y_test.to_numpy() - predicted, facts={"best": search.best_params_})
 
 
-@regression()
+@regression(warns=("y has a standard deviation of",))
 def prices_as_they_are(GridSearchCV, RandomizedSearchCV):
     """With a C that is far too small for them: no better than their mean."""
     X_train, X_test, y_train, y_test = houses()
@@ -196,7 +196,7 @@ def a_search_for_every_target(GridSearchCV, RandomizedSearchCV):
                facts={"table": pd.DataFrame(rows)})  # fmt: skip
 
 
-@regression(folds=False)
+@regression(folds=False, warns=("y has a standard deviation of",))
 def a_search_inside_every_target(GridSearchCV, RandomizedSearchCV):
     X, Y = load_linnerud(return_X_y=True)
     tuned = GridSearchCV(estimator=SVR(), cv=3, scoring="neg_mean_absolute_error",
