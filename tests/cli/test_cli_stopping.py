@@ -136,6 +136,29 @@ def test_an_unfinished_search_goes_on_to_the_same_end(run):
         assert ours == whole[name]
 
 
+@pytest.mark.parametrize("options", ["", "--cv 3"])
+def test_an_unfinished_regression_goes_on_to_the_same_end(run, options):
+    data = frame()
+    data["kind"] = data.a + np.sin(2 * data.b)
+    data.to_csv("data.csv", index=False)
+    line = f"tune data.csv --candidates 18 {options} --quiet"
+    assert run(f"{line} --out whole")[0] == 0
+    assert run(line, stop_after=14)[0] == 0
+    n_first = len(results())
+    assert 0 < n_first < 18
+    assert Path("data-tuned", UNFINISHED).exists()
+    page = Path("data-tuned/report.html").read_text(encoding="utf-8")
+    assert f"after {n_first} of 18 candidates" in page
+    code, out, err = run(f"{line} --resume --json")
+    assert code == 0, err
+    content = json.loads(out)
+    assert content["facts"]["resumed"] == n_first
+    whole = json.loads(Path("whole/report.json").read_text())["summary"]
+    for figure in ("best_params", "corrected", "expected", "loo_rmse", "score"):
+        own = json.loads(Path("data-tuned/report.json").read_text())["summary"][figure]
+        assert own == whole[figure]
+
+
 @pytest.mark.parametrize("options", ["--cv 3", "--scoring roc_auc", "--method loo"])
 def test_other_ways_to_evaluate_are_resumed_too(run, options):
     run(f"tune data.csv --candidates 12 {options} --out whole --quiet")

@@ -376,3 +376,14 @@ def test_paths_that_were_given_up_are_not_followed_again(monkeypatch):
     machines = TrainedMachines(X, grams.pair_rows, grams.kernel, bounds, found, grams=grams)
     expected = cross_val_predict(SVC(C=1.0, gamma=0.2, tol=1e-8), X, y, cv=LeaveOneOut())
     np.testing.assert_array_equal(verified_left_out(machines).wrong(), expected != y)
+
+
+@pytest.mark.parametrize("C", [0.3, 3.0, 30.0])
+def test_left_out_values_do_not_depend_on_what_was_asked_before(C):
+    X, y = clouds(3, classes=3)
+    one, other = (SpanSVC(C=C, gamma=0.3).fit(X, y) for _ in range(2))
+    values, probabilities = one.loo_decision_function_, one.loo_predict_proba_
+    np.testing.assert_array_equal(other.loo_predict_proba_, probabilities)
+    np.testing.assert_array_equal(other.loo_decision_function_, values)
+    saved = SpanSVC(C=C, gamma=0.3).fit(X, y).without_training_rows()
+    np.testing.assert_array_equal(saved.predict_proba(X), one.predict_proba(X))

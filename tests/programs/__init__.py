@@ -56,8 +56,8 @@ class Program:
         How much the score of a fold may differ.  Nothing, unless a test row lies on the boundary:
         LibSVM stops at its `tol`, and on which side it puts such a row is its choice.
     values : bool
-        Whether scores are of numbers that an SVR predicts: LibSVM's `tol` moves them all, and they
-        are the same only where that is tiny.
+        Whether scores are of numbers that an SVR predicts: LibSVM's `tol` and rounding move them
+        all; ours are those of an exact SVR.
     warns : tuple of str
         Beginnings of our warnings that say the same as scikit-learn's in other words.
     needs : str or None

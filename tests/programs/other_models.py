@@ -125,7 +125,7 @@ def nu_in_place_of_c(GridSearchCV, RandomizedSearchCV):
     return Ran(search, search.predict(X_test) == y_test)
 
 
-@program(values=True, warns=SAID)
+@program(values=True)
 def a_regression(GridSearchCV, RandomizedSearchCV):
     X, y = load_diabetes(return_X_y=True)
     X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)

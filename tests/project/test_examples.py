@@ -17,7 +17,7 @@ PAGE = EXAMPLES.parent / "docs" / "examples.md"
 def test_every_example_has_a_small_picture():
     scripts = {path.stem for path in EXAMPLES.glob("[0-9]*.py")}
     pictures = {path.stem: path for path in (EXAMPLES / "images").glob("*.png")}
-    assert len(scripts) == 5
+    assert len(scripts) == 6
     assert scripts == set(pictures)
     assert all(path.stat().st_size < 100_000 for path in pictures.values())
 
@@ -119,3 +119,21 @@ def test_a_cluster_finds_what_one_process_finds(tmp_path):
     text = run("05_dask_cluster.py", tmp_path)
     assert "104 candidates on 2 workers" in text
     assert "identical to the search without workers: True" in text
+
+
+def test_intervals_contain_as_many_new_rows_as_they_promise(tmp_path):
+    text = run("06_prediction_intervals.py", tmp_path)
+    left_out, corrected = numbers(r"left-out rows ([\d.]+), corrected ([\d.]+)", text)
+    new, folds = numbers(r"new rows ([\d.]+), selected by five folds ([\d.]+)", text)
+    assert corrected < left_out
+    assert abs(new - left_out) < 0.03
+    assert new > folds - 0.01
+    for level in (0.5, 0.8, 0.9, 0.95):
+        (covered,) = numbers(rf"level {level:g} contain ([\d.]+)", text)
+        # Three standard deviations for 150 training rows.
+        assert abs(covered - level) < 3.0 * (level * (1.0 - level) / 150) ** 0.5
+    (of_90,) = numbers(r"level 0.9 contain ([\d.]+)", text)
+    assert_told(
+        "06_prediction_intervals.py", f"{left_out:.3f} on left-out rows", f"{new:.3f} on new ones",
+        f"those of level 0.9 contain {of_90:.3f} of 5000 new rows",
+    )  # fmt: skip

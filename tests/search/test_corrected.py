@@ -41,7 +41,7 @@ from spansvm.search.scoring.label_scores import (
     same_digits,
     warns,
 )
-from spansvm.search.scoring.quickest_scores import quickest_scores
+from spansvm.search.scoring.quickest_scores import Sample, quickest_scores
 from spansvm.search.scoring.ranked_scores import RankedValues
 
 FEW = {"C": [0.1, 10.0], "gamma": [0.1, 10.0]}
@@ -356,7 +356,7 @@ def test_scores_of_ranks_are_those_of_the_scorer(scoring, n_classes, weighted):
     weight = 0.5 + rng.random(n) if weighted else None
     params = {} if weight is None else {"sample_weight": weight}
     kept = [Kept(responses={method: own}) for own in values]
-    quick = quickest_scores(scorer, params, kept, np.arange(n), y, None, "score")
+    quick = quickest_scores(scorer, params, kept, Sample(np.arange(n), y, None), "score")
     if "ovo" in scoring and weighted and n_classes > 2:  # scikit-learn has no such score
         assert isinstance(quick, AnyScorer)
         return
@@ -706,10 +706,12 @@ def test_scores_of_folds_have_the_digits_of_the_scorer(scoring):
         y = np.concatenate((np.arange(k), rng.choice(k, 300, p=rng.dirichlet(np.ones(k)))))
         predicted = np.where(rng.random(y.size) < rng.random(), y, rng.permutation(y))
         errors = only_errors(scorer, {}, np.arange(k))
-        kept = keep_responses({"predict": predicted}, y, y, Keeping("score", errors, 10**9))
-        quick = quickest_scores(scorer, {}, [kept], np.arange(y.size), y, None, "score")
+        sample = Sample(np.arange(y.size), y, None)
+        keeping = Keeping("score", errors, 10**9)
+        kept = keep_responses({"predict": predicted}, y, sample.classes, keeping)
+        quick = quickest_scores(scorer, {}, [kept], sample, "score")
         found = quick(np.ones((1, y.size), dtype=np.int32))[0, 0]
-        if not warns(scorer, y, predicted, k):
+        if not warns(scorer, predicted, k):
             assert found == scorer._score_func(y, predicted, **scorer._kwargs)
             compared += 1
     assert compared > 20

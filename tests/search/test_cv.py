@@ -26,7 +26,7 @@ from spansvm import SpanSearch, SpanSVC
 from spansvm.algebra.blas import one_blas_thread
 from spansvm.kernels.functions import Kernel
 from spansvm.multiclass.group_left_out import sets_of
-from spansvm.multiclass.machines import TrainedMachines
+from spansvm.search.candidates import training_sets
 
 #: LibSVM stops at its tolerance: at 1e-3, which side a row within 1e-3 of the boundary is on is its
 #: choice.
@@ -245,7 +245,7 @@ def test_folds_are_evaluated_on_one_blas_thread(monkeypatch):
         monkeypatch.setattr(owner, name, watching)
 
     watched(Kernel, "__call__")
-    watched(TrainedMachines, "from_kernel")
+    watched(training_sets, "from_kernel")
     X, y = moons()
     with threadpool_limits(2, user_api="blas"):
         SpanSearch(SVC(), {"C": [1.0, 10.0]}, cv=3, refit=False).fit(X, y)

@@ -10,7 +10,13 @@ from scipy.ndimage import gaussian_filter
 from sklearn.model_selection import ParameterGrid
 
 from spansvm import SpanSearch, SpanSVC
-from spansvm.search.candidates.grid import chains, list_candidates, neighbourhood_scores, select
+from spansvm.search.candidates.grid import (
+    chains,
+    full_grids,
+    list_candidates,
+    neighbourhood_scores,
+    select,
+)
 
 
 def lattice(*lengths):
@@ -78,7 +84,7 @@ def test_surroundings_are_a_gaussian_of_one_to_two_steps():
     table = scores.reshape(33, 11)
     options = {"sigma": (2.0, 1.0), "mode": "constant", "truncate": 16.0}
     expected = gaussian_filter(table, **options) / gaussian_filter(np.ones_like(table), **options)
-    found = neighbourhood_scores(scores, candidates)
+    found = neighbourhood_scores(scores, full_grids(candidates))
     np.testing.assert_allclose(found, expected.ravel(), rtol=1e-12)
 
 
@@ -86,7 +92,7 @@ def test_failed_candidates_do_not_count_and_are_not_chosen():
     candidates = lattice(7)
     scores = np.array([np.nan, 1.0, 1.0, 1.0, np.nan, 1.0, 0.0])
     assert select(scores, np.zeros(7), candidates, "plateau") == 1
-    around = neighbourhood_scores(scores, candidates)
+    around = neighbourhood_scores(scores, full_grids(candidates))
     assert around[1] > around[3] > around[5]
 
 
@@ -94,7 +100,7 @@ def test_grids_do_not_touch_across_names_and_categories():
     candidates = [{"kernel": k, "C": c} for k in ("rbf", "linear") for c in range(3)]
     scores = np.array([1.0, 1.0, 1.0, 1.0, 0.0, 0.0])
     assert select(scores, np.zeros(6), candidates, "plateau") == 0
-    around = neighbourhood_scores(scores, candidates)
+    around = neighbourhood_scores(scores, full_grids(candidates))
     np.testing.assert_allclose(around[:3], 1.0)
     assert (around[3:] < 0.6).all()
 
@@ -102,7 +108,7 @@ def test_grids_do_not_touch_across_names_and_categories():
 def test_without_a_grid_the_hinge_loss_decides():
     candidates = [{"C": 0.3, "gamma": 2.0}, {"C": 1.7, "gamma": 0.1}, {"C": 5.0, "gamma": 0.7}]
     scores, hinge = np.array([0.9, 0.9, 0.8]), np.array([0.5, 0.4, 0.1])
-    assert np.isnan(neighbourhood_scores(scores, candidates)).all()
+    assert np.isnan(neighbourhood_scores(scores, full_grids(candidates))).all()
     assert select(scores, hinge, candidates, "plateau") == 1
 
 

@@ -1,8 +1,8 @@
 """Programs that tune an SVC or SVR run with our searches in the place of GridSearchCV, as before.
 
 Each program (``tests/programs``) runs twice, and everything that can be compared is.  Where scores
-are of predicted numbers, LibSVM's `tol` moves all of them: such programs run twice more, with a
-`tol` that is as good as none, and both kinds of runs are compared.
+are of predicted numbers, LibSVM's `tol` and its matrix of single precision move all of them: such
+programs run once more, with machines that are exact (``tests/exact_svr.py``).
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, GroupKFold, RandomizedSearchCV
 from sklearn.svm import SVC, SVR
 
 from spansvm import SpanRandomizedSearch, SpanSearch
+from tests.exact_svr import exact
 from tests.programs import PROGRAMS, Program, Ran
 
 #: Columns of a search by single rows that a search by folds does not have, and vice versa: a search
@@ -32,9 +32,8 @@ SPLITS_BEYOND_THE_FIRST = tuple(f"split{k}_" for k in range(1, 100))
 
 THEIRS, OURS = (GridSearchCV, RandomizedSearchCV), (SpanSearch, SpanRandomizedSearch)
 
-#: A tolerance at which LibSVM's predictions have no digits left to lose; and how much scores of
-#: two such models may differ, relative to the largest score of a scorer.
-EXACT, SAME_NUMBER = 1e-8, 1e-6
+#: How much scores of exact predictions may differ, relative to the largest score of a scorer.
+SAME_NUMBER = 1e-6
 
 
 @dataclass
@@ -78,38 +77,24 @@ def both(request):
 
 
 @pytest.fixture(scope="module")
-def exact(both):
-    """The fold scores of a program with predicted numbers as if its `tol` were tiny.
-
-    Once with GridSearchCV, once with our search: the columns of ``cv_results_``.
-    """
+def exact_scores(both):
+    """Fold scores of GridSearchCV with exact machines."""
     if not (both.program.values and both.program.folds):
         pytest.skip("the program has no cv, or its scores are not of numbers")
-    return [
-        fold_scores(run(both.program, *map(with_tiny_tolerance, classes))[0].search)
-        for classes in (THEIRS, OURS)
-    ]
+    return fold_scores(run(both.program, *map(of_exact_machines, THEIRS))[0].search)
 
 
-def with_tiny_tolerance(kind):
-    """The search class, as if all machines in the estimator had been made with a tiny `tol`."""
+def of_exact_machines(kind):
+    """The search class, as if every SVR in the estimator were an exact one."""
 
     def fit(search, *args, **params):
-        given, search.estimator = search.estimator, tightened(search.estimator)
+        given, search.estimator = search.estimator, exact(search.estimator)
         try:
             return kind.fit(search, *args, **params)
         finally:
             search.estimator = given
 
     return type(kind.__name__, (kind,), {"fit": fit})
-
-
-def tightened(estimator):
-    """A copy in which every SVR has a tiny `tol`."""
-    parts = {"": estimator, **estimator.get_params(deep=True)}
-    names = [f"{name}__tol".lstrip("_") for name, part in parts.items() if isinstance(part, SVR)]
-    assert names, "the program has no SVR"
-    return clone(estimator).set_params(**dict.fromkeys(names, EXACT))
 
 
 def fold_scores(search):
@@ -187,20 +172,20 @@ def of_numbers(theirs, ours):
     return worse.mean(), max(noise, 0.005 * np.mean(theirs**2))
 
 
-def test_exact_scores_of_numbers_are_the_same(both, exact):
-    """GridSearchCV with a tiny `tol`, and our search with the same."""
-    theirs, ours = exact
+def test_scores_of_numbers_are_the_exact_ones(both, exact_scores):
+    """Whatever the `tol` of the program: those of exact machines on the same folds."""
     for own, other in zip(*(ran.search.cv_results_["params"] for ran in both.runs), strict=True):
         assert same(sorted(own.items()), sorted(other.items()))
-    for scorer, distance in distances(ours, theirs).items():
+    for scorer, distance in distances(fold_scores(both.ours.search), exact_scores).items():
         assert distance <= SAME_NUMBER, scorer
 
 
-def test_scores_of_numbers_are_as_near_to_the_exact_ones_as_those_of_libsvm(both, exact):
-    """With the `tol` of the program, whatever that costs LibSVM."""
-    least = distances(fold_scores(both.theirs.search), exact[0])
-    for scorer, distance in distances(fold_scores(both.ours.search), exact[0]).items():
-        assert distance <= least[scorer] + SAME_NUMBER, scorer
+def test_scores_of_numbers_differ_from_those_of_libsvm_by_its_own_inaccuracy(both, exact_scores):
+    """And not by more: how far LibSVM is from exact machines, with the `tol` of the program."""
+    theirs = fold_scores(both.theirs.search)
+    inaccurate = distances(theirs, exact_scores)
+    for scorer, distance in distances(fold_scores(both.ours.search), theirs).items():
+        assert distance <= inaccurate[scorer] + SAME_NUMBER, scorer
 
 
 def test_folds_have_the_same_scores(both):
@@ -208,7 +193,7 @@ def test_folds_have_the_same_scores(both):
     if not both.program.folds:
         pytest.skip("the program has no cv, or its predictions need a calibration")
     if both.program.values:
-        pytest.skip("scores of numbers are compared at a tiny tolerance")
+        pytest.skip("scores of numbers are compared with exact ones")
     theirs, ours = both.theirs.search, both.ours.search
     assert same(ours.cv_results_["params"], theirs.cv_results_["params"])
     slack = both.program.slack

@@ -278,7 +278,7 @@ def test_single_rows_have_no_r2():
     # As in GridSearchCV: a fold of one row.
     with pytest.warns(UndefinedMetricWarning), pytest.warns(UserWarning, match="non-finite"):
         GridSearchCV(SVR(), {"C": [1.0]}, cv=LeaveOneOut(), refit=False).fit(X[:9], Y[:9])
-    search = SpanSearch(SVR(), {"C": [1.0]}).fit(X[:9], Y[:9])
+    search = SpanSearch(SVR(), {"C": [100.0]}).fit(X[:9], Y[:9])
     assert np.isfinite(search.best_score_)
 
 
@@ -457,3 +457,13 @@ def test_wrong_targets_and_methods_are_named():
         SpanSearch(MultiOutputRegressor(SVR()), {"estimator__C": [1.0]}).fit(X, Y)
     with pytest.raises(ValueError, match="epsilon must be"):
         SpanSearch(SVR(), {"epsilon": [-1.0]}, error_score="raise").fit(X, Y)
+
+
+def test_a_bound_that_is_too_small_for_the_targets_is_named():
+    prices = 1e6 * Y
+    with pytest.warns(UserWarning, match="the selected C is 10: no row can move a prediction"):
+        constant = SpanSearch(SVR(), {"C": [1.0, 10.0]}).fit(X, prices)
+    assert constant.best_score_ < 0.01
+    scaled = TransformedTargetRegressor(SVR(), transformer=StandardScaler())
+    search = SpanSearch(scaled, {"regressor__C": [1.0, 10.0]}).fit(X, prices)
+    assert search.best_score_ > constant.best_score_ + 0.1

@@ -166,7 +166,7 @@ TEXTS: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
     ),
     "label in LIBSVM": (
         "d.libsvm", "1 1:1\n0.5 2:1\n", {},
-        "d.libsvm has the label '0.5' in line 2; it must be an integer.",
+        "The label in d.libsvm has 0.5 in row 2, but classes must be integers or text; pass --task",
     ),
     "large labels in LIBSVM": (
         "d.libsvm", "9007199254740993 1:1\n9007199254740992 2:1\n", {},
@@ -222,7 +222,8 @@ TEXTS: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
     ),
     "a target of measurements": (
         "d.csv", "a,y\n1,0.5\n2,1\n", {},
-        "The target 'y' has 0.5 in row 1, but classes must be integers or text; pass --target",
+        "The target 'y' of d.csv has 0.5 in row 1, but classes must be integers or text; pass "
+        "--task regression to predict numbers, or --target",
     ),
     "a target of names": (
         "d.csv", "a,y\n1,Ann\n2,Bob\n3,Cem\n", {},

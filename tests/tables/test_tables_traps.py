@@ -318,7 +318,7 @@ def test_columns_with_a_single_value_are_named_in_one_sentence(tmp_path) -> None
 
 
 def test_a_target_of_many_whole_numbers_is_noted(tmp_path) -> None:
-    rows = "".join(f"{i * 7 % 11},{i % 27}\n" for i in range(100))
+    rows = "".join(f"{i * 7 % 11},{i % 27}\n" for i in range(300))
     table = read_table(write(tmp_path, "a,age\n" + rows))
     assert table.notes == ("Target 'age' has 27 different integers; each is treated as a class.",)
     rows = "".join(f"{i % 11} 1:{i}\n" for i in range(100))

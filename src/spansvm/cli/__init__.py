@@ -15,7 +15,7 @@ import typer
 from .. import __version__
 from ..common.errors import UserError
 from . import demo, evaluate, predict, tune
-from .options import DEBUG, NO_VALUE, Debug
+from .options import DEBUG, NO_VALUE, Debug, with_default_level
 from .terminal import PartialResults, printable
 
 __all__ = ["app", "main", "run"]
@@ -75,7 +75,7 @@ def main() -> None:
 def run(commands: typer.Typer, name: str, arguments: Sequence[str]) -> None:
     """Run commands under a program name; errors become sentences and exit codes."""
     try:
-        code = commands(list(arguments), prog_name=name, standalone_mode=False)
+        code = commands(with_default_level(arguments), prog_name=name, standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     except PartialResults:

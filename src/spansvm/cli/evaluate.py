@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from ..common.tasks import REGRESSION
 from .options import (
     DataFile,
     Debug,
@@ -33,7 +34,9 @@ __all__ = ["HELP", "evaluate"]
 HELP = (
     "Show all estimates of a trained model in one table, next to its error on labelled rows.\n\n"
     "The estimates come from training. If DATA is the training file itself, the error on it is too "
-    "optimistic: look at the leave-one-out or cross-validation error instead.\n\n"
+    "optimistic: look at the leave-one-out or cross-validation error instead. For a regression, "
+    "R2, root mean squared and mean absolute error are shown, and how many values lie within "
+    "prediction intervals.\n\n"
     "\b\n"
     "  spansvm evaluate data-tuned test.csv\n"
     "  spansvm evaluate data-tuned/model.skops test.csv --json"
@@ -62,8 +65,14 @@ def evaluate(
     terminal = Terminal(quiet=quiet, as_json=json)
     model = model_file(model)
     saved, schema = load(model)
-    record = TrainingRecord.read(model)
     options = file_options(format, delimiter, header, encoding, decimal, missing, sheet)
+    if schema.task == REGRESSION:
+        from .regression_evaluation import evaluate_regression
+
+        table = read_labelled(data, schema, options, saved, terminal)
+        evaluate_regression(model, saved, table, terminal)
+        return
+    record = TrainingRecord.read(model)
     table = read_labelled(data, schema, options, saved, terminal)
     name = "accuracy" if record is None else record.selected_by
     figures = held_out_figures(saved, table, scorer_named(name, table), name)

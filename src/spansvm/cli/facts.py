@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from ..common.tasks import REGRESSION
 from ..report.plain import words
 from ..search.evaluation.progress import duration
 from ..search.evaluation.stages import BUDGET, Widened
@@ -39,6 +40,7 @@ def gather_facts(
     search, size, sample = found.search, found.size, found.sample
     n_done, n_planned = len(evaluated(search)[0]["params"]), len(search.cv_results_["params"])
     return {
+        "task": {"name": table.task, "why": table.why_task if table.task == REGRESSION else ""},
         "search": {"name": plan.name, "n_planned": n_planned, "why": plan.why},
         "seconds": found.seconds,
         "stopped": None

@@ -16,6 +16,7 @@ from sklearn.pipeline import Pipeline
 
 from ..common.errors import UserError, closest_name, require
 from ..estimators.svc import SpanSVC
+from ..estimators.svr import SpanSVR
 from ..estimators.weighting import (
     PAPER_CLASS_WEIGHTS,
     PAPER_SIGMOIDS,
@@ -30,22 +31,28 @@ __all__ = [
     "APPROXIMATION",
     "CLASS_WEIGHTS",
     "C_GAMMA",
+    "C_GAMMA_EPSILON",
     "C_GAMMA_WEIGHTS",
     "KERNEL_NAMES",
     "SCORES",
     "SEARCHES",
     "SearchPlan",
+    "check_kernel",
     "own_name",
+    "plan_from_file",
     "plan_search",
+    "scaled_grid",
     "spread_of",
+    "start_values",
 ]
 
 #: The named searches.
-C_GAMMA, C_GAMMA_WEIGHTS, CLASS_WEIGHTS, SCORES = SEARCHES = (
+C_GAMMA, C_GAMMA_WEIGHTS, CLASS_WEIGHTS, SCORES, C_GAMMA_EPSILON = SEARCHES = (
     "C-gamma",
     "C-gamma-weights",
     "class-weights",
     "scores",
+    "C-gamma-epsilon",
 )
 
 #: The kernels of ``--kernel``.
@@ -88,7 +95,7 @@ class SearchPlan:
     ----------
     name : str
         Of the search, for display.
-    model : SpanSVC
+    model : SpanSVC or SpanSVR
     grid : dict or list of dicts
         By the model's own parameter names.
     landmarks : Nystroem, optional
@@ -100,7 +107,7 @@ class SearchPlan:
     """
 
     name: str
-    model: SpanSVC
+    model: SpanSVC | SpanSVR
     grid: dict[str, list[Any]] | list[dict[str, list[Any]]]
     landmarks: Nystroem | None = None
     widens: tuple[str, ...] = ()
@@ -120,7 +127,7 @@ class SearchPlan:
     def searched(self) -> str:
         """The name of the search in words of its parameters: a linear kernel has no gamma."""
         has_gamma = any("gamma" in part for part in self.parts)
-        named = self.name in (C_GAMMA, C_GAMMA_WEIGHTS)
+        named = self.name in (C_GAMMA, C_GAMMA_WEIGHTS, C_GAMMA_EPSILON)
         return self.name.replace("C-gamma", "C") if named and not has_gamma else self.name
 
     def in_pipeline(self, name: str) -> str:
@@ -184,11 +191,7 @@ def plan_search(
     scoring : str, optional
         The score to select by.
     """
-    if kernel is not None and kernel not in KERNEL_NAMES:
-        raise UserError(
-            f"There is no kernel '{kernel}'{closest_name(kernel, KERNEL_NAMES)}; --kernel must be "
-            f"one of {', '.join(KERNEL_NAMES)}."
-        )
+    check_kernel(kernel)
     n_classes, why = len(table.schema.classes), ""
     if search is None:
         search, why = (SCORES, "") if table.scores is not None else _default(table, scoring)
@@ -212,7 +215,7 @@ def plan_search(
         return SearchPlan(search, _model(kernel, gamma="auto", weighting=SigmoidWeighting()), grid)
     if search in (C_GAMMA, C_GAMMA_WEIGHTS):
         _refuse_scores(table, search)
-        grid = _scaled_grid(kernel or "rbf", spread)
+        grid = scaled_grid(kernel or "rbf", spread)
         widens = tuple(name for name in ("C", "gamma") if name in grid)
         if search == C_GAMMA_WEIGHTS:
             if not _can_be_weighted(table):
@@ -223,12 +226,30 @@ def plan_search(
                 )
             grid["class_weight"] = _balances(table)
         return SearchPlan(search, _model(kernel), grid, widens=widens, why=why)
-    return _plan_from_file(search, table, kernel)
+    if search == C_GAMMA_EPSILON:
+        raise UserError(
+            f"--search {search} is for regression, and the target of {table.source} holds classes; "
+            f"use --search {C_GAMMA}, or --task regression if they are a quantity."
+        )
+    return plan_from_file(search, table, _model(kernel, gamma="auto"), kernel)
+
+
+def check_kernel(kernel: str | None) -> None:
+    """UserError unless it is None or one of the kernels of ``--kernel``."""
+    if kernel is not None and kernel not in KERNEL_NAMES:
+        raise UserError(
+            f"There is no kernel '{kernel}'{closest_name(kernel, KERNEL_NAMES)}; --kernel must be "
+            f"one of {', '.join(KERNEL_NAMES)}."
+        )
+
+
+def start_values(kernel: str | None) -> dict[str, Any]:
+    """Parameters of a model that are not searched."""
+    return {"kernel": kernel or "rbf", "coef0": _COEF0 if kernel == "poly" else 0.0}
 
 
 def _model(kernel: str | None, **others: Any) -> SpanSVC:
-    coef0 = _COEF0 if kernel == "poly" else 0.0
-    return SpanSVC(kernel=kernel or "rbf", coef0=coef0, **others)
+    return SpanSVC(**start_values(kernel), **others)
 
 
 def _default(table: Table, scoring: str | None) -> tuple[str, str]:
@@ -260,14 +281,20 @@ def _can_be_weighted(table: Table) -> bool:
     )
 
 
-def _scaled_grid(kernel: str, spread: float) -> dict[str, list[Any]]:
-    """Values around those that suit the scale of the data, as powers of two."""
+def scaled_grid(
+    kernel: str, spread: float, unit: float = 1.0, smoother: int = 0
+) -> dict[str, list[Any]]:
+    """Values around those that suit the scale of the data, as powers of two.
+
+    `unit` multiplies C, and gamma gets so many `smoother` values.
+    """
     scale = round(-np.log2(spread))
     if kernel == "linear":
-        return {"C": [2.0 ** (scale + exponent) for exponent in _LINEAR_C]}
-    exponents = _POLY_GAMMA if kernel == "poly" else _GAMMA
+        return {"C": [unit * 2.0 ** (scale + exponent) for exponent in _LINEAR_C]}
+    own = _POLY_GAMMA if kernel == "poly" else _GAMMA
+    exponents = range(own.start - smoother * own.step, own.stop, own.step)
     grid: dict[str, list[Any]] = {
-        "C": [2.0**exponent for exponent in (_POLY_C if kernel == "poly" else _C)],
+        "C": [unit * 2.0**exponent for exponent in (_POLY_C if kernel == "poly" else _C)],
         "gamma": [2.0 ** (scale + exponent) for exponent in exponents],
     }
     return {**grid, "degree": list(_DEGREES)} if kernel == "poly" else grid
@@ -295,7 +322,10 @@ def _refuse_scores(table: Table, search: str) -> None:
         )
 
 
-def _plan_from_file(search: str, table: Table, kernel: str | None) -> SearchPlan:
+def plan_from_file(
+    search: str, table: Table, model: SpanSVC | SpanSVR, kernel: str | None
+) -> SearchPlan:
+    """The candidates that a file lists, for a model of the given kernel."""
     content = _read_file(search)
     parts = content if isinstance(content, list) else [content]
     if not parts or not all(isinstance(part, Mapping) and part for part in parts):
@@ -305,7 +335,8 @@ def _plan_from_file(search: str, table: Table, kernel: str | None) -> SearchPlan
     names = {str(name) for part in parts for name in part}
     if kernel is not None and "kernel" in names:
         raise UserError(f"{search} names the kernel; leave --kernel out.")
-    model = _model(kernel, gamma="auto", weighting=_weighting_for(search, names, table))
+    if isinstance(model, SpanSVC):
+        model.weighting = _weighting_for(search, names, table)
     known = [name for name in model.get_params() if name not in _NOT_SEARCHED]
     grids = []
     for part in parts:

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.metrics import confusion_matrix, log_loss, roc_auc_score
 
 from ..common.errors import UserError
+from ..common.tasks import REGRESSION
 from ..models import load_model
 from ..report.plain import cut
 from ..search.scoring.intervals import wilson_interval
@@ -26,6 +27,7 @@ __all__ = [
     "print_confusion",
     "read_labelled",
     "read_rows",
+    "score_or_none",
 ]
 
 
@@ -117,6 +119,11 @@ def read_labelled(
     """As :func:`read_rows`; UserError if the rows have no labels."""
     table = read_rows(path, schema, options, model, terminal, labelled=True)
     if table.y is None:
+        if schema.task == REGRESSION:
+            raise UserError(
+                f"{table.source} needs a number in every row of the target '{schema.target}'; add "
+                "them, or use spansvm predict."
+            )
         what = "labels" if schema.target is None else f"labels (column '{schema.target}')"
         raise UserError(
             f"{table.source} needs {what} in every row, all of them classes of the model; add "
@@ -146,7 +153,7 @@ def held_out_figures(
     probabilities = model.predict_proba(table.X) if hasattr(model, "predict_proba") else None
     score: float | None = 1.0 - n_errors / labels.size
     if scorer is not None:
-        score = _score(scorer, model, table.X, labels)
+        score = score_or_none(scorer, model, table.X, labels)
     return HeldOut(
         n_rows=labels.size,
         n_errors=n_errors,
@@ -165,7 +172,7 @@ def held_out_figures(
     )
 
 
-def _score(scorer: Any, model: Any, X: Any, labels: np.ndarray) -> float | None:
+def score_or_none(scorer: Any, model: Any, X: Any, labels: np.ndarray) -> float | None:
     """A score, or None where it is not defined, as for rows of a single class."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

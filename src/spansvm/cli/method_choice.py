@@ -8,14 +8,26 @@ from typing import Any
 
 import numpy as np
 from sklearn.metrics import get_scorer, get_scorer_names
-from sklearn.model_selection import GroupKFold, LeaveOneGroupOut, StratifiedKFold
+from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, StratifiedKFold
 
 from ..common.errors import UserError, closest_name
 from ..common.methods import SELECTING, predicts
+from ..common.tasks import REGRESSION
 from ..tables import Table
 from .terminal import Terminal
 
-__all__ = ["choose_folds", "choose_method", "choose_scorers", "scorer_named"]
+__all__ = [
+    "RMSE",
+    "choose_folds",
+    "choose_method",
+    "choose_regression_scorers",
+    "choose_scorers",
+    "default_scoring",
+    "scorer_named",
+]
+
+#: The score of a regression that is in units of the target.
+RMSE = "neg_root_mean_squared_error"
 
 _FOLDS = 5
 
@@ -43,6 +55,11 @@ def choose_method(method: str | None, n_folds: int | None, table: Table, termina
             f"There is no method '{method}'{closest_name(method, SELECTING)}; --method must be one "
             f"of {', '.join(SELECTING)}."
         )
+    if not predicts(method) and table.task == REGRESSION:
+        raise UserError(
+            f"--method {method} is a bound on the errors of a classifier, and the target of "
+            f"{table.source} is a quantity; use verified, loo or kfold."
+        )
     if not predicts(method) and len(table.schema.classes) > 2:
         raise UserError(
             f"--method {method} is for two classes, but {table.source} has "
@@ -66,6 +83,12 @@ def choose_folds(method: str, table: Table, seed: int, asked: int | None = None)
     if table.groups is None:
         if method != "kfold":
             return None
+        if table.task == REGRESSION:
+            if labels.size < n_folds:
+                raise UserError(
+                    f"--cv {n_folds} needs at least as many rows; there are {labels.size}."
+                )
+            return KFold(n_folds, shuffle=True, random_state=seed)
         classes, counts = np.unique(labels, return_counts=True)
         if counts.min() < n_folds:
             needs = "--method kfold" if asked is None else f"--cv {asked}"
@@ -84,6 +107,8 @@ def choose_folds(method: str, table: Table, seed: int, asked: int | None = None)
         raise UserError(f"--cv {asked} needs at least as many groups, but there are {n_groups}.")
     few = asked is None and (n_groups <= _FEW_GROUPS or method != "kfold")
     folds = LeaveOneGroupOut() if few else GroupKFold(n_folds, shuffle=True, random_state=seed)
+    if table.task == REGRESSION:
+        return folds if method == "kfold" else None
     for rows, _ in folds.split(labels, labels, table.groups):
         absent = np.setdiff1d(labels, labels[rows])
         if absent.size:
@@ -111,18 +136,51 @@ def choose_scorers(
     return {**scorers, "accuracy": get_scorer("accuracy")} if method == "kfold" else scorers
 
 
+def default_scoring(table: Table) -> str:
+    """The score that selects if none is asked for."""
+    return "r2" if table.task == REGRESSION else "accuracy"
+
+
+def choose_regression_scorers(scoring: str, method: str, table: Table) -> dict[str, Any]:
+    """The scorer of a regression by its name in scikit-learn.
+
+    ``kfold`` always adds the root mean squared error, as only that is in units of the target.
+    """
+    scorer = _known_scorer(scoring, "r2, neg_mean_absolute_error, neg_root_mean_squared_error")
+    if "regression" not in scorer._score_func.__module__:
+        raise UserError(
+            f"The score {scoring} is for classes, and the target of {table.source} is a quantity; "
+            "use one such as r2, neg_mean_absolute_error or neg_root_mean_squared_error."
+        )
+    y = np.asarray(table.y)
+    if (
+        ("log" in scoring and y.min() <= -1)
+        or ("poisson" in scoring and y.min() < 0)
+        or ("gamma" in scoring and y.min() <= 0)
+    ):
+        raise UserError(
+            f"The score {scoring} is not defined for targets as small as {y.min():g}; use one such "
+            "as r2 or neg_mean_absolute_error."
+        )
+    return {scoring: scorer, **({RMSE: get_scorer(RMSE)} if method == "kfold" else {})}
+
+
+def _known_scorer(scoring: str, such_as: str) -> Any:
+    if scoring not in get_scorer_names():
+        raise UserError(
+            f"There is no score '{scoring}'{closest_name(scoring, get_scorer_names())}; --scoring "
+            f"takes scikit-learn's names, such as {such_as}."
+        )
+    return get_scorer(scoring)
+
+
 def _choose_scorer(scoring: str, method: str, table: Table, terminal: Terminal) -> Any:
     if not predicts(method):
         raise UserError(
             f"--method {method} gives one number and no predictions that {scoring} could score; "
             "leave --scoring out, or use --method verified."
         )
-    if scoring not in get_scorer_names():
-        raise UserError(
-            f"There is no score '{scoring}'{closest_name(scoring, get_scorer_names())}; --scoring "
-            "takes scikit-learn's names, such as accuracy, balanced_accuracy, f1, roc_auc."
-        )
-    scorer = get_scorer(scoring)
+    scorer = _known_scorer(scoring, "accuracy, balanced_accuracy, f1, roc_auc")
     kind = scorer._score_func.__module__
     if "regression" in kind or "cluster" in kind:
         raise UserError(
@@ -141,6 +199,8 @@ def scorer_named(scoring: str, table: Table) -> Any:
     """A scorer for the rows of a table; None if it has no such name, as for bounds."""
     if scoring == "accuracy" or scoring not in get_scorer_names():
         return None
+    if table.task == REGRESSION:
+        return get_scorer(scoring)
     return _for_one_class(scoring, get_scorer(scoring), table, None)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -31,6 +31,7 @@ __all__ = [
     "Sheet",
     "file_options",
     "offering",
+    "with_default_level",
 ]
 
 #: The environment variable that shows tracebacks; the option sets it.
@@ -48,6 +49,17 @@ NO_VALUE = ""
 def offering(*names: str) -> Callable[[str], list[str]]:
     """A shell completion that offers these values."""
     return lambda incomplete: [name for name in names if name.startswith(incomplete)]
+
+
+def with_default_level(arguments: Sequence[str]) -> list[str]:
+    """Arguments with 0.9 after every ``--interval`` that no number follows."""
+    result = []
+    for place, argument in enumerate(arguments):
+        result.append(argument)
+        after = arguments[place + 1] if place + 1 < len(arguments) else ""
+        if argument == "--interval" and not after[:1].isdigit() and after[:1] != ".":
+            result.append("0.9")
+    return result
 
 
 def _remember_debug(asked: bool) -> None:

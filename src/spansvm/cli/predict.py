@@ -1,4 +1,4 @@
-"""``spansvm predict``: labels, decision values and probabilities for the rows of a file."""
+"""``spansvm predict``: labels or numbers for the rows of a file, and how sure these are."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..common.errors import UserError
+from ..common.tasks import REGRESSION
 from .options import (
     NO_VALUE,
     DataFile,
@@ -37,10 +39,12 @@ __all__ = ["HELP", "predict"]
 HELP = (
     "Predict the rows of a file with a model from spansvm tune.\n\n"
     "Columns are matched by name, in any order. The result is CSV: the row number (or --id), the "
-    "predicted label, and the decision value, which is positive for the second class.\n\n"
+    "predicted label, and the decision value, which is positive for the second class; for a "
+    "regression the predicted number, with --interval also the ends of a prediction interval.\n\n"
     "\b\n"
     "  spansvm predict data-tuned new.csv\n"
     "  spansvm predict data-tuned/model.skops new.csv --id patient --proba --out labels.csv\n"
+    "  spansvm predict housing-tuned new.csv --interval 0.9\n"
     "  cat new.csv | spansvm predict data-tuned/model.skops - > labels.csv\n\n"
     "--libsvm FILE also writes the rows in the form that LIBSVM's own programs need:\n\n"
     "\b\n"
@@ -62,6 +66,14 @@ def predict(
             help="Add the probability of each class, calibrated on leave-one-out values.",
         ),
     ] = False,
+    interval: Annotated[
+        str | None,
+        typer.Option(
+            "--interval", metavar="[LEVEL]", rich_help_panel=_OUTPUT,
+            help="For a regression, add the ends of an interval that contains this share of new "
+            "values; 0.9 if no number follows.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -92,17 +104,29 @@ def predict(
     from ..models import save_libsvm_data, transformed
     from .held_out import load, model_file, read_rows
 
-    terminal = Terminal(quiet=quiet)
+    terminal, level = Terminal(quiet=quiet), _level(interval)
     folders = {path: OutputFolder(path.parent, force=force) for path in (out, libsvm) if path}
     for path, folder in folders.items():
         folder.prepare(path.name)
     saved, schema = load(model_file(model))
     options = file_options(format, delimiter, header, encoding, decimal, missing, sheet)
     table = read_rows(data, schema, options, saved, terminal, id)
-    rows = _predictions(saved, table, proba=proba)
+    if schema.task == REGRESSION:
+        if proba:
+            raise UserError(
+                "--proba is for classes, and the model predicts a quantity; use --interval."
+            )
+        rows = _predicted_numbers(saved, table, level)
+    else:
+        if level is not None:
+            raise UserError(
+                "--interval is for a quantity, and the model predicts classes; use --proba."
+            )
+        rows = _predictions(saved, table, proba=proba)
     if libsvm is not None:
         with folders[libsvm].writing(libsvm.name) as path:
-            save_libsvm_data(path, transformed(saved, table.X), table.y, classes=saved.classes_)
+            classes = None if schema.task == REGRESSION else saved.classes_
+            save_libsvm_data(path, transformed(saved, table.X), table.y, classes=classes)
     if out is None:
         write_csv(sys.stdout, rows)
         return
@@ -111,11 +135,49 @@ def predict(
     terminal.note(f"Wrote {table.n_rows} predictions to {out}.")
 
 
+def _level(text: str | None) -> float | None:
+    """The confidence level of ``--interval``."""
+    if text is None:
+        return None
+    try:
+        level = float(text)
+    except ValueError:
+        level = 0.0
+    if not 0.0 < level < 1.0:
+        raise UserError(f"--interval must be between 0 and 1, such as 0.9; got '{text}'.")
+    return level
+
+
+def _predicted_numbers(model: Any, table: Table, level: float | None) -> list[list[Any]]:
+    """The heading, and one line per row, with the ends of its interval if there is a level."""
+    from ..models import interval_of
+
+    names, ids = _ids(table)
+    columns = [ids, model.predict(table.X).tolist()]
+    names += ["predicted"]
+    if level is not None:
+        ends = interval_of(model, table.X, level)
+        if ends is None:
+            raise UserError(
+                "The model has no prediction intervals; train it with spansvm tune, or leave "
+                "--interval out."
+            )
+        names += ["lower", "upper"]
+        columns += ends.T.tolist()
+    return [names, *(list(row) for row in zip(*columns, strict=True))]
+
+
+def _ids(table: Table) -> tuple[list[str], Iterable[Any]]:
+    """The heading of the first column, and what names the rows."""
+    if table.ids is None:
+        return ["row"], range(1, table.n_rows + 1)
+    return ["id"], table.ids.tolist()
+
+
 def _predictions(model: Any, table: Table, *, proba: bool) -> list[list[Any]]:
     """The heading, and one line per row."""
     classes = [str(label) for label in model.classes_]
-    names = ["row"] if table.ids is None else ["id"]
-    ids: Iterable[Any] = range(1, table.n_rows + 1) if table.ids is None else table.ids.tolist()
+    names, ids = _ids(table)
     values = model.decision_function(table.X)
     columns: list[Iterable[Any]] = [ids, model.predict(table.X).tolist()]
     if values.ndim == 1:

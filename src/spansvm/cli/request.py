@@ -14,13 +14,13 @@ __all__ = ["TuneRequest"]
 
 @dataclass(frozen=True)
 class TuneRequest:
-    """The options of the command, with the same defaults."""
+    """The options of the command, with the same defaults; some of these depend on the task."""
 
     data: str
     out: Path
     file: FileOptions
     roles: Roles
-    scale: str = "minmax"
+    scale: str | None = None
     impute: str | None = None
     search: str | None = None
     method: str | None = None

@@ -285,7 +285,7 @@ class Searcher:
             "--method": self.method,
             "--cv": str(search.cv),
             "--scoring": str(request.scoring),
-            "--scale": request.scale,
+            "--scale": str(request.scale),
             "--impute": str(request.impute),
             "--kernel": repr(plan.model),
             "--components": repr(plan.landmarks),

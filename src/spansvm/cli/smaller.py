@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.kernel_approximation import Nystroem
 
 from ..common.errors import UserError, listed
+from ..common.tasks import REGRESSION, tenths
 from ..common.types import Rows
 from ..search.candidates.fit_arguments import take_rows
 from ..search.candidates.subsets import stratified_rows
@@ -19,8 +20,9 @@ from .terminal import Terminal
 
 __all__ = ["Sample", "approximated", "coarser", "draw_sample", "fewest_rows"]
 
-#: A sample keeps this many rows of every class, as many as the folds of kfold need.
-_FEWEST = 5
+#: A sample keeps this many rows of every class, as many as the folds of kfold need; that of a
+#: regression has this many in all.
+_FEWEST, _FEWEST_OF_QUANTITY = 5, 50
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class Sample:
 def draw_sample(
     table: Table, n_rows: int | None, seed: int, terminal: Terminal, why: str = ""
 ) -> Sample | None:
-    """A sample with every class in its share, of whole groups if there are groups.
+    """A sample with every class, or tenth of the targets, in its share; of whole groups if any.
 
     None if all rows are to be searched.  `why` is the reason, if it was not asked for.
     """
@@ -58,19 +60,19 @@ def draw_sample(
         return None
     n_classes = len(table.schema.classes)
     if n_rows < fewest_rows(table):
-        raise UserError(
-            f"--sample must be at least {fewest_rows(table)}, {_FEWEST} rows for each of "
-            f"{n_classes} classes; got {n_rows}."
-        )
+        of_each = f", {_FEWEST} rows for each of {n_classes} classes" if n_classes else ""
+        raise UserError(f"--sample must be at least {fewest_rows(table)}{of_each}; got {n_rows}.")
     if n_rows >= table.n_rows:
         terminal.note(
             f"All {table.n_rows} rows are searched: there are no more than --sample {n_rows}."
         )
         return None
     y = np.asarray(table.y)
+    regression = table.task == REGRESSION
     if table.groups is None:
-        rows = stratified_rows(y, n_rows, seed=seed, fewest=_FEWEST)
-        _tell_of_rare(y, rows, terminal)
+        rows = stratified_rows(tenths(y) if regression else y, n_rows, seed=seed, fewest=_FEWEST)
+        if not regression:
+            _tell_of_rare(y, rows, terminal)
     else:
         rows = _whole_groups(table.groups, n_rows, seed)
         _check_groups(table, rows, n_rows)
@@ -93,7 +95,7 @@ def draw_sample(
 
 def fewest_rows(table: Table) -> int:
     """How many rows a sample must have at least."""
-    return _FEWEST * len(table.schema.classes)
+    return _FEWEST * len(table.schema.classes) or _FEWEST_OF_QUANTITY
 
 
 def _tell_of_rare(y: np.ndarray, rows: Rows, terminal: Terminal) -> None:
@@ -118,7 +120,7 @@ def _whole_groups(groups: np.ndarray, n_rows: int, seed: int) -> Rows:
 def _check_groups(table: Table, rows: Rows, n_rows: int) -> None:
     y = np.asarray(table.y)
     absent = np.setdiff1d(y, y[rows])
-    if absent.size:
+    if absent.size and table.task != REGRESSION:
         raise UserError(
             f"The groups of --sample {n_rows} have no row of class {absent[0]}; use a larger "
             "sample, or another --seed."

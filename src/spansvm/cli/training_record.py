@@ -9,7 +9,7 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
@@ -20,13 +20,45 @@ from ..report.loo_figures import TrainedModel
 from ..report.searched import JudgedError, ReportedScore
 from ..tables import Table
 
-__all__ = ["TrainingRecord", "fingerprint"]
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ["Record", "TrainingRecord", "fingerprint"]
 
 _MEMBER = "training.json"
 
 
 @dataclass(frozen=True)
-class TrainingRecord:
+class Record:
+    """The training of a model, as plain data; its fields depend on the task."""
+
+    def add_to(self, path: Path) -> None:
+        """Add the record to an existing model file."""
+        with ZipFile(path, "a", compression=ZIP_DEFLATED) as archive:
+            archive.writestr(_MEMBER, json.dumps(asdict(self), indent=1))
+
+    @classmethod
+    def read(cls, path: Path) -> Self | None:
+        """The record of a model file; None if it has none, as when saved from Python."""
+        with ZipFile(path) as archive:
+            if _MEMBER not in archive.namelist():
+                return None
+            content = archive.read(_MEMBER)
+        try:
+            return cls.from_json(json.loads(content))
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise UserError(
+                f"The training record in {path} is damaged; run spansvm tune again."
+            ) from error
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> Self:
+        """The record from its plain data."""
+        return cls(**values)
+
+
+@dataclass(frozen=True)
+class TrainingRecord(Record):
     """The training of a model, as plain data.
 
     Attributes
@@ -79,32 +111,17 @@ class TrainingRecord:
     corrected_name: str = ""
     stopped: str = ""
 
-    def add_to(self, path: Path) -> None:
-        """Add the record to an existing model file."""
-        with ZipFile(path, "a", compression=ZIP_DEFLATED) as archive:
-            archive.writestr(_MEMBER, json.dumps(asdict(self), indent=1))
-
     @classmethod
-    def read(cls, path: Path) -> TrainingRecord | None:
-        """The record of a model file; None if it has none, as when saved from Python."""
-        with ZipFile(path) as archive:
-            if _MEMBER not in archive.namelist():
-                return None
-            content = archive.read(_MEMBER)
-        try:
-            values = json.loads(content)
-            judged, trained = values.pop("judged"), values.pop("trained", None)
-            corrected = values.pop("corrected", None)
-            return cls(
-                **values,
-                judged=None if judged is None else JudgedError(**judged),
-                trained=None if trained is None else TrainedModel(**trained),
-                corrected=None if corrected is None else ReportedScore(**corrected),
-            )
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise UserError(
-                f"The training record in {path} is damaged; run spansvm tune again."
-            ) from error
+    def from_json(cls, values: dict[str, Any]) -> TrainingRecord:
+        """The record from its plain data."""
+        judged, trained = values.pop("judged"), values.pop("trained", None)
+        corrected = values.pop("corrected", None)
+        return cls(
+            **values,
+            judged=None if judged is None else JudgedError(**judged),
+            trained=None if trained is None else TrainedModel(**trained),
+            corrected=None if corrected is None else ReportedScore(**corrected),
+        )
 
 
 def fingerprint(table: Table, *, with_roles: bool = False) -> str:

@@ -36,13 +36,15 @@ __all__ = ["HELP", "tune"]
 HELP = (
     "Search the hyperparameters of a weighted SVM, train the best one, write a model and a "
     "report.\n\n"
-    "The last column is the target. Numbers are scaled to [0, 1], text columns are one-hot "
-    "encoded, dates become numbers. C and gamma of an RBF kernel are searched, around what suits "
-    "the scale of the data, and weights of the classes if these are very unequal; each candidate "
-    "is trained once and scored by its leave-one-out error. On many rows the search takes a sample "
-    "and the selected model is trained on all.\n\n"
+    "The last column is the target: classes, or a quantity, which makes it a regression. Numbers "
+    "are scaled, text columns are one-hot encoded, dates become numbers. C and gamma of an RBF "
+    "kernel are searched, around what suits the scale of the data, weights of the classes if these "
+    "are very unequal, and epsilon for a regression; each candidate is trained once and scored by "
+    "its left-out rows. On many rows the search takes a sample and the selected model is trained "
+    "on all.\n\n"
     "\b\n"
     "  spansvm tune data.csv\n"
+    "  spansvm tune housing.csv --target price       # a quantity: a regression\n"
     "  spansvm tune data.csv --target diagnosis --id patient --test new.csv\n"
     "  spansvm tune data.xlsx --scoring balanced_accuracy --jobs 2\n"
     "  spansvm tune data.csv --kernel linear --cv 10\n"
@@ -59,10 +61,14 @@ HELP = (
 
 # Repeated here for help and completion, as the modules that define them are slow to import; a test
 # keeps them equal.
-_SEARCHES = ("C-gamma", "C-gamma-weights", "class-weights", "scores")
+_SEARCHES = ("C-gamma", "C-gamma-weights", "class-weights", "scores", "C-gamma-epsilon")
+_TASKS = ("classification", "regression")
 _KERNELS = ("rbf", "linear", "poly")
 _MISSING_TARGETS = ("drop", "error")
-_SCORINGS = ("accuracy", "balanced_accuracy", "f1", "f1_macro", "neg_log_loss", "roc_auc")
+_SCORINGS = (
+    "accuracy", "balanced_accuracy", "f1", "f1_macro", "neg_log_loss", "roc_auc", "r2",
+    "neg_mean_absolute_error", "neg_root_mean_squared_error",
+)  # fmt: skip
 _SCALINGS = ("minmax", "standard", "none")
 _IMPUTATIONS = ("median", "mean", "most_frequent")
 
@@ -76,7 +82,15 @@ def _column(option: str, help: str) -> typer.models.OptionInfo:
 def tune(
     data: DataFile,
     target: Annotated[
-        str | None, _column("--target", "Column with the labels; the last one by default.")
+        str | None, _column("--target", "Column with what to predict; the last one by default.")
+    ] = None,
+    task: Annotated[
+        str | None,
+        typer.Option(
+            metavar="|".join(_TASKS), autocompletion=offering(*_TASKS), rich_help_panel=_COLUMNS,
+            help="Whether the target holds classes or a quantity. Default: a quantity if it has "
+            "numbers that are not whole, or 20 different ones or more, with 10 rows each at most.",
+        ),
     ] = None,
     scores: Annotated[
         str | None, _column("--scores", "Column with importance scores in [0, 1].")
@@ -100,16 +114,17 @@ def tune(
         str,
         typer.Option(
             metavar="|".join(_MISSING_TARGETS), autocompletion=offering(*_MISSING_TARGETS),
-            rich_help_panel=_COLUMNS, help="What to do with rows that have no label.",
+            rich_help_panel=_COLUMNS, help="What to do with rows that have no target.",
         ),
     ] = "drop",
     scale: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="|".join(_SCALINGS), autocompletion=offering(*_SCALINGS),
-            rich_help_panel=_COLUMNS, help="How to scale numbers; minmax scales to [0, 1].",
+            rich_help_panel=_COLUMNS, help="How to scale numbers; minmax scales to [0, 1]. "
+            "Default: minmax; standard for a regression.",
         ),
-    ] = "minmax",
+    ] = None,
     impute: Annotated[
         str | None,
         typer.Option(
@@ -124,8 +139,8 @@ def tune(
             metavar="|".join((*_SEARCHES, "FILE")), autocompletion=offering(*_SEARCHES),
             rich_help_panel=_SEARCH, help="What to search, or a YAML or JSON file with lists of "
             "values. Default: C-gamma; C-gamma-weights if the largest class is 4 times as large as "
-            "the smallest, or --scoring asks for it; scores with --scores. class-weights: the "
-            "paper's 33 x 33 pairs of weights, gamma = 1/d.",
+            "the smallest, or --scoring asks for it; scores with --scores; C-gamma-epsilon for a "
+            "regression. class-weights: the paper's 33 x 33 pairs of weights, gamma = 1/d.",
         ),
     ] = None,
     kernel: Annotated[
@@ -154,7 +169,8 @@ def tune(
         str | None,
         typer.Option(
             metavar="NAME", autocompletion=offering(*_SCORINGS), rich_help_panel=_SEARCH,
-            help="A scikit-learn score, such as balanced_accuracy, f1, roc_auc.",
+            help="A scikit-learn score, such as balanced_accuracy, f1, roc_auc; default: accuracy, "
+            "r2 for a regression.",
         ),
     ] = None,
     jobs: Annotated[
@@ -245,7 +261,8 @@ def tune(
             data=data, out=default_folder(data) if out is None else out,
             file=file_options(format, delimiter, header, encoding, decimal, missing, sheet),
             roles=Roles(
-                target, scores, weights, groups, id, drop or (), categorical or (), missing_target
+                target, scores, weights, groups, id, drop or (), categorical or (), missing_target,
+                task,
             ),
             scale=scale, impute=impute, search=search, method=method, scoring=scoring, test=test,
             jobs=jobs, seed=seed, sample=sample, candidates=candidates, components=components,

@@ -10,13 +10,13 @@ import numpy as np
 
 from ..common.output import OutputFolder, write_csv
 from ..models import libsvm_reason, save_libsvm, save_model
-from ..report import Report, write_json, write_report
+from ..report import RegressionReport, Report, write_json, write_report
 from ..search.results import evaluated
 from ..tables import Schema
 from .grids import APPROXIMATION, own_name
 from .searching import UNFINISHED, Searched
 from .terminal import Terminal
-from .training_record import TrainingRecord
+from .training_record import Record
 
 __all__ = ["FILES", "MODEL", "write_candidates", "write_files"]
 
@@ -34,8 +34,8 @@ def write_files(
     folder: OutputFolder,
     model: Any,
     found: Searched,
-    report: Report,
-    record: TrainingRecord,
+    report: Report | RegressionReport,
+    record: Record,
     schema: Schema,
     terminal: Terminal,
 ) -> list[Path]:
@@ -48,8 +48,8 @@ def write_files(
         The selected model; not that of the search if that had only some of the rows.
     found : Searched
         The search; if it is unfinished, its checkpoint is one of the files.
-    report : Report
-    record : TrainingRecord
+    report : Report or RegressionReport
+    record : Record
     schema : Schema
     terminal : Terminal
 

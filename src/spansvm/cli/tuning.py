@@ -10,9 +10,9 @@ import numpy as np
 
 from ..common.errors import UserError, listed, require
 from ..common.output import OutputFolder
-from ..estimators.svc import SpanSVC
+from ..common.tasks import REGRESSION
+from ..models import MOST_FOLLOWED, without_training_rows
 from ..multiclass.group_left_out import sets_of
-from ..report import Report
 from ..search import SpanSearch
 from ..search.candidates.building import candidate_estimator
 from ..search.candidates.fit_arguments import FitParams, refit_arguments
@@ -20,17 +20,16 @@ from ..search.evaluation.stages import INTERRUPTED
 from ..tables import Table, build_pipeline, read_table
 from ..tables.table import CATEGORICAL, NUMERIC
 from .facts import gather_facts, tell_facts
-from .grids import plan_search, spread_of
-from .held_out import HeldOut, held_out_figures, read_labelled
-from .method_choice import choose_method, choose_scorers
+from .held_out import read_labelled
+from .method_choice import choose_method
 from .rebuilding import code_of_arguments, code_of_reading
 from .request import TuneRequest
 from .searching import UNFINISHED, Searched, Searcher, read_unfinished
 from .smaller import coarser
+from .tasks import TuneTask, task_of
 from .terminal import PartialResults, Terminal
-from .training_record import TrainingRecord, fingerprint
 from .tuned_files import FILES, write_files
-from .tuning_summary import describe_setting, print_summary, summary_as_json
+from .tuning_summary import describe_setting, summary_as_json
 
 __all__ = ["run_tuning"]
 
@@ -41,23 +40,21 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
         raise UserError(f"--jobs must be a number of threads, or -1 for all; got {request.jobs}.")
     before = read_unfinished(request.out) if request.resume else None
     table = read_table(request.data, request.file, request.roles)
-    _introduce(table, terminal)
+    task = task_of(table)
+    _introduce(table, task, terminal)
+    request = task.completed(request, table)
     features = build_pipeline(
-        table, SpanSVC(), scale=request.scale, impute=request.impute, all_categories=True
+        table, task.model(), scale=str(request.scale), impute=request.impute, all_categories=True
     )
     if table.missing:
         counts = listed([f"{count} in '{name}'" for name, count in table.missing.items()])
         terminal.note(f"Missing values are filled in ({_imputation(request, table)}): {counts}.")
     encoded = features[:-1].fit_transform(table.X)
-    plan = plan_search(
-        request.search, table,
-        spread=spread_of(encoded), kernel=request.kernel, scoring=request.scoring,
-    )  # fmt: skip
-    plan = coarser(plan, request.candidates, terminal)
+    plan = coarser(task.plan(request, table, encoded), request.candidates, terminal)
     if plan.why:
         terminal.note(plan.why, fact=True)
     method = choose_method(request.method, request.cv, table, terminal)
-    scorers = choose_scorers(request.scoring, method, table, terminal)
+    scorers = task.scorers(request, method, table, terminal)
     searcher = Searcher(request, table, plan, features, method, scorers, terminal)
     test_table = None
     if request.test is not None:
@@ -78,19 +75,24 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
     model, trained = found.search.best_estimator_, None
     if found.sample is not None:
         model = _train_on_all(found.search, table, terminal)
+    if table.task == REGRESSION and table.n_rows > MOST_FOLLOWED:
+        model = without_training_rows(model)  # once: it takes a while
+    if found.sample is not None:
         trained = model[-1]
     facts = gather_facts(found, plan, request, table, int(encoded.shape[1]), searcher.budget)
     tell_facts(facts, terminal)
     test = None
     if test_table is not None:
         name = request.scoring or "accuracy"
-        scorer = None if scorers is None else scorers[name]
-        test = held_out_figures(model, test_table, scorer, name)
-    report = _report(found, table, trained, request, test, facts, terminal)
+        test = task.test(model, test_table, None if scorers is None else scorers[name], name)
+    given = _given(found, table, trained, request, test)
+    report = task.report(*given.pop("searched"), **given, notes=terminal.told,
+                         facts={**facts, "notes": terminal.facts})  # fmt: skip
     setting = describe_setting(found.search.best_params_, table.schema.classes)
-    record = _record(report, table, setting, facts)
+    stopped = "" if facts["stopped"] is None else facts["stopped"]["in_words"]
+    record = task.record(report, table, setting, stopped)
     files = write_files(folder, model, found, report, record, table.schema, terminal)
-    print_summary(report, setting, test, terminal, named=table.ids is not None)
+    task.print_summary(report, setting, test, terminal, named=table.ids is not None)
     terminal.say()
     terminal.say(f"Report: {request.out / 'report.html'}")
     terminal.say(f"Model: {request.out / 'model.skops'} (spansvm predict MODEL DATA)")
@@ -100,38 +102,18 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
         raise PartialResults
 
 
-def _record(report: Report, table: Table, setting: str, facts: dict[str, Any]) -> TrainingRecord:
-    return TrainingRecord(
-        source=table.source,
-        fingerprint=fingerprint(table),
-        n_rows=table.n_rows,
-        setting=setting,
-        left_out_name=report.search.left_out_name,
-        loo_error=report.leave_one_out.error,
-        loo_interval=report.leave_one_out.interval,
-        majority_error=report.leave_one_out.majority_error,
-        judged=report.search.judged_error,
-        selected_by=report.search.scoring,
-        estimates=[asdict(estimate) for estimate in report.trust.estimates],
-        n_searched=report.leave_one_out.n_rows,
-        trained=report.trained,
-        corrected=report.search.reported,
-        corrected_name=report.search.reported_name,
-        stopped="" if facts["stopped"] is None else facts["stopped"]["in_words"],
-    )
-
-
-def _introduce(table: Table, terminal: Terminal) -> None:
+def _introduce(table: Table, task: TuneTask, terminal: Terminal) -> None:
     """Print what was read, so that a wrong column is noticed."""
     counted = {own: table.column_types.count(own) for own in (NUMERIC, CATEGORICAL)}
     features = ", ".join(f"{count} {own}" for own, count in counted.items() if count)
-    classes, counts = np.unique(np.asarray(table.y), return_counts=True)
-    sizes = listed([f"{label}: {count}" for label, count in zip(classes, counts, strict=True)])
+    values = task.target_in_words(np.asarray(table.y))
     target = "the label" if table.schema.target is None else f"'{table.schema.target}'"
     terminal.progress(
         f"{table.source}: {table.n_rows} rows, {len(table.column_types)} features ({features}); "
-        f"target {target} ({sizes})."
+        f"target {target} ({values})."
     )
+    if table.why_task:
+        terminal.progress(table.why_task)
     for note in table.notes:
         terminal.note(note)
 
@@ -160,24 +142,20 @@ def _train_on_all(search: SpanSearch, table: Table, terminal: Terminal) -> Any:
     return model
 
 
-def _report(
-    found: Searched, table: Table, trained: Any, request: TuneRequest, test: HeldOut | None,
-    facts: dict[str, Any], terminal: Terminal,
-) -> Report:  # fmt: skip
+def _given(
+    found: Searched, table: Table, trained: Any, request: TuneRequest, test: Any
+) -> dict[str, Any]:
+    """What a report is made of: the search and its rows (`searched`), and options."""
     rows = table if found.sample is None else found.sample.table
     names = rows.row_numbers if rows.ids is None else rows.ids
-    return Report.from_search(
-        found.search,
-        rows.X,
-        np.asarray(rows.y),
-        title=table.source,
-        row_ids=names.tolist(),
-        feature_names=table.feature_names,
-        command=request.command or None,
-        loading=code_of_reading(request),
-        fit_arguments=code_of_arguments(table),
-        test=None if test is None else asdict(test),
-        notes=terminal.told,
-        trained=trained,
-        facts={**facts, "notes": terminal.facts},
-    )
+    return {
+        "searched": (found.search, rows.X, np.asarray(rows.y)),
+        "title": table.source,
+        "row_ids": names.tolist(),
+        "feature_names": table.feature_names,
+        "command": request.command or None,
+        "loading": code_of_reading(request),
+        "fit_arguments": code_of_arguments(table),
+        "test": None if test is None else asdict(test),
+        "trained": trained,
+    }

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from ..report import Report
+from ..report import RegressionReport, Report
 from ..report.naming import in_order, name_parameters, value_in_words
 from ..report.plain import percent, plain, words
 from ..search.candidates.grid import EQUAL_SCORES
 from .grids import own_name
 from .held_out import HeldOut, print_confusion
+from .regression_summary import doubtful_rows
 from .terminal import Terminal
 
 __all__ = ["describe_setting", "error_in_words", "print_summary", "summary_as_json"]
@@ -155,17 +156,21 @@ def _print_suspicious(report: Report, terminal: Terminal, *, named: bool) -> Non
         terminal.say("Row 1 is the first row of data, after any header.")
 
 
-def summary_as_json(report: Report, setting: str, files: list[str]) -> dict[str, Any]:
-    """What :func:`print_summary` prints and more, as plain data."""
+def summary_as_json(
+    report: Report | RegressionReport, setting: str, files: list[str]
+) -> dict[str, Any]:
+    """What is printed and more, as plain data."""
+    classes = isinstance(report, Report)
+    rows = _contradicted(report) if isinstance(report, Report) else doubtful_rows(report)
     return {
         **report.summary,
         "setting": setting,
         "best_params": _own_names(report.best_params),
         "test": report.test,
         "facts": report.facts,
-        "suspicious": [
+        "suspicious" if classes else "doubtful": [
             plain({key: value for key, value in asdict(row).items() if key != "features"})
-            for row in _contradicted(report)
+            for row in rows
         ],
         "notes": report.notes,
         "files": files,

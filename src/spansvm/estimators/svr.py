@@ -22,12 +22,13 @@ from ..kernels.functions import kernel_of
 from ..kernels.lazy import gram_of
 from ..machine.dual import advice_on_stops, warn_indefinite
 from ..multiclass.group_left_out import sets_of
-from ..regression.intervals import Jackknife, jackknife
+from ..regression.intervals import Jackknife, jackknife, same_everywhere
 from ..regression.left_out import LeftOutTargets, leave_out_rows, leave_out_sets
 from ..regression.machines import RegressionMachines, TrainedRegressions
 from ..regression.paths import Tube, TubePaths
 from .as_svc import keeps_vectors
 from .as_svr import as_svr, dual_coefficients, linear_weights
+from .conformal import check_confidence
 from .svc_parameters import REGRESSION_CONSTRAINTS
 from .weighting import Weighting, weigh_rows
 
@@ -185,7 +186,8 @@ class SpanSVR(ListsProperties, RegressorMixin, BaseEstimator):
         tube = Tube(weigh_rows(self, target, sample_weight, scores), float(self.epsilon))
         kernel = kernel_of(self, X)
         gram = gram_of(kernel, X, self.gram_budget, whole=True)
-        found = TubePaths(gram, target[:, None]).train(tube, tol=self.tol, max_iter=self.max_iter)
+        paths = TubePaths(gram, target[:, None], kernel.definite)
+        found = paths.train(tube, tol=self.tol, max_iter=self.max_iter)
         if found.indefinite:
             warn_indefinite(stacklevel=2)
         self.hold(
@@ -262,7 +264,7 @@ class SpanSVR(ListsProperties, RegressorMixin, BaseEstimator):
         ndarray of shape (n, 2), or (n, 2, k)
             Lower and upper ends; infinite if there are too few training rows for the level.
         """
-        rows, levels = self._rows(X), check_levels(confidence_level)
+        rows, levels = self._rows(X), check_confidence(confidence_level)
         ends = [self._jackknife.interval(rows, level) for level in np.atleast_1d(levels)]
         return ends[0] if levels.ndim == 0 else np.stack(ends, axis=2)
 
@@ -314,18 +316,34 @@ class SpanSVR(ListsProperties, RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         return as_svr(self)
 
-    def without_training_rows(self) -> SpanSVR:
+    def without_training_rows(self, *, exact: bool = True) -> SpanSVR:
         """A copy to save: it predicts, with intervals, and has the leave-one-out values.
 
-        It keeps the support vectors, and the rows whose multipliers change without others.
+        It keeps the support vectors, and the rows whose multipliers change without others.  If it
+        need not be `exact`, for thousands of rows, leave-one-out values are those that the span
+        predicts, and intervals have the same width everywhere: neither takes long nor much memory.
         """
         check_is_fitted(self)
         if not isinstance(self.machines_, TrainedRegressions):
             return copy(self)
+        if not exact:
+            return self._with_span_values(self.machines_)
         self._left_out.changes = None  # computed if it was not yet
         assert self._jackknife is not None
         result = copy(self)
         result.machines_ = self.machines_.without_rows()
+        return result
+
+    def _with_span_values(self, machines: TrainedRegressions) -> SpanSVR:
+        if self.left_out_sets_ is None:
+            left_out = leave_out_rows(machines, exact=False)
+        else:
+            left_out = leave_out_sets(machines, self.left_out_sets_, exact=False)
+        left_out.changes = None
+        result = copy(self)
+        result.machines_ = machines.without_rows()
+        result._left_out = left_out
+        result._jackknife = same_everywhere(result.machines_, left_out.residuals)
         return result
 
     # scikit-learn ---------------------------------------------------------------------
@@ -353,15 +371,3 @@ class SpanSVR(ListsProperties, RegressorMixin, BaseEstimator):
         tags.input_tags.pairwise = self.kernel == "precomputed"
         tags.input_tags.sparse = self.kernel != "precomputed" and not callable(self.kernel)
         return tags
-
-
-def check_levels(confidence_level: Any) -> Array:
-    """One or several confidence levels as numbers; ValueError unless they are between 0 and 1."""
-    levels = np.asarray(confidence_level)
-    numbers = levels.dtype.kind in "iuf" and levels.ndim <= 1 and levels.size > 0
-    if not numbers or not ((levels > 0.0) & (levels < 1.0)).all():
-        raise ValueError(
-            "confidence_level must be a number between 0 and 1, or several; got "
-            f"{confidence_level!r}."
-        )
-    return levels.astype(np.float64)

@@ -32,7 +32,7 @@ from ..algebra.blas import one_blas_thread
 from ..common.types import Array, Mask, Rows
 from ..core.solver import rounding_level
 from ..kernels.gram import Gram
-from .doubt import doubtful, predict
+from .doubt import Prediction, doubtful, predict
 from .dual import DualSolution
 from .following import Follower, can_follow
 from .span import Spans, find_spans, intercept_moves
@@ -158,6 +158,7 @@ def left_out_values(
     solution: DualSolution,
     spans: Spans | None = None,
     followed: Followed | None = None,
+    predicted: Prediction | None = None,
 ) -> LeftOutValues:
     """Values of left-out instances, predicted by the span and followed where that is doubtful.
 
@@ -170,6 +171,8 @@ def left_out_values(
         Its spans, if available.
     followed : Followed, optional
         Removals that were followed already.
+    predicted : Prediction, optional
+        What the spans predict, if available.
     """
     if spans is None:
         spans = find_spans(gram, solution)
@@ -179,8 +182,8 @@ def left_out_values(
     n_followed = 0
     # The removals of an unfinished model are not worth following.
     if spread > max(accuracy, _ABOVE_GAP * solution.gap) and not solution.indefinite:
-        predicted = predict(gram, solution, spans)
-        decision, shift = predicted.decision, predicted.shift
+        predicted = predict(gram, solution, spans) if predicted is None else predicted
+        decision, shift = predicted.decision.copy(), predicted.shift.copy()
         rows = _doubtful(solution, predicted.doubt / spread)
         if can_follow(gram, solution):
             followed = followed or Followed()

@@ -13,11 +13,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from sklearn.pipeline import Pipeline
-from sklearn.svm import SVC
+from sklearn.svm import SVC, SVR
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.errors import UserError
 from ..estimators.svc import SpanSVC
+from ..estimators.svr import SpanSVR
 from ..kernels.functions import Kernel
 
 __all__ = ["libsvm_labels", "libsvm_reason", "save_libsvm", "save_libsvm_data", "transformed"]
@@ -29,13 +30,13 @@ _LARGEST_LABEL = 2**31 - 1
 def libsvm_reason(model: Any) -> str | None:
     """Why a fitted model cannot be written for LIBSVM; None if it can."""
     svm = _last_step(model)
-    if not isinstance(svm, (SVC, SpanSVC)):
-        return f"a {type(svm).__name__} is not a support vector classifier"
+    if not isinstance(svm, (SVC, SpanSVC, SVR, SpanSVR)):
+        return f"a {type(svm).__name__} is not a support vector machine"
     if callable(svm.kernel):
         return "LIBSVM does not support user-defined kernels"
     if Kernel(svm.kernel).libsvm_name is None:
         return f"LIBSVM needs rows, which a model with kernel '{svm.kernel}' does not have"
-    if svm.break_ties and len(svm.classes_) > 2:
+    if isinstance(svm, (SVC, SpanSVC)) and svm.break_ties and len(svm.classes_) > 2:
         return "LIBSVM does not break ties between classes by their decision values"
     return None
 
@@ -62,7 +63,7 @@ def save_libsvm(path: str | Path, model: Any) -> None:
     Parameters
     ----------
     path : str or Path
-    model : SpanSVC, SVC or Pipeline that ends in one
+    model : SpanSVC, SVC, SpanSVR, SVR or Pipeline that ends in one
         Fitted.  UserError if :func:`libsvm_reason` gives a reason.
 
     See Also
@@ -77,18 +78,13 @@ def save_libsvm(path: str | Path, model: Any) -> None:
         )
     svm = _last_step(model)
     check_is_fitted(svm)
-    # For two classes scikit-learn flips the sign; LIBSVM's values are positive for the first class.
-    sign = -1.0 if len(svm.classes_) == 2 else 1.0
     kernel = Kernel(svm.kernel, svm._gamma, svm.degree, svm.coef0)
+    head, sign = _of_regressor(svm) if isinstance(svm, (SVR, SpanSVR)) else _of_classifier(svm)
     lines = [
-        "svm_type c_svc",
+        f"svm_type {head.pop('svm_type')}",
         f"kernel_type {kernel.libsvm_name}",
         *(f"{name} {getattr(kernel, name):.17g}" for name in kernel.parameters),
-        f"nr_class {len(svm.classes_)}",
-        f"total_sv {svm.support_.size}",
-        f"rho {_numbers(-sign * svm.intercept_)}",
-        f"label {' '.join(str(label) for label in libsvm_labels(svm.classes_))}",
-        f"nr_sv {' '.join(str(count) for count in svm.n_support_)}",
+        *(f"{name} {value}" for name, value in head.items()),
         "SV",
     ]
     coefficients = sign * np.asarray(
@@ -99,8 +95,32 @@ def save_libsvm(path: str | Path, model: Any) -> None:
         _write_rows(stream, [_numbers(column) for column in coefficients.T], svm.support_vectors_)
 
 
+def _of_classifier(svm: SVC | SpanSVC) -> tuple[dict[str, Any], float]:
+    """What the file says of a classifier, and the sign of its coefficients."""
+    # For two classes scikit-learn flips the sign; LIBSVM's values are positive for the first class.
+    sign = -1.0 if len(svm.classes_) == 2 else 1.0
+    return {
+        "svm_type": "c_svc",
+        "nr_class": len(svm.classes_),
+        "total_sv": svm.support_.size,
+        "rho": _numbers(-sign * svm.intercept_),
+        "label": " ".join(str(label) for label in libsvm_labels(svm.classes_)),
+        "nr_sv": " ".join(str(count) for count in svm.n_support_),
+    }, sign
+
+
+def _of_regressor(svm: SVR | SpanSVR) -> tuple[dict[str, Any], float]:
+    """What the file says of a regression, which has no labels."""
+    return {
+        "svm_type": "epsilon_svr",
+        "nr_class": 2,  # LIBSVM's own number for one machine
+        "total_sv": svm.support_.size,
+        "rho": _numbers(-svm.intercept_),
+    }, 1.0
+
+
 def save_libsvm_data(
-    path: str | Path, X: Any, y: npt.ArrayLike | None = None, *, classes: npt.ArrayLike = ()
+    path: str | Path, X: Any, y: npt.ArrayLike | None = None, *, classes: npt.ArrayLike | None = ()
 ) -> None:
     """Write rows as a LIBSVM file.
 
@@ -110,9 +130,10 @@ def save_libsvm_data(
     X : array-like or sparse matrix of shape (n, d)
         As returned by :func:`transformed`.
     y : array-like of shape (n,), optional
-        Labels; 0 in all rows if not given.
-    classes : array-like
-        ``classes_`` of the model, by which :func:`libsvm_labels` numbers the labels.
+        Labels, or targets of a regression; 0 in all rows if not given.
+    classes : array-like, optional
+        ``classes_`` of the model, by which :func:`libsvm_labels` numbers the labels; None for a
+        regression.
 
     See Also
     --------
@@ -120,7 +141,10 @@ def save_libsvm_data(
     spansvm.models.transformed : The rows after a pipeline's transformers.
     """
     labels = ["0"] * X.shape[0]
-    if y is not None:
+    if y is not None and classes is None:
+        labels = [f"{value:.17g}" for value in np.asarray(y, dtype=np.float64)]
+    elif y is not None:
+        assert classes is not None
         numbers = dict(zip(np.asarray(classes).tolist(), libsvm_labels(classes), strict=True))
         unknown = set(np.asarray(y).tolist()) - set(numbers)
         if unknown:

@@ -20,9 +20,17 @@ from sklearn.pipeline import Pipeline
 from .. import __version__
 from ..common.errors import UserError, require
 from ..estimators.svc import SpanSVC
+from ..estimators.svr import SpanSVR
 from ..tables import Schema
 
-__all__ = ["TRUSTED", "SavedModel", "load_model", "save_model"]
+__all__ = [
+    "MOST_FOLLOWED",
+    "TRUSTED",
+    "SavedModel",
+    "load_model",
+    "save_model",
+    "without_training_rows",
+]
 
 #: Types that a file may hold besides those that skops itself trusts: types of this package, and
 #: plain data of numpy, scipy and scikit-learn.
@@ -39,11 +47,18 @@ TRUSTED = (
     "spansvm.multiclass.left_out.StoredValues",
     "spansvm.multiclass.machines.Machines",
     "spansvm.estimators.svc.SpanSVC",
+    "spansvm.estimators.svr.SpanSVR",
     "spansvm.estimators.weighting.ClassWeighting",
     "spansvm.estimators.weighting.SigmoidWeighting",
+    "spansvm.regression.intervals.Jackknife",
+    "spansvm.regression.left_out.LeftOutTargets",
+    "spansvm.regression.machines.RegressionMachines",
 )
 
 _MEMBER = "spansvm.json"
+
+#: A regression of more rows is saved without the functions without single rows.
+MOST_FOLLOWED = 2000
 
 #: What zipfile, json and skops raise for damaged files.
 _DAMAGES = (
@@ -66,7 +81,8 @@ class SavedModel:
     Attributes
     ----------
     model : estimator
-        Fitted, with predictions, probabilities and leave-one-out values, but no training rows.
+        Fitted, with predictions, probabilities or intervals, and leave-one-out values, but no
+        training rows except support vectors (and those that intervals need).
     schema : Schema or None
         What files for prediction must look like.
     version : str
@@ -89,7 +105,7 @@ def save_model(
     Parameters
     ----------
     path : str or Path
-    model : SpanSVC, SVC, or Pipeline that ends in one
+    model : SpanSVC, SVC, SpanSVR, SVR, or Pipeline that ends in one
     schema : Schema, optional
         Of the table that it was trained on.
     command : str
@@ -101,7 +117,7 @@ def save_model(
     spansvm.models.save_libsvm : Saves the SVM alone for LIBSVM's own programs.
     """
     skops = require("skops.io", "cli")
-    content = skops.dumps(_without_training_rows(model), compression=ZIP_DEFLATED)
+    content = skops.dumps(without_training_rows(model), compression=ZIP_DEFLATED)
     unknown = sorted(set(skops.get_untrusted_types(data=content)) - set(TRUSTED))
     if unknown:
         raise UserError(
@@ -155,12 +171,20 @@ def load_model(path: str | Path) -> SavedModel:
     return saved
 
 
-def _without_training_rows(model: Any) -> Any:
+def without_training_rows(model: Any) -> Any:
+    """The model as it is saved: without its training rows, if they are known.
+
+    With more than 2000 of them, left-out values of a regression are those that the span predicts,
+    and its prediction intervals have the same width everywhere: all functions without single rows
+    would take minutes, and hundreds of megabytes.
+    """
+    if isinstance(model, SpanSVR):
+        return model.without_training_rows(exact=model.shape_fit_[0] <= MOST_FOLLOWED)
     if isinstance(model, SpanSVC):
         return model.without_training_rows()
     if isinstance(model, Pipeline):
         result = copy(model)
         name, last = model.steps[-1]
-        result.steps = [*model.steps[:-1], (name, _without_training_rows(last))]
+        result.steps = [*model.steps[:-1], (name, without_training_rows(last))]
         return result
     return model

@@ -34,7 +34,6 @@ __all__ = [
     "exact_left_out",
     "of_training_rows",
     "span_left_out",
-    "tested",
 ]
 
 
@@ -166,6 +165,10 @@ class UnshiftedValues(SpanValues):
     def __init__(self, values: SpanValues) -> None:
         super().__init__(values._machines)
         self._given = values
+
+    def unshifted(self) -> UnshiftedValues:
+        """These themselves."""
+        return self
 
     @cached_property
     def _own(self) -> Array:
@@ -373,7 +376,15 @@ class LeftOutClasses:
         unfixed = self.values.unfixed
         if unfixed is None or not unfixed.any():
             return self
-        return self._with(self.values.unshifted())
+        values = self.values.unshifted()
+
+        def calibrated() -> PairSigmoids:
+            values.comparable  # noqa: B018  (the sigmoids are fitted on the same values)
+            return self.calibration
+
+        result = self._with(values)
+        result._calibrated = calibrated
+        return result
 
     def stored(self) -> LeftOutClasses:
         """The same with everything computed."""
@@ -420,17 +431,6 @@ def of_training_rows(
     result = LeftOutClasses(values, rows.indices, rows.n_classes, used, calibrated, pair_rows=rows)
     result.training_rows = True
     return result
-
-
-def tested(machines: TrainedMachines, values: Array, rows: PairRows) -> LeftOutClasses:
-    """The test rows of a fold: one model gives all values, so they are comparable as they are.
-
-    `rows` holds the classes of the test rows.
-    """
-    return LeftOutClasses(
-        StoredValues(values, values, values), rows.indices, rows.n_classes,
-        np.ones(rows.indices.size, dtype=np.bool_), calibrated_by_span(machines), False, rows,
-    )  # fmt: skip
 
 
 def calibrated_by_span(machines: TrainedMachines) -> Callable[[], PairSigmoids]:

@@ -21,7 +21,7 @@ from ..machine.dual import DualSolution
 from .path import Models, Solutions, Trainer
 from .together import trainer_of
 
-__all__ = ["Machines", "PairPaths", "TrainedMachines"]
+__all__ = ["Machines", "PairPaths", "TrainedMachines", "from_kernel"]
 
 #: How many pairs a class takes part in until a row's votes are decided, roughly; the time of a term
 #: in a matrix product, relative to that of one found by its index; and that of the calls for it.
@@ -75,6 +75,10 @@ class PairPaths:
             several = trainer.steps(part, tol=tol, spans=spans, drops=drops)
             seconds = (time.perf_counter() - begin) / len(several)
             yield from (self._marked(models, seconds) for models in several)
+
+    def at_once(self, max_iter: int = -1) -> int:
+        """The number of weight vectors that are trained in one go."""
+        return self._trainer(max_iter).at_once
 
     def _marked(self, models: Models, seconds: float) -> Models:
         models.seconds = seconds
@@ -327,16 +331,27 @@ class TrainedMachines(Machines):
         `values` has a column for each of the rows.  With more than two classes, the training rows
         are class by class: a support vector takes part only in the pairs of its class.
         """
-        if self.n_classes == 2:
-            return values.T @ self._signed + self.intercepts
-        result = np.tile(self.intercepts[:, None], (1, values.shape[1]))
-        supports: Mask = np.any(self._signed, axis=1)
-        end = 0
-        for members, columns in zip(self.pair_rows.members, self.pair_rows.columns, strict=True):
-            end += members.size
-            block, weights = values[end - members.size : end], self._signed[members]
-            used = supports[members]
-            if 2 * np.count_nonzero(used) < members.size:
-                block, weights = block[used], weights[used]
-            result[columns] += weights.T @ block
-        return result.T
+        return from_kernel([self], values)[0]
+
+
+def from_kernel(several: Sequence[TrainedMachines], values: Array) -> Array:
+    """:meth:`TrainedMachines.from_kernel` of several machines with the same training rows.
+
+    One product of matrices for all; the result has shape (n_machines, n_rows, n_pairs).
+    """
+    rows, count, n = several[0].pair_rows, len(several), values.shape[1]
+    signed = np.stack([own._signed for own in several], axis=1)
+    intercepts = np.stack([own.intercepts for own in several])
+    if rows.n_classes == 2:
+        return (signed[:, :, 0].T @ values + intercepts)[:, :, None]
+    result = np.repeat(intercepts.T[:, :, None], n, axis=2)
+    supports: Mask = np.any(signed, axis=(1, 2))
+    end = 0
+    for members, columns in zip(rows.members, rows.columns, strict=True):
+        end += members.size
+        block, weights, used = values[end - members.size : end], signed[members], supports[members]
+        if 2 * np.count_nonzero(used) < members.size:
+            block, weights = block[used], weights[used]
+        weights = weights.transpose(2, 1, 0).reshape(-1, block.shape[0])
+        result[columns] += (weights @ block).reshape(columns.size, count, n)
+    return result.transpose(1, 2, 0)

@@ -16,13 +16,14 @@ whose votes depend on it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from functools import cached_property, partial
 
 import numpy as np
 
 from ..algebra.blas import one_blas_thread
 from ..common.types import Array, Mask, Rows
-from ..machine.doubt import doubtful, predict
+from ..machine.doubt import Prediction, doubtful, predict
 from ..machine.following import Follower, can_follow
 from ..machine.values import Followed, LeftOutValues, left_out_values, without_traces
 from .left_out import (
@@ -49,6 +50,7 @@ class VerifiedValues(SpanValues):
         self._rows = machines.pair_rows
         self._taken = machines.found.verified  # what was found in training
         self._followed: dict[int, Followed] = {}
+        self._predictions: dict[int, Prediction] = {}  # by pair, until values are made of them
         self._classes: np.ndarray | None = None  # that are predicted
         self._seen: Mask = np.zeros(self._rows.row.size, dtype=np.bool_)  # rows that were followed
 
@@ -86,15 +88,25 @@ class VerifiedValues(SpanValues):
     def _followed_in(self, pair: int) -> Followed:
         """What was followed in one machine, to be added to."""
         if pair not in self._followed:
-            self._followed[pair] = Followed()
-            if self._taken is not None:
-                part = slice(*self._rows.starts[pair : pair + 2])
-                rows = np.flatnonzero(self._taken.followed[part])
-                self._followed[pair].take(
-                    rows, self._taken.decision[part][rows], self._taken.shift[part][rows],
-                    float(self._taken.error[pair]),
-                )  # fmt: skip
+            self._followed[pair] = self._followed_in_training(pair)
         return self._followed[pair]
+
+    def _followed_in_training(self, pair: int) -> Followed:
+        found = Followed()
+        if self._taken is not None:
+            part = slice(*self._rows.starts[pair : pair + 2])
+            rows = np.flatnonzero(self._taken.followed[part])
+            found.take(
+                rows, self._taken.decision[part][rows], self._taken.shift[part][rows],
+                float(self._taken.error[pair]),
+            )  # fmt: skip
+        return found
+
+    @cached_property
+    def _when_counted(self) -> dict[int, Followed]:
+        """What was followed in each machine when rows were counted, by pair; if anything was."""
+        self._own  # noqa: B018  (counts them)
+        return {pair: copy(found) for pair, found in self._followed.items()}
 
     def _look_at(self, pairs: Rows, own: Array) -> None:
         """Compute the doubt of some machines."""
@@ -102,6 +114,8 @@ class VerifiedValues(SpanValues):
             part = slice(*self._rows.starts[pair : pair + 2])
             model = self._machines.model(pair)
             predicted = predict(model.gram, model.solution, model.spans)
+            if predicted.system is None:  # which may be large
+                self._predictions[pair] = predicted
             some = self._removable[part] | ~model.solution.support
             self._drops[part] = predicted.drop
             own[part][some] = predicted.decision[some]
@@ -150,10 +164,12 @@ class VerifiedValues(SpanValues):
             part[:] = without_traces(part)
 
     def _find_values(self, pair: int) -> LeftOutValues:
-        # What is followed for counting need not be followed again.
-        followed = self._followed_in(pair) if self._own.size else None
+        # What is followed for counting need not be followed again.  What was followed after that is
+        # not taken: values must not depend on what has been asked before.
+        followed = self._when_counted.get(pair) or self._followed_in_training(pair)
         model = self._machines.model(pair)
-        return left_out_values(model.gram, model.solution, model.spans, followed)
+        known = self._predictions.pop(pair, None)
+        return left_out_values(model.gram, model.solution, model.spans, followed, known)
 
     @cached_property
     def _own(self) -> Array:
@@ -209,6 +225,7 @@ class VerifiedValues(SpanValues):
 
     def _settle(self, pairs: Mask) -> None:
         """Follow the doubtful signs of some pairs, whether or not votes depend on them."""
+        self._when_counted  # noqa: B018  (before more is followed)
         own, wanted = self._settled, pairs[self._rows.column]
         unsure = wanted & self._doubtful(own) & np.isnan(self._drops)
         self._look_at(np.unique(self._rows.column[unsure]), own)

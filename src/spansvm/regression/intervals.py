@@ -20,9 +20,9 @@ import numpy as np
 from ..common.memory import parse_budget
 from ..common.types import Array, Rows
 from ..kernels.expansion import Expansion
-from .machines import TrainedRegressions
+from .machines import RegressionMachines, TrainedRegressions
 
-__all__ = ["Jackknife", "jackknife"]
+__all__ = ["Jackknife", "jackknife", "same_everywhere"]
 
 #: Number of values held at a time.
 _BLOCK_NUMBERS = 8_000_000
@@ -61,7 +61,8 @@ class Jackknife(Expansion):
         They are infinite if there are too few rows for the level.
         """
         ends, size = np.empty((X.shape[0], 2)), self.residuals.size
-        # As many values as this lie below the lower end, and above the upper one.
+        # The lower end is this value, counted from the smallest, the upper one from the largest; a
+        # level is meant as it is written: 0.1 * 20 is 2.
         outside = int(np.floor((1.0 - level) * (size + 1) * (1.0 + 1e-12)))
         if outside == 0:
             ends[:] = (-np.inf, np.inf)
@@ -100,4 +101,18 @@ def jackknife(machines: TrainedRegressions, sets: Sequence[Rows] | None) -> Jack
     return Jackknife(
         machines.without_rows(), used, vectors, change.weights.T, change.shifts,
         numbers[counted], residuals[counted],
+    )  # fmt: skip
+
+
+def same_everywhere(machines: RegressionMachines, residuals: Array) -> Jackknife:
+    """Intervals of one width around the predictions, from left-out residuals (NaN if not counted).
+
+    That is the jackknife without the plus: what the above becomes where no single row matters, as
+    among thousands of them.  It needs nothing but the residuals.
+    """
+    sizes = np.abs(residuals[~np.isnan(residuals)])
+    return Jackknife(
+        machines, machines.support[:1], machines.vectors[:1],
+        np.zeros((machines.support[:1].size, 1)), np.zeros(1),
+        np.zeros(sizes.size, dtype=np.intp), sizes,
     )  # fmt: skip

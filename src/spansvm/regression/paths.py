@@ -46,10 +46,12 @@ class TubePaths:
     ----------
     gram : Gram
     targets : ndarray of shape (l, k)
+    definite : bool, default=False
+        Whether the kernel is known to be positive semidefinite.
     """
 
-    def __init__(self, gram: Gram, targets: Array) -> None:
-        self.gram, self.targets = gram, targets
+    def __init__(self, gram: Gram, targets: Array, definite: bool = False) -> None:
+        self.gram, self.targets, self._definite = gram, targets, definite
         self._counted = np.zeros(targets.shape[0], dtype=np.bool_)
         self._latest: list[DualSolution] | None = None
         self.units: list[Units] = []
@@ -84,21 +86,27 @@ class TubePaths:
         """Train the regressions of all targets for one tube after the other.
 
         `spans` and `drops` tell what will be needed of left-out rows, as in
-        :meth:`spansvm.multiclass.machines.PairPaths.train_each`; of regressions, spans alone are
-        found in training.
+        :meth:`spansvm.multiclass.machines.PairPaths.train_each`: what is verified is followed row
+        by row, and needs no spans.
         """
         self._count(tubes)
         if max_iter != -1 or self.gram.values is None:
             yield from (self._one_by_one(tube, tol, max_iter) for tube in tubes)
             return
-        at_once = max(1, int(_RESULTS // (66.0 * self.targets.size)))
+        at_once = self.at_once(max_iter)
         for start in range(0, len(tubes), at_once):
             begin = time.perf_counter()
-            several = self._together(tubes[start : start + at_once], tol, spans)
+            several = self._together(tubes[start : start + at_once], tol, spans and not drops)
             seconds = (time.perf_counter() - begin) / len(several)
             for found in several:
                 found.seconds = seconds
                 yield found
+
+    def at_once(self, max_iter: int = -1) -> int:
+        """The number of tubes that are trained in one go."""
+        if max_iter != -1 or self.gram.values is None:
+            return 1
+        return max(1, int(_RESULTS // (66.0 * self.targets.size)))
 
     # In one call ------------------------------------------------------------------------------
 
@@ -186,7 +194,7 @@ class TubePaths:
 
     @cached_property
     def _indefinite(self) -> bool:
-        return self.gram.indefinite
+        return not self._definite and self.gram.indefinite
 
     # One by one -------------------------------------------------------------------------------
 

@@ -2,5 +2,6 @@
 
 from .contents import Report
 from .page import render_html, write_json, write_report
+from .regression import RegressionReport
 
-__all__ = ["Report", "render_html", "write_json", "write_report"]
+__all__ = ["RegressionReport", "Report", "render_html", "write_json", "write_report"]

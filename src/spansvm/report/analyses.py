@@ -29,18 +29,18 @@ from ..studies.influence import MOST_FEATURES
 from .plain import cut, number, percent, points
 from .searched import SearchedCandidates
 
-__all__ = ["Analyses", "describe_analyses"]
+__all__ = ["MANY", "MOST_RANKED", "OF_MANY", "Analyses", "describe_analyses", "tried"]
 
 #: Of more features than can be permuted, this many are; with more columns than the second number,
 #: the first ones.
-_OF_MANY, _MOST_RANKED = 50, 2000
+OF_MANY, MOST_RANKED = 50, 2000
 
 #: Optimism of a score that is not between 0 and 1 may be larger, but not that of the error.
 _MOST_OPTIMISM = 0.1
 
 #: With more than this share of equal rows, figures must be read with care; with more than the
 #: second, a learning curve says nothing.
-_MANY, _MOSTLY = 0.05, 0.25
+MANY, _MOSTLY = 0.05, 0.25
 
 _MEMORY = " Many rows are identical, so part of that may be memorisation."
 
@@ -106,7 +106,7 @@ def describe_analyses(
             "To save time, these studies are of a model with the same setting, trained on "
             f"{subject.n_rows} of the {subject.n_all} rows."
         )
-    repeated = subject.n_repeated > _MANY * subject.n_rows
+    repeated = subject.n_repeated > MANY * subject.n_rows
     if repeated:
         notes.append(
             f"{subject.n_repeated} of {subject.n_rows} rows have an identical one, which stays "
@@ -115,10 +115,10 @@ def describe_analyses(
         )
     scorer = _scorer(search)
     with subject.machines.holding_grams():
-        comparison = _tried(
+        comparison = tried(
             notes, "Other models", lambda: compare_baselines(subject, search, scorer)
         )
-        leaks = _tried(notes, "Leaks", lambda: find_leaks(subject))
+        leaks = tried(notes, "Leaks", lambda: find_leaks(subject))
         # By how much the error is too small is known only if it selected.  With features there is
         # more caution: scores between 0 and 1 are about as optimistic as the error is.
         of_error = optimism = 0.0
@@ -128,13 +128,13 @@ def describe_analyses(
         influence = None
         if subject.names:
             columns = _permuted(subject)
-            influence = _tried(
+            influence = tried(
                 notes, "The influence of features",
                 lambda: measure_influence(
                     subject, columns=columns, scorer=scorer, optimism=optimism
                 ),
             )  # fmt: skip
-        curve = _tried(
+        curve = tried(
             notes, "The learning curve", lambda: learning_curve(subject, optimism=of_error)
         )
         decisions = rate_decisions(subject)
@@ -162,7 +162,7 @@ def describe_analyses(
     )
 
 
-def _tried(notes: list[str], what: str, study: Callable[[], _Found | str]) -> _Found | None:
+def tried(notes: list[str], what: str, study: Callable[[], _Found | str]) -> _Found | None:
     """What a study found; None, with a note, if it could not be carried out.
 
     Steps of the user's pipeline may refuse permuted or constant columns, and a long search must
@@ -195,10 +195,10 @@ def _permuted(subject: Subject) -> list[int]:
     number_of = len(subject.names)
     if number_of <= MOST_FEATURES:
         return list(range(number_of))
-    if number_of > _MOST_RANKED:
-        return list(range(_OF_MANY))
+    if number_of > MOST_RANKED:
+        return list(range(OF_MANY))
     columns = [column_of(subject.X, column) for column in range(number_of)]
-    return strongest(columns, subject.indices, _OF_MANY)
+    return strongest(columns, subject.indices, OF_MANY)
 
 
 # In words ---------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
@@ -11,15 +10,14 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy
-import sklearn
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from .. import __version__
 from ..common.validation import n_rows
 from ..estimators.svc import SpanSVC
+from ..estimators.svr import SpanSVR
 from ..search.candidates.composite import unwrap
+from .about import feature_names_of, row_ids_of, steps_of, versions
 from .analyses import Analyses, describe_analyses
 from .cautions import (
     Duplicates,
@@ -36,7 +34,7 @@ from .loo_figures import (
     describe_leave_one_out,
     describe_trained,
 )
-from .plain import cut, plain
+from .plain import plain
 from .recipe import Recipe, describe_recipe
 from .searched import SearchedCandidates, describe_search
 from .suspicious import SuspiciousTable, list_suspicious
@@ -182,7 +180,7 @@ class Report:
                 "X and y must be the rows and labels that the search was fitted on: it had "
                 f"{model.shape_fit_[0]} rows; X has {n_rows(X)}, and y has shape {labels.shape}."
             )
-        names = _feature_names(X, feature_names, readable=model.kernel != "precomputed")
+        names = feature_names_of(X, feature_names, readable=model.kernel != "precomputed")
         searched = describe_search(search, (facts or {}).get("seconds"))
         with model.machines_.holding_grams():
             figures = describe_leave_one_out(model)
@@ -197,7 +195,7 @@ class Report:
             created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
             command=command,
             n_features=int(search.n_features_in_),
-            steps=_steps(search.best_estimator_),
+            steps=steps_of(search.best_estimator_),
             best_params=plain(search.best_params_),
             search=searched,
             leave_one_out=figures,
@@ -214,10 +212,10 @@ class Report:
                 *find_cautions(searched, figures, duplicates, expected),
                 *(studied.cautions if studied else ()),
             ],
-            suspicious=list_suspicious(model, X, _row_ids(X, row_ids), names),
+            suspicious=list_suspicious(model, X, row_ids_of(X, row_ids), names),
             test=None if test is None else plain(test),
             notes=[str(note) for note in notes],
-            versions=_versions(),
+            versions=versions(),
             trained=None if trained is None else describe_trained(trained),
             facts=None if facts is None else plain(facts),
             analyses=studied,
@@ -291,6 +289,8 @@ def _machine(search: Any) -> SpanSVC:
             "The search has no best_estimator_; a report needs a search with refit=True."
         )
     machine = unwrap(search.best_estimator_).machine
+    if isinstance(machine, SpanSVR):
+        raise TypeError("Report is for classes; the report of a regression is a RegressionReport.")
     if not isinstance(machine, SpanSVC):
         raise TypeError(
             "A report needs a search over a SpanSVC or an SVC, alone or in a pipeline; got "
@@ -307,48 +307,7 @@ def _machine(search: Any) -> SpanSVC:
     return machine
 
 
-def _steps(estimator: Any) -> list[str]:
-    """Names of the transformers and of the SVM."""
-    if isinstance(estimator, Pipeline):
-        return [name for _, step in estimator.steps for name in _steps(step)]
-    return [] if estimator in (None, "passthrough") else [type(estimator).__name__]
-
-
 def _if_error(search: SearchedCandidates, name: str) -> Any:
     """An attribute of the corrected score, if that is an error."""
     known = search.corrected if search.selects_by_error else None
     return None if known is None else getattr(known, name)
-
-
-def _row_ids(X: Any, given: Sequence[Any] | None) -> Sequence[Any]:
-    if given is None:
-        return list(X.index) if hasattr(X, "iloc") else range(n_rows(X))
-    if len(given) != n_rows(X):
-        raise ValueError(
-            f"row_ids must have one entry for each of {n_rows(X)} rows; got {len(given)}."
-        )
-    return list(given)
-
-
-def _feature_names(X: Any, given: Sequence[str] | None, *, readable: bool) -> list[str]:
-    n_columns = int(np.shape(X)[1])
-    if given is not None and len(given) != n_columns:
-        raise ValueError(
-            f"feature_names must have one entry for each of {n_columns} columns of X; got "
-            f"{len(given)}."
-        )
-    if not readable:
-        return []
-    if given is None:
-        given = X.columns if hasattr(X, "columns") else [f"x{i}" for i in range(n_columns)]
-    return [cut(name) for name in given]
-
-
-def _versions() -> dict[str, str]:
-    return {
-        "spansvm": __version__,
-        "Python": platform.python_version(),
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "scikit-learn": sklearn.__version__,
-    }

@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
+from ..common.tasks import is_quantity
 from ..estimators.svc import SpanSVC
-from ..multiclass.machines import TrainedMachines
+from ..estimators.svr import SpanSVR
 
 __all__ = ["caution_of_scales", "caution_of_target"]
 
 #: Standard deviations of features that differ by this factor, as the SVM sees them.
 _FAR_APART = 1000.0
 
-#: So many different numbers as labels, with at most so many rows each on average.
-_MANY_LABELS, _FEW_ROWS_EACH = 20, 10
 
-
-def caution_of_scales(model: SpanSVC, names: list[str]) -> list[str]:
+def caution_of_scales(model: SpanSVC | SpanSVR, names: list[str]) -> list[str]:
     """A caution if features differ so much in scale that some of them do not count.
 
     `names` are those of the columns that were given; they are shown if the SVM sees as many.
     """
-    machines = model.machines_
-    assert isinstance(machines, TrainedMachines)
-    rows = machines.X
+    rows: Any = model.machines_.X  # type: ignore[union-attr]
     if callable(model.kernel) or model.kernel == "precomputed" or sparse.issparse(rows):
         return []
     spread = np.std(np.asarray(rows, dtype=np.float64), axis=0)
@@ -44,11 +42,9 @@ def caution_of_scales(model: SpanSVC, names: list[str]) -> list[str]:
 
 def caution_of_target(y: np.ndarray) -> list[str]:
     """A caution if labels look like a quantity."""
-    if y.dtype.kind not in "iuf":
+    if not is_quantity(y):
         return []
     n_labels = np.unique(y).size
-    if n_labels < _MANY_LABELS or y.size > _FEW_ROWS_EACH * n_labels:
-        return []
     return [
         f"The {y.size} rows have {n_labels} different numbers as labels. If they are a quantity, "
         "this is a regression: a classifier does not know that neighbouring numbers are alike."

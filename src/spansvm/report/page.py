@@ -22,11 +22,16 @@ from .analyses_page import render_analyses
 from .contents import Report
 from .loo_charts import draw_calibration, draw_margins, draw_operations
 from .plain import number, percent, words
+from .regression import RegressionReport
+from .regression_page import FILTERS, regression_page
 from .search_charts import ColourScale, draw_search
 from .searched import SearchedCandidates
 from .svg import PALETTE, Markup
 
 __all__ = ["render_html", "write_json", "write_report"]
+
+#: What a page can be made of.
+AnyReport = Report | RegressionReport
 
 _MOST_LISTED = 20
 
@@ -39,23 +44,24 @@ _ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u20
 _ESTIMATES = {
     "loo_error": "leave-one-out error",
     "loo_hinge": "hinge loss",
+    "loo_loss": "squared error over variance",
     "n_in_bound": "in-bound vectors",
     "n_bounded": "bounded vectors",
     "n_empty": "empty Λₚ",
 }
 
 
-def write_report(report: Report, path: str | os.PathLike[str]) -> None:
+def write_report(report: AnyReport, path: str | os.PathLike[str]) -> None:
     """Write a report as an HTML page; an existing file is replaced only by a complete one."""
     _write(Path(path), render_html(report))
 
 
-def write_json(report: Report, path: str | os.PathLike[str]) -> None:
+def write_json(report: AnyReport, path: str | os.PathLike[str]) -> None:
     """Write a report as JSON; an existing file is replaced only by a complete one."""
     _write(Path(path), report.to_json() + "\n")
 
 
-def render_html(report: Report) -> str:
+def render_html(report: AnyReport) -> str:
     """The HTML page of a report."""
     jinja2 = require("jinja2", "cli")
     style = _resource("report.css") + _resource("analyses.css")
@@ -65,41 +71,66 @@ def render_html(report: Report) -> str:
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
     environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+        loader=jinja2.FunctionLoader(_resource),
+    )  # fmt: skip
+    environment.filters.update(
+        number=number, percent=percent, words=words, setting=_setting, **FILTERS
     )
-    environment.filters.update(number=number, percent=percent, words=words, setting=_setting)
     search, hidden = report.search, _hidden(report.search)
-    analyses = Markup("")
-    if report.analyses is not None:
-        analyses = render_analyses(
-            environment, _resource("analyses.html"), report.analyses, report=report, search=search
-        )
-    page: str = environment.from_string(_resource("template.html")).render(
+    if isinstance(report, RegressionReport):
+        template, own = "regression.html", regression_page(report)
+    else:
+        template, own = "template.html", _classes_page(report, environment)
+    page: str = environment.get_template(template).render(
         report=report,
         search=search,
-        loo=report.leave_one_out,
-        trust=report.trust,
+        best=search.best_index,
+        reported=search.reported,
         policy=policy,
         style=Markup(style),
         script=Markup(script),
         data=Markup(_embedded(_hover_data(report))),
         method=_method_in_words(search),
-        estimate_names={**_ESTIMATES, "loo_error": search.loo_name},
+        estimate_names=_estimate_names(report),
         ranking=search.ranking()[:_MOST_LISTED],
         hidden=hidden,
         selectable=hidden if search.chart in ("heat map", "points") else [],
         svm=_svm_in_words(report),
         facts=_facts(report),
         notes=_other_notes(report),
-        most_open=_MOST_OPEN,
-        most_confused=_most_confused,
         search_chart=draw_search(search),
-        margins_chart=draw_margins(report.leave_one_out),
-        operations_chart=draw_operations(report.leave_one_out.operations),
-        calibration_chart=draw_calibration(report.leave_one_out.calibration),
-        analyses=analyses,
+        **own,
     )
     return page
+
+
+def _classes_page(report: Report, environment: Any) -> dict[str, Any]:
+    """What the page of a classifier shows besides what every page does."""
+    figures, analyses = report.leave_one_out, Markup("")
+    if report.analyses is not None:
+        analyses = render_analyses(
+            environment, _resource("analyses.html"), report.analyses, report=report,
+            search=report.search,
+        )  # fmt: skip
+    return {
+        "loo": figures,
+        "trust": report.trust,
+        "most_open": _MOST_OPEN,
+        "most_confused": _most_confused,
+        "margins_chart": draw_margins(figures),
+        "operations_chart": draw_operations(figures.operations),
+        "calibration_chart": draw_calibration(figures.calibration),
+        "analyses": analyses,
+    }
+
+
+def _estimate_names(report: AnyReport) -> dict[str, str]:
+    """What the estimates of candidates are called."""
+    name = report.search.loo_name
+    if isinstance(report, RegressionReport):
+        name = name.replace("error", "RMSE")
+    return {**_ESTIMATES, "loo_error": name}
 
 
 def _method_in_words(search: SearchedCandidates) -> str:
@@ -119,7 +150,7 @@ def _hidden(search: SearchedCandidates) -> list[int]:
     ]
 
 
-def _svm_in_words(report: Report) -> str:
+def _svm_in_words(report: AnyReport) -> str:
     settings = report.recipe.steps[-1].settings
     shown = [
         f"{name} = {words(settings[name])}" for name in ("gamma", "degree") if name in settings
@@ -127,10 +158,10 @@ def _svm_in_words(report: Report) -> str:
     return ", ".join([f"SVM with kernel {settings['kernel']}", *shown])
 
 
-def _facts(report: Report) -> dict[str, Any]:
+def _facts(report: AnyReport) -> dict[str, Any]:
     """How the search was made: what stopped it, and sentences about the rest."""
     known = report.facts or {}
-    told = [(known.get("search") or {}).get("why")]
+    told = [(known.get("task") or {}).get("why"), (known.get("search") or {}).get("why")]
     told += [(known.get(name) or {}).get("in_words") for name in ("sample", "approximation")]
     told += [one.get("in_words") for one in known.get("widened") or ()]
     unlabelled = (known.get("rows") or {}).get("n_without_label")
@@ -139,7 +170,7 @@ def _facts(report: Report) -> dict[str, Any]:
     return {"stopped": known.get("stopped"), "told": list(dict.fromkeys(filter(None, told)))}
 
 
-def _other_notes(report: Report) -> list[str]:
+def _other_notes(report: AnyReport) -> list[str]:
     """The notes that are not among the facts, which the page says elsewhere."""
     facts = report.facts or {}
     return [note for note in report.notes if note not in facts.get("notes", ())]
@@ -167,12 +198,13 @@ def _most_confused(
     return sorted(found, key=lambda one: -one[2])[:_MOST_CONFUSED]
 
 
-def _hover_data(report: Report) -> dict[str, Any]:
+def _hover_data(report: AnyReport) -> dict[str, Any]:
     """What the page's script needs to know about the candidates."""
     search = report.search
     colours = ColourScale(search.selecting_scores)
     columns = [*search.scores.items()]
-    columns += [(_ESTIMATES[name], column) for name, column in search.estimates.items()]
+    names = _estimate_names(report)
+    columns += [(names[name], column) for name, column in search.estimates.items()]
     return {
         "axes": [{"name": axis.name, "labels": axis.labels, "codes": axis.codes}
                  for axis in search.axes],

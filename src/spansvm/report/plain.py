@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["MINUS", "cut", "number", "percent", "plain", "points", "signed", "words"]
+__all__ = ["MINUS", "cut", "fixed", "number", "percent", "plain", "points", "signed", "words"]
 
 MINUS, _NONE = "\N{MINUS SIGN}", "\N{EN DASH}"
 
@@ -47,6 +47,12 @@ def number(value: float | None, digits: int = 4) -> str:
     value += 0.0  # no minus before 0
     text = f"{value:.0f}" if 10**digits <= abs(value) < 10**9 else f"{value:.{digits}g}"
     return text.replace("-", MINUS)
+
+
+def fixed(value: float, decimals: int = 2) -> str:
+    """A number with so many decimals, such as a score of about 1."""
+    text = f"{value:.{decimals}f}"
+    return text.lstrip("-") if float(text) == 0.0 else text.replace("-", MINUS)
 
 
 def percent(share: float | None) -> str:

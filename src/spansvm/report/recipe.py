@@ -19,6 +19,7 @@ from sklearn.pipeline import Pipeline
 
 from ..common.errors import listed
 from ..estimators.svc import SpanSVC
+from ..estimators.svr import SpanSVR
 from ..kernels.functions import Kernel
 from .plain import cut, plain
 
@@ -28,7 +29,10 @@ __all__ = ["LOADED", "Recipe", "Step", "describe_recipe"]
 LOADED = "# X, y: the rows and the labels that the search was fitted on"
 
 #: Parameters of the SVM that are described in words, whatever their names, or not at all.
-_NOT_LISTED = ("kernel", "degree", "gamma", "coef0", "C", "class_weight", "weighting")
+_NOT_LISTED = ("kernel", "degree", "gamma", "coef0", "C", "epsilon", "class_weight", "weighting")
+
+#: The models of this package.
+_SVMS = (SpanSVC, SpanSVR)
 
 #: Lines of code no longer than this are not broken.
 _WIDTH = 96
@@ -76,14 +80,14 @@ class _UnwritableError(Exception):
 
 
 def describe_recipe(
-    estimator: Any, machine: SpanSVC, loading: str | None, arguments: Mapping[str, str]
+    estimator: Any, machine: SpanSVC | SpanSVR, loading: str | None, arguments: Mapping[str, str]
 ) -> Recipe:
     """The recipe of a fitted estimator.
 
     Parameters
     ----------
-    estimator : SpanSVC or Pipeline
-    machine : SpanSVC
+    estimator : SpanSVC, SpanSVR or Pipeline
+    machine : SpanSVC or SpanSVR
         Its last step, or the same trained on more rows.
     loading : str, optional
         Code that defines `X` and `y`.
@@ -101,7 +105,7 @@ def describe_recipe(
     return Recipe(steps, code)
 
 
-def _resolved(machine: SpanSVC) -> dict[str, Any]:
+def _resolved(machine: SpanSVC | SpanSVR) -> dict[str, Any]:
     """Parameters whose values are known only after training: gamma as a number."""
     kernel: Kernel = machine.machines_.kernel
     return {"gamma": kernel.gamma} if "gamma" in kernel.parameters else {}
@@ -116,7 +120,7 @@ def _transformers(estimator: Any, columns: str = "all columns", name: str = "") 
         return [
             step
             for own, part in estimator.steps
-            if not isinstance(part, SpanSVC)
+            if not isinstance(part, _SVMS)
             for step in _transformers(part, columns, own)
         ]
     if isinstance(estimator, ColumnTransformer):
@@ -129,7 +133,7 @@ def _transformers(estimator: Any, columns: str = "all columns", name: str = "") 
         return [Step(name, "unchanged", {}, columns)]
     if estimator == "drop":
         return [Step(name, "left out", {}, columns)]
-    if isinstance(estimator, SpanSVC):
+    if isinstance(estimator, _SVMS):
         return []
     settings = {key: _setting(value) for key, value in _changed(estimator).items()}
     return [Step(name, type(estimator).__name__, settings, columns)]
@@ -141,33 +145,46 @@ def _columns(selected: Any) -> str:
     return listed([cut(name) for name in selected], 8)
 
 
-def _svm(machine: SpanSVC) -> Step:
+def _svm(machine: SpanSVC | SpanSVR) -> Step:
     kernel: Kernel = machine.machines_.kernel
     settings: dict[str, Any] = {"kernel": cut(getattr(kernel.name, "__name__", kernel.name))}
     settings |= {name: plain(getattr(kernel, name)) for name in kernel.parameters}
     settings["C"] = plain(machine.C)
-    bounds, own = machine.machines_.bounds, machine.machines_.indices
-    weighted = np.unique(bounds).size > 1 or machine.weighting is not None
-    if weighted:
-        if machine.class_weight is not None:
-            settings["class weights"] = {
-                cut(label): float(weight)
-                for label, weight in zip(machine.classes_, machine.class_weight_, strict=True)
-            }
-        if machine.weighting is not None:
-            kind = {"kind": type(machine.weighting).__name__}
-            settings["weighting"] = kind | plain(machine.weighting.get_params())
-        settings["C by class"] = {
-            cut(label): _range(bounds[own == index]) for index, label in enumerate(machine.classes_)
-        }
+    if isinstance(machine, SpanSVR):
+        settings["epsilon"] = plain(machine.epsilon)
+    if np.unique(machine.machines_.bounds).size > 1 or machine.weighting is not None:
+        settings |= _weights(machine)
     settings["tolerance"] = plain(machine.tol)
-    defaults = _defaults(SpanSVC)
+    defaults = _defaults(type(machine))
     for name, value in machine.get_params(deep=False).items():
         if name not in (*_NOT_LISTED, "tol") and value != defaults[name]:
             settings[name] = plain(value)
+    if isinstance(machine, SpanSVR):
+        return Step("svm", "support vector regression", settings, "")
     if machine.classes_.size > 2:
         settings["classes"] = f"{machine.classes_.size}, one machine for each pair"
     return Step("svm", "support vector machine", settings, "")
+
+
+def _weights(machine: SpanSVC | SpanSVR) -> dict[str, Any]:
+    """The weights of classes and rows."""
+    settings: dict[str, Any] = {}
+    if isinstance(machine, SpanSVC) and machine.class_weight is not None:
+        settings["class weights"] = {
+            cut(label): float(weight)
+            for label, weight in zip(machine.classes_, machine.class_weight_, strict=True)
+        }
+    if machine.weighting is not None:
+        kind = {"kind": type(machine.weighting).__name__}
+        settings["weighting"] = kind | plain(machine.weighting.get_params())
+    bounds = machine.machines_.bounds
+    if isinstance(machine, SpanSVR):
+        return {**settings, "C of the rows": _range(bounds)}
+    own = machine.machines_.indices
+    settings["C by class"] = {
+        cut(label): _range(bounds[own == index]) for index, label in enumerate(machine.classes_)
+    }
+    return settings
 
 
 def _range(values: np.ndarray) -> Any:
@@ -232,7 +249,7 @@ class _Writer:
         kind = type(estimator)
         self._modules[_module_of(kind)].add(kind.__name__)
         given = _changed(estimator)
-        if isinstance(estimator, SpanSVC):
+        if isinstance(estimator, _SVMS):
             given.update(self._resolved)
         # The only argument without a default comes first, and needs no name.
         required = [name for name, default in _defaults(kind).items() if default is _REQUIRED]

@@ -104,7 +104,8 @@ class SearchedCandidates:
     scores : dict of str to list
         By name of the score; the selection score comes first.  None where there is none.
     estimates : dict of str to list
-        ``loo_error``, ``loo_hinge``, ``n_in_bound``, ``n_bounded``, ``n_empty``.
+        ``loo_error``, ``loo_hinge`` (of a regression ``loo_loss``), ``n_in_bound``, ``n_bounded``,
+        ``n_empty``.
     converged : list of bool
     best_index : int
     chart : {"heat map", "points", "curves", "bars"}
@@ -218,10 +219,10 @@ def describe_search(search: Any, seconds: float | None = None) -> SearchedCandid
     assert best_index is not None
     scores, scoring = _scores(search)
     selecting = np.asarray(scores[scoring], dtype=float)
-    axes = _axes(results["params"], search.classes_)
+    axes = _axes(results["params"], getattr(search, "classes_", ()))
     chart, shown = _chart(axes)
     known = selecting[~np.isnan(selecting)]
-    estimates = ("loo_error", "loo_hinge", "n_in_bound", "n_bounded", "n_empty")
+    estimates = ("loo_error", "loo_hinge", "loo_loss", "n_in_bound", "n_bounded", "n_empty")
     return SearchedCandidates(
         method=search.method_,
         scoring=scoring,
@@ -233,7 +234,7 @@ def describe_search(search: Any, seconds: float | None = None) -> SearchedCandid
         refit_seconds=float(search.refit_time_),
         axes=axes,
         scores={name: plain(column) for name, column in scores.items()},
-        estimates={name: plain(results[name]) for name in estimates},
+        estimates={name: plain(results[name]) for name in estimates if name in results},
         converged=plain(results["converged"]),
         best_index=best_index,
         chart=chart,
@@ -263,7 +264,7 @@ def _scores(search: Any) -> tuple[dict[str, Array], str]:
         elif not predicts(search.method_):
             name = f"1 {MINUS} {search.method_}"
         elif search.scoring is None:
-            name = "accuracy"
+            name = "accuracy" if hasattr(search, "classes_") else "r2"
         return {name: found["score"]}, name
     first = search.refit if isinstance(search.refit, str) else next(iter(found))
     return {first: found.pop(first), **found}, first

@@ -16,7 +16,13 @@ from ..studies.association import MEASURE, explained_share
 from ..studies.columns import column_of
 from .plain import cut, percent, plain
 
-__all__ = ["SuspiciousRow", "SuspiciousTable", "list_suspicious"]
+__all__ = [
+    "SuspiciousRow",
+    "SuspiciousTable",
+    "choose_features",
+    "list_suspicious",
+    "shown_value",
+]
 
 #: At most this many rows are listed, and this many of them that are predicted right.
 _MOST_ROWS, _MOST_RIGHT = 100, 10
@@ -99,7 +105,7 @@ def list_suspicious(
     probabilities = model.left_out_.probabilities
     own = np.searchsorted(model.classes_, labels)
     X = X.tocsc() if sparse.issparse(X) else X
-    shown, choice = _features(X, own, feature_names)
+    shown, choice = choose_features(X, own, feature_names)
     values = [column_of(X, index) for index in shown]
     return SuspiciousTable(
         features=[cut(feature_names[index]) for index in shown],
@@ -111,12 +117,12 @@ def list_suspicious(
         rows=[
             SuspiciousRow(
                 row=int(row),
-                row_id=_cell(row_ids[row]),
+                row_id=shown_value(row_ids[row]),
                 label=cut(labels[row]),
                 predicted=cut(predicted[row]),
                 margin=float(margins[row]),
                 probability=float(probabilities[row, own[row]]),
-                features=[_cell(column[row]) for column in values],
+                features=[shown_value(column[row]) for column in values],
             )
             for row in chosen
         ],
@@ -146,12 +152,15 @@ def _explanation(
     return " ".join(parts)
 
 
-def _cell(value: Any) -> Any:
+def shown_value(value: Any) -> Any:
+    """A value of the data as a table can show it."""
     simple = plain(value)
     return cut(simple) if isinstance(simple, (str, dict, list)) else simple
 
 
-def _features(X: Any, own: np.ndarray, feature_names: Sequence[str]) -> tuple[list[int], str]:
+def choose_features(
+    X: Any, own: np.ndarray, feature_names: Sequence[str], measure: str = MEASURE
+) -> tuple[list[int], str]:
     """Which columns to show, and why, in words."""
     n_features = len(feature_names)
     if n_features <= _MOST_FEATURES:
@@ -166,7 +175,7 @@ def _features(X: Any, own: np.ndarray, feature_names: Sequence[str]) -> tuple[li
         f"{cut(feature_names[index])} {percent(max(shares[index], 0.0))}" for index in order[:3]
     )
     choice = (
-        f"the {_MOST_FEATURES} of {n_features} features with the largest {MEASURE}: {strongest}, "
+        f"the {_MOST_FEATURES} of {n_features} features with the largest {measure}: {strongest}, "
         "and so on"
     )
     if rows.size < own.size:

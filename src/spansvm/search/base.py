@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from numbers import Integral
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,7 +27,7 @@ from ..common.validation import check_weights
 from ..estimators.weighting import check_scores
 from ..machine.dual import warn_indefinite
 from .candidates.building import candidate_estimator, machine_settings
-from .candidates.composite import KNOWN, is_regression
+from .candidates.composite import KNOWN, is_regression, take_apart
 from .candidates.fit_arguments import FitParams, fit_params, refit_arguments, routed_fit_params
 from .candidates.grid import select
 from .candidates.label_steps import by_folds, find_label_step
@@ -37,14 +36,14 @@ from .candidates.shared_data import SharedData
 from .checks import check_scorers, check_search, check_targets, several_scores
 from .conformal import SearchedRows, SelectedSets
 from .evaluation.callbacks import CallbackSupportMixin, Tasks
-from .evaluation.checkpoint import Checkpoint, decisive
-from .evaluation.confirming import confirm
+from .evaluation.checkpoint import KeepsCheckpoint
 from .evaluation.fit_lines import FIRST_LEVEL, FitLines
 from .evaluation.forecast import Forecast, predict_cost
 from .evaluation.progress import SearchProgress
 from .evaluation.stages import INTERRUPTED, SearchStoppedWarning, Stages
 from .evaluation.work import Outcome, Work
 from .refit import leave_out, refit_as_judged
+from .refit_targets import warn_of_bounds
 from .results import report_early_stops, report_failures, results_table, score_names
 from .scoring.corrected import CorrectedScore, what_to_keep
 from .scoring.scorers import weighted_scorers
@@ -61,7 +60,8 @@ _Outcomes = list[dict[int, Outcome]]
 
 
 class BaseSearch(
-    ListsProperties, CallbackSupportMixin, CorrectedScore, SelectedSets, SelectedModel,
+    ListsProperties, CallbackSupportMixin, KeepsCheckpoint, CorrectedScore, SelectedSets,
+    SelectedModel,
     metaclass=ABCMeta,
 ):  # fmt: skip
     """A search over candidates; the public classes say where these come from."""
@@ -117,7 +117,7 @@ class BaseSearch(
             given = {name: value for name, value in given.items() if value is not None}
             fit_by_scikit_learn(self, unknown, candidates, X, y, given)
             return self
-        X, labels = self._check_data(X, y)
+        X, labels = self._check_data(X, y, _is_regression(self, candidates))
         work, refit_params = self._sort_out(
             X, labels, candidates, sample_weight, scores, groups, params
         )
@@ -172,10 +172,6 @@ class BaseSearch(
         if self.stopped_ is not None:
             self._write_checkpoint(stages, about)
         done = [index for index, own in enumerate(outcomes) if own]
-        confirm(
-            work, X, y, [stages.candidates[i] for i in done], [outcomes[i] for i in done],
-            lambda: self._would_select(stages, done),
-        )  # fmt: skip
         self._store([stages.candidates[i] for i in done], [outcomes[i] for i in done], work)
         self._correct(outcomes, work, X, y, groups)
         if self.stopped_ is not None:
@@ -190,35 +186,6 @@ class BaseSearch(
     def _noticing_stops(self) -> Iterator[Callable[[], bool]]:
         """A function that tells, within the block, whether the search has been asked to stop."""
         yield lambda: False
-
-    def _about(
-        self, work: Work, X: Any, y: np.ndarray, candidates: list[dict[str, Any]]
-    ) -> dict[str, str]:
-        """What decides the outcomes; a checkpoint of another search is refused."""
-        return decisive(work, X, y, candidates)
-
-    def _finished_before(self, about: Mapping[str, str]) -> Mapping[str, Mapping[int, Outcome]]:
-        """Outcomes of the checkpoint, if there is one."""
-        if self.checkpoint is None or not Path(self.checkpoint).exists():
-            return {}
-        found = Checkpoint.read(Path(self.checkpoint))
-        other = found.difference(about)
-        if other is not None:
-            raise ValueError(
-                f"The checkpoint {self.checkpoint} is of another search: its {other} is not the "
-                "same. Delete it to begin anew, or name another file."
-            )
-        return found.outcomes
-
-    def _write_checkpoint(self, stages: Stages, about: Mapping[str, str]) -> None:
-        finished = stages.finished()
-        if self.checkpoint is not None and finished:
-            Checkpoint(about, finished).write(Path(self.checkpoint))
-
-    def _end_checkpoint(self) -> None:
-        """Delete it: the search is finished."""
-        if self.checkpoint is not None:
-            Path(self.checkpoint).unlink(missing_ok=True)
 
     def _add_waiting(self, stages: Stages, done: list[int], work: Work) -> None:
         """List the candidates that were not evaluated as well, and warn of them."""
@@ -246,6 +213,8 @@ class BaseSearch(
         if sets is not None:
             leave_out(self.best_estimator_, sets)
         self._for_sets = SearchedRows(X, y, work.params, sets, self.gram_budget)
+        if work.regression:
+            warn_of_bounds(take_apart(best), y, self.cv_results_, self.best_index_)
         self.refit_time_ = time.perf_counter() - started
         if hasattr(best, "feature_names_in_"):
             self.feature_names_in_ = best.feature_names_in_
@@ -278,21 +247,23 @@ class BaseSearch(
         unknown = find_unaccelerated(self, candidates, y)
         if unknown is not None:
             raise TypeError(f"The engine can tell what it will take for {KNOWN}; got {unknown}")
-        X, labels = self._check_data(X, y)
+        X, labels = self._check_data(X, y, _is_regression(self, candidates))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # fit will give them
             work, _ = self._sort_out(X, labels, candidates, sample_weight, scores, groups, params)
             self._forecast = predict_cost(work, X, labels, candidates, self.n_jobs)
         return self._forecast
 
-    def _check_data(self, X: Any, y: npt.ArrayLike | None) -> tuple[Any, np.ndarray]:
+    def _check_data(
+        self, X: Any, y: npt.ArrayLike | None, regression: bool
+    ) -> tuple[Any, np.ndarray]:
         check_scorers(self)
         if y is None:
             raise ValueError(
                 "An SVM requires y to be passed, but the target y is None: it needs labels."
             )
         X, y = indexable(X, y)
-        if self._is_regression():
+        if regression:
             return X, check_targets(self.estimator, y, self.method)
         labels = column_or_1d(y, warn=True)
         assert_all_finite(labels, input_name="y")
@@ -309,7 +280,7 @@ class BaseSearch(
         scores: Any, groups: Any, others: Any,
     ) -> tuple[Work, dict[str, Any]]:  # fmt: skip
         """Distribute the arguments to the machine, transformers, scorers and splitter."""
-        scorers, regression = self._scorers(), self._is_regression()
+        scorers, regression = self._scorers(), _is_regression(self, candidates)
         score_params: dict[str, Mapping[str, Any]] = {}
         routing = get_config()["enable_metadata_routing"]
         if routing:
@@ -366,9 +337,6 @@ class BaseSearch(
             regression=regression,
         )
         return work, refit_params
-
-    def _is_regression(self) -> bool:
-        return any(map(is_regression, machine_settings(self.estimator, self._list_candidates())))
 
     def _store(self, candidates: list[dict[str, Any]], outcomes: _Outcomes, work: Work) -> None:
         """Set the fitted attributes, except the best estimator."""
@@ -449,19 +417,6 @@ class BaseSearch(
         self.best_params_ = candidates[self.best_index_]
         self.best_score_ = means[self.best_index_]
 
-    def _would_select(self, stages: Stages, done: Sequence[int]) -> int | None:
-        """The number, among those that are done, of the candidate that would be selected now."""
-        names = score_names(stages.outcomes)
-        name = self.refit if names != ["score"] else "score"
-        if callable(self.refit) or name not in names:
-            return None
-        own = [stages.outcomes[i][0] for i in done]
-        scores = np.array([outcome.scores.get(name, np.nan) for outcome in own])
-        if np.isnan(scores).all():
-            return None
-        losses = np.array([outcome.hinge for outcome in own])
-        return select(scores, losses, [stages.candidates[i] for i in done], self.ties)
-
     def _keep(self, candidates: list[dict[str, Any]], outcomes: _Outcomes, work: Work) -> None:
         """Keep the results of an interrupted search; raises nothing of its own."""
         done = [i for i, own in enumerate(outcomes) if own]
@@ -472,3 +427,8 @@ class BaseSearch(
         name = self.refit if self.multimetric_ and isinstance(self.refit, str) else "score"
         if not np.isnan(self.cv_results_.get(f"mean_test_{name}", np.nan)).all():
             self._select(kept, name)
+
+
+def _is_regression(search: BaseSearch, candidates: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the machines of the candidates are those of regressions."""
+    return any(map(is_regression, machine_settings(search.estimator, candidates)))

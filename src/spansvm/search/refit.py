@@ -25,6 +25,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.multioutput import MultiOutputRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, SVR
 
@@ -43,6 +45,7 @@ from ..multiclass.machines import TrainedMachines
 from .candidates.composite import as_span_machine, transform, unwrap
 from .candidates.fit_arguments import FitParams, take_rows
 from .candidates.training_sets import TrainingSet, TransformedRows
+from .refit_targets import check_regression
 
 __all__ = ["leave_out", "refit_as_judged"]
 
@@ -77,8 +80,6 @@ def refit_as_judged(
         Memory for a Gram matrix.
     """
     parts = unwrap(estimator)
-    if isinstance(parts.machine, SVR):
-        return estimator.fit(X, y, **arguments)
     if isinstance(parts.machine, (SpanSVC, SpanSVR)):
         own = parts.machine.gram_budget
         parts.machine.gram_budget = own if budget is None else budget
@@ -86,7 +87,8 @@ def refit_as_judged(
             return estimator.fit(X, y, **arguments)
         finally:
             parts.machine.gram_budget = own
-    if isinstance(parts.wrapper, CalibratedClassifierCV):
+    unchecked = (CalibratedClassifierCV, TransformedTargetRegressor, MultiOutputRegressor)
+    if isinstance(parts.wrapper, unchecked):
         return estimator.fit(X, y, **arguments)
     # One-vs-rest trains copies of the machine.
     trained = parts.machine if parts.wrapper is None else parts.wrapper
@@ -106,7 +108,8 @@ def refit_as_judged(
     finally:
         del trained.fit
     if parts.wrapper is None:
-        _check(parts.machine, budget=budget, **given)
+        check = check_regression if isinstance(parts.machine, SVR) else _check
+        check(parts.machine, budget=budget, **given)
         return estimator
     X, y, weight = given["X"], given["y"], given["weight"]
     labels = parts.wrapper.classes_[-len(trained.estimators_) :]

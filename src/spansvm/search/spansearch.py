@@ -24,14 +24,16 @@ class SpanSearch(BaseSearch):
     Parameters
     ----------
     estimator : estimator
-        Accelerated are SpanSVC, :class:`sklearn.svm.SVC`, and estimators around one: a Pipeline
-        that ends in one; also :class:`~sklearn.multiclass.OneVsRestClassifier` (one machine per
-        class, on the same Gram matrix) and
-        :class:`~sklearn.calibration.CalibratedClassifierCV` (candidates are scored with
-        probabilities that are calibrated on leave-one-out values; the selected one is fitted as
-        the class does it).  Samplers of imbalanced-learn are applied in each fold.  Any other
-        estimator is evaluated by scikit-learn as in GridSearchCV, with an UnacceleratedWarning
-        that says why (see Notes).
+        Accelerated are SpanSVC, SpanSVR, :class:`sklearn.svm.SVC`, :class:`sklearn.svm.SVR`, and
+        estimators around one: a Pipeline that ends in one; around a classifier also
+        :class:`~sklearn.multiclass.OneVsRestClassifier` (one machine per class, on the same Gram
+        matrix) and :class:`~sklearn.calibration.CalibratedClassifierCV` (candidates are scored
+        with probabilities that are calibrated on leave-one-out values; the selected one is fitted
+        as the class does it); around a regressor
+        :class:`~sklearn.compose.TransformedTargetRegressor` and
+        :class:`~sklearn.multioutput.MultiOutputRegressor`.  Samplers of imbalanced-learn are
+        applied in each fold.  Any other estimator is evaluated by scikit-learn as in GridSearchCV,
+        with an UnacceleratedWarning that says why (see Notes).
     param_grid : dict, list of dicts, or iterable of dicts
         As in GridSearchCV; or an iterable of single candidates, such as
         :class:`sklearn.model_selection.ParameterSampler`.
@@ -41,19 +43,22 @@ class SpanSearch(BaseSearch):
         - None: ``"verified"``, or ``"kfold"`` if there is a `cv` or a step of the pipeline looks
           at the labels (see Notes).
         - ``"verified"``: predictions of the span, from one model, followed exactly where the
-          predicted class could be wrong: errors are those of exact leave-one-out.
+          predicted class could be wrong: errors are those of exact leave-one-out.  Of a
+          regression every row is followed exactly, as by ``"loo"``.
         - ``"span_rule"``: the paper's rule (Corollary 1), the predictions of the span alone.
         - ``"loo"``: exact predictions, from one model; slower.
         - ``"kfold"``: a model trained for each fold of `cv`, or for each group.
         - ``"span_bound"``, ``"span_count"``, ``"xi_alpha"``, ``"sv_count"``: upper bounds on the
-          leave-one-out error, for two classes; the score is 1 minus the bound.
+          leave-one-out error, for two classes; the score is 1 minus the bound.  Not for a
+          regression.
     scoring : str, callable, list, tuple, set or dict, optional
-        Scores of the left-out predictions: anything that GridSearchCV accepts; accuracy by
-        default.  Scores that need probabilities work with every estimator: probabilities are
-        calibrated on leave-one-out values (but a selected SVC has no ``predict_proba`` of its
-        own).  Where every multiplier is at its bound (a small C, balanced classes), scorers get
-        labels without the shift that leaving out a row causes in all others; only the accuracy
-        counts leave-one-out errors there, too.  Not available for bounds and estimates.
+        Scores of the left-out predictions: anything that GridSearchCV accepts; accuracy or, of a
+        regression, R2 by default.  Scores that need probabilities work with every estimator:
+        probabilities are calibrated on leave-one-out values (but a selected SVC has no
+        ``predict_proba`` of its own).  Where every multiplier is at its bound (a small C,
+        balanced classes), scorers get labels without the shift that leaving out a row causes in
+        all others; only the accuracy counts leave-one-out errors there, too.  Not available for
+        bounds and estimates.
     cv : int, splitter or iterable, optional
         Folds, as in GridSearchCV, with the same scores.  With ``method="span_rule"`` and
         ``"loo"``, their test rows leave one model on all rows; the training rows of a fold must
@@ -67,7 +72,8 @@ class SpanSearch(BaseSearch):
         with the smaller hinge loss; without a grid, "hinge".  "hinge": the smallest hinge loss of
         the left-out predictions.  "first": the first, as in GridSearchCV.  Except with "first", if
         several candidates are the same model (equal score and hinge loss), the one with the
-        smallest weights (`C`, class weights) is selected.
+        smallest weights (`C`, class weights) is selected.  A regression has the mean squared
+        left-out residual in the place of the hinge loss.
     n_jobs : int, optional
         How many chains of candidates run at a time, in threads unless
         :func:`joblib.parallel_config` says otherwise.  Results do not depend on it.
@@ -115,7 +121,8 @@ class SpanSearch(BaseSearch):
         loss, by drawing rows for other scores (groups, if these are left out); NaN for bounds.
         And for each candidate ``loo_error`` (of exact leave-one-out; by the span-rule with
         ``method="span_rule"`` and bounds, NaN with ``"kfold"``; of groups if these are left out),
-        ``loo_hinge`` (hinge loss of the left-out predictions), ``n_in_bound``, ``n_bounded``,
+        ``loo_hinge`` (hinge loss of the left-out predictions; of a regression ``loo_loss``, their
+        mean squared residual in units of the variance of y), ``n_in_bound``, ``n_bounded``,
         ``n_empty`` (numbers of in-bound and bounded support vectors, and of those with empty
         Lambda_p; summed over pairs of classes, averaged over folds) and ``converged``, False if
         the training stopped early (`max_iter`), which is warned of.  Candidates that were not

@@ -43,7 +43,7 @@ from .evaluation.work import Outcome, Work
 from .scoring.corrected import what_to_keep
 from .scoring.kept import Keeping
 from .scoring.label_scores import accuracy, count_score
-from .scoring.quickest_scores import quickest_scores
+from .scoring.quickest_scores import Sample, quickest_scores
 from .scoring.recording import Notes, recording
 from .scoring.scorers import weighted_scorers
 
@@ -356,7 +356,7 @@ def _correct(
     for k, split in enumerate(work.splits):
         assert split is not None
         kept = [own[k].kept for own in outcomes[tried]]
-        scores = quickest_scores(scorer, params, kept, split[1], labels, X, name)
+        scores = quickest_scores(scorer, params, kept, Sample(split[1], labels, X), name)
         again = scores(np.ones((1, split[1].size), dtype=np.int32))[:, 0]
         known = np.array([own is not None for own in kept])
         theirs = search.cv_results_[f"split{k}_test_{name}"][tried]

@@ -2,7 +2,7 @@
 
 Every answer rests on predictions for left-out rows (:mod:`spansvm.multiclass.left_out`), for the
 selected model, for other models on the same rows, and for the selected setting on other rows or
-columns.
+columns.  For a regression, the same questions are answered by the modules that begin with target_.
 """
 
 from .baselines import Baseline, Comparison, compare_baselines
@@ -12,6 +12,10 @@ from .leaks import Leak, Leaks, find_leaks
 from .learning import LearningCurve, LearningPoint, learning_curve
 from .paired import Difference, paired_difference
 from .subject import Subject
+from .target_baselines import TargetBaseline, TargetComparison, compare_target_baselines
+from .target_influence import TargetFeature, TargetInfluence, measure_target_influence
+from .target_learning import TargetCurve, TargetPoint, target_learning_curve
+from .target_subject import TargetSubject
 
 __all__ = [
     "Baseline",
@@ -29,10 +33,20 @@ __all__ = [
     "LearningPoint",
     "Precision",
     "Subject",
+    "TargetBaseline",
+    "TargetComparison",
+    "TargetCurve",
+    "TargetFeature",
+    "TargetInfluence",
+    "TargetPoint",
+    "TargetSubject",
     "compare_baselines",
+    "compare_target_baselines",
     "find_leaks",
     "learning_curve",
     "measure_influence",
+    "measure_target_influence",
     "paired_difference",
     "rate_decisions",
+    "target_learning_curve",
 ]

@@ -39,7 +39,7 @@ from .columns import column_of, with_column
 from .scored import score_of
 from .subject import Subject
 
-__all__ = ["MOST_FEATURES", "FeatureInfluence", "Influence", "measure_influence"]
+__all__ = ["ALARM", "MOST_FEATURES", "FeatureInfluence", "Influence", "measure_influence"]
 
 #: Kernel values that may be computed; rows that may be left out of machines of pairs.
 _KERNEL_VALUES, _REMOVALS = 4 * 10**7, 4000
@@ -52,7 +52,7 @@ _LONG = 100
 
 #: The chance that the influence of any feature is called clear where none has any (measured: in 3
 #: of 100 sets of noise, as rows are predicted by models of the same rows).
-_ALARM = 0.01
+ALARM = 0.01
 
 #: Kernel values held at a time.
 _BLOCK_NUMBERS = 4_000_000
@@ -146,7 +146,7 @@ def measure_influence(
     base = without.values(subject.machines.X[rows], 1)[0]
     wrong, score = scored.wrong(base), scored.score(base, without)
     found = []
-    quantile = float(norm.isf(_ALARM / max(len(chosen), 1)))
+    quantile = float(norm.isf(ALARM / max(len(chosen), 1)))
     for column in chosen:
         values = column_of(subject.X, column)
         drawn = np.array([rng.permutation(rows.size) for _ in range(n_repeats)])

@@ -21,13 +21,13 @@ from ..algebra.blas import one_blas_thread
 from ..common.types import Mask, Rows
 from ..search.scoring.intervals import wilson_interval
 from .paired import Difference, paired_difference
-from .subject import Subject
+from .subject import StudiedRows, Subject
 
-__all__ = ["LearningCurve", "LearningPoint", "learning_curve"]
+__all__ = ["HALVINGS", "LearningCurve", "LearningPoint", "learning_curve", "pieces_of"]
 
 #: The rows are halved this often at most; a part has at least this many rows, and this many of
 #: every class.
-_HALVINGS, _FEWEST_ROWS, _FEWEST_OF_CLASS = 3, 20, 2
+HALVINGS, _FEWEST_ROWS, _FEWEST_OF_CLASS = 3, 20, 2
 
 
 @dataclass(frozen=True)
@@ -83,10 +83,9 @@ def learning_curve(
         Of the parts.
     """
     units = None if subject.sets is None else subject.units
-    parts = _eighths(subject, seed)
     wrong: dict[int, Mask] = {1: subject.wrong}
-    for halving in range(1, _HALVINGS + 1):
-        pieces = [np.sort(np.concatenate(own)) for own in _merged(parts, 2**halving)]
+    for halving in range(1, HALVINGS + 1):
+        pieces = pieces_of(subject, 2**halving, seed)
         if not all(_suffices(subject, rows) for rows in pieces):
             break
         tried = [_left_out_of(subject, pieces, factor) for factor in (1.0, 2.0**halving)]
@@ -131,18 +130,23 @@ def _suffices(subject: Subject, rows: Rows) -> bool:
     return rows.size >= _FEWEST_ROWS and int(sizes.min()) >= _FEWEST_OF_CLASS
 
 
-def _eighths(subject: Subject, seed: int) -> list[Rows]:
-    """The rows in 2 ** _HALVINGS parts: class by class in turn, or whole groups."""
-    n_parts, rng = 2**_HALVINGS, np.random.default_rng(seed)
+def pieces_of(subject: StudiedRows, number: int, seed: int) -> list[Rows]:
+    """The rows in so many parts, a power of two; smaller parts make up the larger ones."""
+    return [np.sort(np.concatenate(own)) for own in _merged(_eighths(subject, seed), number)]
+
+
+def _eighths(subject: StudiedRows, seed: int) -> list[Rows]:
+    """The rows in 2 ** HALVINGS parts: stratum by stratum in turn, or whole groups."""
+    n_parts, rng = 2**HALVINGS, np.random.default_rng(seed)
     # Halves, quarters and eighths are even if turns go through the parts in bit-reversed order.
-    turns = sorted(range(n_parts), key=lambda number: f"{number:0{_HALVINGS}b}"[::-1])
+    turns = sorted(range(n_parts), key=lambda number: f"{number:0{HALVINGS}b}"[::-1])
     if subject.sets is None:
         order = rng.permutation(subject.n_rows)
-        order = order[np.argsort(subject.indices[order], kind="stable")]
+        order = order[np.argsort(subject.strata[order], kind="stable")]
         sets: list[Rows] = [order[place : place + 1] for place in range(order.size)]
     else:
         drawn = [subject.sets[number] for number in rng.permutation(len(subject.sets))]
-        commonest = [int(np.bincount(subject.indices[own]).argmax()) for own in drawn]
+        commonest = [int(np.bincount(subject.strata[own]).argmax()) for own in drawn]
         sets = [drawn[number] for number in np.argsort(commonest, kind="stable")]
     nothing = np.empty(0, dtype=np.intp)
     return [np.concatenate([nothing, *sets[turn::n_parts]]) for turn in turns]

@@ -30,15 +30,15 @@ from ..search.candidates.fit_arguments import take_rows
 from ..search.candidates.subsets import stratified_rows
 from .columns import column_of, is_missing, with_column
 
-__all__ = ["MOST_ROWS", "Subject", "part_of_sets"]
+__all__ = ["MOST_ROWS", "StudiedRows", "Subject", "part_of_sets", "sample_of"]
 
 #: More rows than this are sampled; but no fewer than the second number, whatever the memory.
 MOST_ROWS, _FEWEST_ROWS = 4000, 1000
 
 
 @dataclass(frozen=True, eq=False)
-class Subject:
-    """A selected model and the rows that it is studied on.
+class StudiedRows:
+    """A selected model and the rows that it is studied on: what both tasks have.
 
     Attributes
     ----------
@@ -49,11 +49,11 @@ class Subject:
         Of the columns; empty if they mean nothing, as with a Gram matrix.
     steps : list of (str, transformer)
         Fitted.
-    model : SpanSVC
+    model : SpanSVC or SpanSVR
         The selected one.
-    machines : TrainedMachines
+    machines : TrainedMachines or TrainedRegressions
         Trained on the rows: those of the model, unless rows were left aside.
-    left_out : LeftOutClasses
+    left_out : LeftOutClasses or LeftOutTargets
         Their predictions for these rows when they are left out.
     sets : list of ndarray of int, or None
         Rows that leave together; None for single rows.
@@ -65,11 +65,54 @@ class Subject:
     y: np.ndarray
     names: Sequence[str]
     steps: Sequence[tuple[str, Any]]
+    model: Any
+    machines: Any
+    left_out: Any
+    sets: list[Rows] | None
+    n_all: int
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows are studied."""
+        return int(self.y.size)
+
+    @property
+    def sampled(self) -> bool:
+        """Whether these are only some of the rows."""
+        return self.n_rows < self.n_all
+
+    @property
+    def units(self) -> np.ndarray:
+        """The set of every row: its own number, or that of its group."""
+        if self.sets is None:
+            return np.arange(self.n_rows)
+        return numbers_of(self.sets, self.n_rows)
+
+    @property
+    def strata(self) -> np.ndarray:
+        """Which part of the targets every row is in: parts of the rows have all in their shares."""
+        raise NotImplementedError
+
+    def transformed(self, X: Any) -> Any:
+        """Other rows, as the machines take them."""
+        rows = transform(dict(self.steps), X)
+        return check_rows(rows, self.model.kernel)
+
+    def taken(self, rows: Rows) -> tuple[Any, Any]:
+        """Some of the rows, as the user knows them and as they were transformed."""
+        points = self.machines.X
+        if self.machines.kernel.precomputed:
+            return self.X, points[np.ix_(rows, rows)]
+        return take_rows(self.X, rows), points[rows]
+
+
+@dataclass(frozen=True, eq=False)
+class Subject(StudiedRows):
+    """A selected classifier and the rows that it is studied on."""
+
     model: SpanSVC
     machines: TrainedMachines
     left_out: LeftOutClasses
-    sets: list[Rows] | None
-    n_all: int
 
     @classmethod
     def of(
@@ -109,20 +152,10 @@ class Subject:
         if used.size == y.size <= most_rows:
             return whole
         if used.size > most_rows:
-            used = used[_sample(y[used], part_of_sets(sets, used), most_rows)]
+            used = used[sample_of(y[used], part_of_sets(sets, used), most_rows)]
         return whole.of_rows(used)
 
     # What is known of it --------------------------------------------------------------------
-
-    @property
-    def n_rows(self) -> int:
-        """How many rows are studied."""
-        return int(self.y.size)
-
-    @property
-    def sampled(self) -> bool:
-        """Whether these are only some of the rows."""
-        return self.n_rows < self.n_all
 
     @property
     def classes(self) -> np.ndarray:
@@ -164,11 +197,9 @@ class Subject:
         return 1.0 - float(np.bincount(self.indices).max()) / self.n_rows
 
     @property
-    def units(self) -> np.ndarray:
-        """The set of every row: its own number, or that of its group."""
-        if self.sets is None:
-            return np.arange(self.n_rows)
-        return numbers_of(self.sets, self.n_rows)
+    def strata(self) -> np.ndarray:
+        """The class of every row."""
+        return self.indices
 
     # The setting on something else ----------------------------------------------------------
 
@@ -177,11 +208,7 @@ class Subject:
 
         `factor` multiplies the bounds ``C_i``.
         """
-        kernel, points = self.machines.kernel, self.machines.X
-        points = points[np.ix_(rows, rows)] if kernel.precomputed else points[rows]
-        X = self.X
-        if not kernel.precomputed:
-            X = take_rows(X, rows)
+        X, points = self.taken(rows)
         sets = part_of_sets(self.sets, rows)
         bounds = factor * self.machines.bounds[rows]
         machines, left_out = self.train(points, self.y[rows], bounds, sets)
@@ -219,11 +246,6 @@ class Subject:
             return machines, verified_left_out(machines)
         return machines, groups_left_out(machines, sets)
 
-    def transformed(self, X: Any) -> Any:
-        """Other rows, as the machines take them."""
-        rows = transform(dict(self.steps), X)
-        return check_rows(rows, self.model.kernel)
-
 
 def part_of_sets(sets: list[Rows] | None, rows: Rows) -> list[Rows] | None:
     """The sets by places in `rows`; those without any row there are gone."""
@@ -235,7 +257,7 @@ def part_of_sets(sets: list[Rows] | None, rows: Rows) -> list[Rows] | None:
     return [part[part >= 0] for part in parts if (part >= 0).any()]
 
 
-def _sample(y: np.ndarray, sets: list[Rows] | None, n_rows: int) -> Rows:
+def sample_of(y: np.ndarray, sets: list[Rows] | None, n_rows: int) -> Rows:
     """About this many rows, with every class in its share, or whole sets of rows."""
     if sets is None:
         return stratified_rows(y, n_rows)

@@ -27,7 +27,8 @@ class LibsvmRows:
     ----------
     X : scipy.sparse.csr_matrix
         A feature's column is its number minus `base`.
-    y : ndarray of int
+    y : ndarray of float
+        Labels, or targets of a regression.
     base : int
         0 if the file numbers its features from 0, else 1.
     """
@@ -35,6 +36,22 @@ class LibsvmRows:
     X: Any
     y: np.ndarray
     base: int
+
+    def labels(self, name: str) -> np.ndarray:
+        """The labels as integers; UserError, with the name of the file, if they are not."""
+        parts = self.y != np.round(self.y)
+        if parts.any():
+            row = int(np.argmax(parts))
+            raise UserError(
+                f"{name} has the label '{self.y[row]:g}' in row {row + 1}; classes must be "
+                "integers."
+            )
+        if (np.abs(self.y) >= _LARGEST_LABEL).any():
+            raise UserError(
+                f"{name} has labels of 2^53 or more, which cannot be told apart; use smaller "
+                "numbers."
+            )
+        return self.y.astype(np.int64)
 
 
 def read_libsvm(name: str, content: bytes, base: int | None = None) -> LibsvmRows:
@@ -57,12 +74,8 @@ def read_libsvm(name: str, content: bytes, base: int | None = None) -> LibsvmRow
         raise UserError(f"{name} cannot be read as a LIBSVM file ({error}); correct it.") from error
     if X.shape[0] == 0:
         raise UserError(f"{name} has no rows; give a file with rows.")
-    if not np.isfinite(X.data).all() or not (labels == np.round(labels)).all():
+    if not np.isfinite(X.data).all() or not np.isfinite(labels).all():
         _find_fault(name, content)
-    if (np.abs(labels) >= _LARGEST_LABEL).any():
-        raise UserError(
-            f"{name} has labels of 2^53 or more, which cannot be told apart; use smaller numbers."
-        )
     first = int(X.indices.min()) if X.nnz else 1
     if base is None:
         base = 0 if first == 0 else 1
@@ -72,7 +85,7 @@ def read_libsvm(name: str, content: bytes, base: int | None = None) -> LibsvmRow
                 f"{name} has a feature 0, but the model's features start at 1; renumber them."
             )
         X = X[:, 1:]
-    return LibsvmRows(X, labels.astype(np.int64), base)
+    return LibsvmRows(X, labels, base)
 
 
 def _find_fault(name: str, content: bytes) -> None:
@@ -81,10 +94,9 @@ def _find_fault(name: str, content: bytes) -> None:
         fields = line.partition("#")[0].split()
         if not fields:
             continue
-        label = _number(fields[0])
-        if label is None or label != round(label):
+        if _number(fields[0]) is None:
             raise UserError(
-                f"{name} has the label '{fields[0]}' in line {number}; it must be an integer."
+                f"{name} has the label '{fields[0]}' in line {number}; it must be a number."
             )
         before = -1
         for field in fields[1:]:

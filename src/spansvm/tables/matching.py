@@ -6,11 +6,13 @@ import numpy as np
 from scipy import sparse
 
 from ..common.errors import UserError, closest_name, listed
+from ..common.tasks import CLASSIFICATION
 from .columns import Column
 from .dates import part_of_dates, source_column
 from .libsvm import LibsvmRows
 from .roles import data_frame, find_column, labelled_rows, missing_counts, note_unlabelled
 from .table import CATEGORICAL, Schema, Table
+from .targets import known_labels, known_target
 
 __all__ = ["match_columns", "match_libsvm"]
 
@@ -62,10 +64,7 @@ def match_columns(
             )
     y = None
     if schema.target in by_name:
-        target = by_name[schema.target]
-        if target.n_missing == 0:
-            y = target.names() if isinstance(schema.classes[0], str) else target.labels()
-        y = _known_labels(y, schema, notes)
+        y = known_target(by_name[schema.target], schema.task, schema.classes, notes)
     return Table(
         X=X, y=y, schema=schema, source=source, ids=ids, missing=missing_counts(features),
         notes=tuple(notes), rows=None if rows is None else np.flatnonzero(rows) + 1,
@@ -84,24 +83,10 @@ def match_libsvm(source: str, rows: LibsvmRows, schema: Schema) -> Table:
         X = X[:, :n_features]
     else:
         X.resize((X.shape[0], n_features))
-    y = _known_labels(rows.y, schema, notes)
+    y: np.ndarray | None = rows.y
+    if schema.task == CLASSIFICATION:
+        y = known_labels(rows.labels(source), schema.classes, notes)
     return Table(
         X=X.toarray() if schema.layout == "dense" else X,
         y=y, schema=schema, source=source, notes=tuple(notes),
     )  # fmt: skip
-
-
-def _known_labels(y: np.ndarray | None, schema: Schema, notes: list[str]) -> np.ndarray | None:
-    """The labels; None, with a note, if they are not all classes of the model."""
-    if y is None:
-        notes.append("Some labels are missing, so the labels are not used.")
-        return None
-    # A single text label makes all of them text.
-    known = set(map(str, schema.classes))
-    unknown = [label for label in np.unique(y).tolist() if str(label) not in known]
-    if unknown:
-        notes.append(
-            f"The label {unknown[0]} is not a class of the model, so the labels are not used."
-        )
-        return None
-    return y

@@ -20,10 +20,11 @@ from .formats import check_memory, find_format
 from .libsvm import LibsvmRows, read_libsvm
 from .matching import match_columns, match_libsvm
 from .parquet import read_parquet
-from .roles import Roles, assemble, check_classes, note_many_classes
+from .roles import Roles, assemble
 from .row_numbers import leave_out_index
 from .source import gigabytes, open_source
 from .table import NUMERIC, Schema, Table
+from .targets import Target, note_many_classes
 
 __all__ = ["FileOptions", "read_for_prediction", "read_table"]
 
@@ -122,7 +123,7 @@ def read_table(
             f"--{roles.given[0]} out, or give a CSV file."
         )
     _refuse_markers(content.source, options)
-    return _libsvm_table(content.source, content.rows, options.memory)
+    return _libsvm_table(content.source, content.rows, options.memory, roles.task)
 
 
 def read_for_prediction(
@@ -234,7 +235,7 @@ def _refuse_markers(source: str, options: FileOptions) -> None:
         )
 
 
-def _libsvm_table(source: str, rows: LibsvmRows, available: float) -> Table:
+def _libsvm_table(source: str, rows: LibsvmRows, available: float, task: str | None) -> Table:
     n_rows, n_features = rows.X.shape
     needed = _BYTES_A_FEATURE * n_features
     if needed > available:
@@ -246,19 +247,22 @@ def _libsvm_table(source: str, rows: LibsvmRows, available: float) -> Table:
     if rows.X.nnz == 0:
         raise UserError(f"{source} has labels but no features; give a file with features.")
     label = f"The label in {source}"
-    check_classes(rows.y, label)
+    whole = (rows.y == np.round(rows.y)).all()
+    target = Target(label, rows.labels(source) if whole else rows.y, rows.y, task=task)
     dense = rows.X.nnz >= _DENSE * n_rows * n_features
     return Table(
         X=rows.X.toarray() if dense else rows.X,
-        y=rows.y,
+        y=target.values,
         schema=Schema(
             layout="dense" if dense else "sparse",
             features=tuple(str(i + rows.base) for i in range(n_features)),
             column_types=(NUMERIC,) * n_features,
             categories={},
             target=None,
-            classes=tuple(np.unique(rows.y).tolist()),
+            classes=target.classes,
+            task=target.task,
         ),
         source=source,
-        notes=note_many_classes(rows.y, label),
+        notes=note_many_classes(target.values, label),
+        why_task=target.why,
     )

@@ -13,17 +13,16 @@ from .columns import Column
 from .dates import are_dates, date_parts, note_unclear
 from .row_numbers import note_names
 from .table import CATEGORICAL, NUMERIC, Schema, Table
+from .targets import Target, check_task, note_many_classes
 
 __all__ = [
     "MISSING_TARGETS",
     "Roles",
     "assemble",
-    "check_classes",
     "data_frame",
     "find_column",
     "labelled_rows",
     "missing_counts",
-    "note_many_classes",
     "note_unlabelled",
 ]
 
@@ -38,9 +37,6 @@ _MANY_CATEGORIES = 0.5
 
 #: A column of which this share is missing is named.
 _NEARLY_ALL = 0.9
-
-#: A target with more distinct integers than this may be a measurement.
-_MANY_CLASSES = 10
 
 
 @dataclass(frozen=True)
@@ -65,6 +61,8 @@ class Roles:
         Columns whose numbers are names of categories.
     missing_target : {"drop", "error"}, default="drop"
         What to do with rows that have no label: leave them out, with a note, or refuse the file.
+    task : {"classification", "regression"}, optional
+        Whether the target holds classes or a quantity; by default, its values decide.
 
     See Also
     --------
@@ -79,8 +77,10 @@ class Roles:
     drop: Sequence[str] = ()
     categorical: Sequence[str] = ()
     missing_target: str = "drop"
+    task: str | None = None
 
     def __post_init__(self) -> None:
+        check_task(self.task)
         if self.missing_target not in MISSING_TARGETS:
             raise UserError(
                 f"--missing-target must be {' or '.join(MISSING_TARGETS)}; got "
@@ -103,7 +103,8 @@ class Roles:
 
     @property
     def _columns(self) -> dict[str, Any]:
-        return {role: value for role, value in asdict(self).items() if role != "missing_target"}
+        others = ("missing_target", "task")
+        return {role: value for role, value in asdict(self).items() if role not in others}
 
 
 def assemble(source: str, columns: list[Column], asked: Roles) -> Table:
@@ -137,7 +138,8 @@ def assemble(source: str, columns: list[Column], asked: Roles) -> Table:
     notes += more
     types = [CATEGORICAL if column.name in names else column.column_type() for column in features]
     X = data_frame(features, types)
-    y = _classes_of(source, roles["target"])
+    target = Target.of_column(source, roles["target"], asked.task)
+    y = target.values
     missing = missing_counts(features)
     unclear = [
         column
@@ -158,7 +160,8 @@ def assemble(source: str, columns: list[Column], asked: Roles) -> Table:
             column_types=tuple(types),
             categories=categories,
             target=roles["target"].name,
-            classes=tuple(np.unique(y).tolist()),
+            classes=target.classes,
+            task=target.task,
             others=tuple(sorted({one.name for one in columns} - {one.name for one in free})),
         ),
         source=source,
@@ -169,6 +172,7 @@ def assemble(source: str, columns: list[Column], asked: Roles) -> Table:
         missing=missing,
         rows=None if rows is None else np.flatnonzero(rows) + 1,
         n_unlabelled=0 if rows is None else int((~rows).sum()),
+        why_task=target.why,
         notes=(
             *notes,
             *_nearly_all_missing(missing, len(y)),
@@ -204,7 +208,7 @@ def labelled_rows(source: str, target: Column) -> np.ndarray:
     if not rows.any():
         raise UserError(
             f"The target '{target.name}' of {source} is missing in all rows; pass --target with "
-            "the column that holds the classes."
+            "the column that holds what is to be predicted."
         )
     return rows
 
@@ -287,28 +291,6 @@ def missing_counts(columns: list[Column]) -> dict[str, int]:
     return {column.name: column.n_missing for column in columns if column.n_missing}
 
 
-def check_classes(y: np.ndarray, what: str) -> None:
-    """UserError unless there are at least two classes, and several rows for most."""
-    classes = np.unique(y)
-    if classes.size < 2:
-        raise UserError(
-            f"{what} is '{classes[0]}' in all {y.size} rows; at least two classes are needed."
-        )
-    if classes.size > max(2, y.size // 2):
-        raise UserError(
-            f"{what} has {classes.size} different values in {y.size} rows; pass --target with the "
-            "column that holds the classes."
-        )
-
-
-def note_many_classes(y: np.ndarray, what: str) -> tuple[str, ...]:
-    """A note if there are so many integers that they may not be classes."""
-    n_classes = np.unique(y).size
-    if y.dtype.kind == "U" or n_classes <= _MANY_CLASSES:
-        return ()
-    return (f"{what} has {n_classes} different integers; each is treated as a class.",)
-
-
 def _check_one_role_each(roles: dict[str, Column]) -> None:
     taken: dict[str, str] = {}
     for role, column in roles.items():
@@ -332,21 +314,6 @@ def _check_features(source: str, features: list[Column]) -> None:
     if absent:
         name = absent[0].name
         raise UserError(f"Column '{name}' has no values; pass --drop '{name}'.")
-
-
-def _classes_of(source: str, column: Column) -> np.ndarray:
-    y = column.labels()
-    if column.declared != CATEGORICAL and column.are_numbers().all():
-        numbers = column.numbers()
-        parts = numbers != np.round(numbers)
-        if parts.any():
-            row = int(np.argmax(parts))
-            raise UserError(
-                f"The target '{column.name}' has {numbers[row]:g} in row {column.row_number(row)}, "
-                "but classes must be integers or text; pass --target with a column of classes."
-            )
-    check_classes(y, f"The target '{column.name}' of {source}")
-    return y
 
 
 def _scores_of(column: Column) -> np.ndarray:

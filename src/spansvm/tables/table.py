@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ..common.tasks import CLASSIFICATION
+
 __all__ = ["CATEGORICAL", "NUMERIC", "Schema", "Table"]
 
 #: The types of columns.
@@ -32,10 +34,12 @@ class Schema:
     target : str or None
         Name of the column with the labels; None for LIBSVM files.
     classes : tuple of int or str
+        Empty for a regression.
     missing : tuple of str
         Markers of missing values in addition to the usual ones.
     others : tuple of str
         Columns of the training file that are neither features nor the target.
+    task : {"classification", "regression"}
     """
 
     layout: str
@@ -46,6 +50,7 @@ class Schema:
     classes: tuple[int | str, ...]
     missing: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
+    task: str = CLASSIFICATION
 
     def to_json(self) -> dict[str, Any]:
         """The schema as plain data for JSON."""
@@ -64,6 +69,7 @@ class Schema:
             classes=tuple(values["classes"]),
             missing=tuple(values["missing"]),
             others=tuple(values.get("others", ())),
+            task=str(values.get("task", CLASSIFICATION)),
         )
 
     def named(self, column_type: str) -> list[str]:
@@ -81,8 +87,8 @@ class Table:
     X : pandas.DataFrame, ndarray or scipy.sparse.csr_matrix
         According to ``schema.layout``.  Numeric columns are floats, categorical ones text; NaN
         where a value is missing.
-    y : ndarray of int or str, or None
-        Labels; None if a file for prediction has none.
+    y : ndarray of int or str, or of float, or None
+        Labels, or numbers for a regression; None if a file for prediction has none.
     schema : Schema
     source : str
         Where the rows come from, for messages.
@@ -96,6 +102,8 @@ class Table:
         The number of each row in the file, from 1; None if no rows were left out.
     n_unlabelled : int
         How many rows of the file were left out, as they have no label.
+    why_task : str
+        Which task was chosen, and why, in a sentence or two; empty if it was asked for.
     """
 
     X: Any
@@ -110,6 +118,12 @@ class Table:
     notes: tuple[str, ...] = ()
     rows: np.ndarray | None = None
     n_unlabelled: int = 0
+    why_task: str = ""
+
+    @property
+    def task(self) -> str:
+        """What a model is trained for: "classification" or "regression"."""
+        return self.schema.task
 
     @property
     def row_numbers(self) -> np.ndarray:

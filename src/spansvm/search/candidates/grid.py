@@ -9,8 +9,9 @@ trained again later, so the one with the smallest weights is chosen.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
+from math import isfinite
 from numbers import Real
 from typing import Any
 
@@ -82,6 +83,8 @@ def _is_grid(params: Any) -> bool:
 
 
 def _number(value: Any) -> float | None:
+    if type(value) is float and isfinite(value):  # most are, and others take longer to look at
+        return value
     if isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(float(value)):
         return float(value)
     return None
@@ -122,8 +125,9 @@ def _lattice(candidates: Sequence[Params]) -> tuple[list[str], np.ndarray, list[
             for i in holders:
                 keys[i].append(f"{name}={candidates[i][name]!r}")
             continue
+        rank = {value: place for place, value in enumerate(sorted(set(positions)))}
         column = np.zeros(len(candidates), dtype=np.intp)
-        column[holders] = np.unique(positions, return_inverse=True)[1]
+        column[holders] = [rank[value] for value in positions]
         numeric.append(name)
         ranks.append(column)
     table = np.column_stack(ranks) if ranks else np.zeros((len(candidates), 0), dtype=np.intp)
@@ -137,7 +141,7 @@ def chains(candidates: Sequence[Params]) -> list[list[int]]:
     only on the candidates, so results do not depend on how many chains run at a time.
     """
     _, ranks, keys = _lattice(candidates)
-    axes = np.argsort([len(np.unique(column)) for column in ranks.T], kind="stable")
+    axes = np.argsort(ranks.max(axis=0, initial=-1), kind="stable")
     slow = axes[:-1]
 
     def row_of(i: int) -> tuple[str, tuple[int, ...]]:
@@ -164,9 +168,10 @@ def _cut(chain: list[int]) -> list[list[int]]:
     return [part.tolist() for part in np.array_split(chain, pieces)] if chain else []
 
 
-def _full_grids(candidates: Sequence[Params]) -> Iterator[np.ndarray]:
+def full_grids(candidates: Sequence[Params]) -> list[np.ndarray]:
     """For each full grid, the indices of its candidates, with one dimension per numeric axis."""
     _, ranks, keys = _lattice(candidates)
+    grids = []
     for key in dict.fromkeys(keys):
         members = np.array([i for i, other in enumerate(keys) if other == key])
         places = [np.unique(column, return_inverse=True)[1] for column in ranks[members].T]
@@ -176,17 +181,18 @@ def _full_grids(candidates: Sequence[Params]) -> Iterator[np.ndarray]:
         cells = np.full(shape, -1)
         cells[tuple(places)] = members
         if (cells >= 0).all():  # otherwise repeated candidates make up for missing ones
-            yield cells
+            grids.append(cells)
+    return grids
 
 
-def neighbourhood_scores(scores: Array, candidates: Sequence[Params]) -> Array:
+def neighbourhood_scores(scores: Array, grids: Sequence[np.ndarray]) -> Array:
     """Mean score around every candidate that lies on a full grid; NaN for the others.
 
     The mean is weighted by a Gaussian of the distance in steps.  Failed candidates (NaN) do not
     count, and neighbourhoods do not extend along non-numeric axes.
     """
     result = np.full(scores.size, np.nan)
-    for cells in _full_grids(candidates):
+    for cells in grids:
         known = ~np.isnan(scores[cells])
         total, weight = np.where(known, scores[cells], 0.0), known.astype(float)
         for axis, length in enumerate(cells.shape):
@@ -200,10 +206,10 @@ def neighbourhood_scores(scores: Array, candidates: Sequence[Params]) -> Array:
     return result
 
 
-def _inside(candidates: Sequence[Params]) -> np.ndarray:
+def _inside(n_candidates: int, grids: Sequence[np.ndarray]) -> np.ndarray:
     """Which candidates are not at the end of a long axis of their grid."""
-    result = np.ones(len(candidates), dtype=np.bool_)
-    for cells in _full_grids(candidates):
+    result = np.ones(n_candidates, dtype=np.bool_)
+    for cells in grids:
         for axis, length in enumerate(cells.shape):
             if length >= _LONG_AXIS:
                 result[cells.take([0, -1], axis=axis)] = False
@@ -229,10 +235,11 @@ def select(scores: Array, hinge: Array, candidates: Sequence[Params], ties: str)
     if ties == "first":
         return int(tied[0])
     if ties == "plateau":
-        around = neighbourhood_scores(scores, candidates)[tied]
+        grids = full_grids(candidates)
+        around = neighbourhood_scores(scores, grids)[tied]
         if not np.isnan(around).any():
             # At the rim only half of the neighbourhood is known, perhaps the better half.
-            inside = _inside(candidates)[tied]
+            inside = _inside(len(candidates), grids)[tied]
             if inside.any():
                 tied, around = tied[inside], around[inside]
             tied = tied[around >= around.max() - EQUAL_SCORES]

@@ -24,10 +24,11 @@ from ...kernels.functions import Kernel, dense, kernel_of, values_between
 from ...kernels.gram import Gram
 from ...kernels.pair_grams import Grams, Points
 from ...multiclass.group_left_out import folds_left_out, groups_left_out
-from ...multiclass.left_out import LeftOutClasses, tested
-from ...multiclass.machines import PairPaths, TrainedMachines
+from ...multiclass.left_out import LeftOutClasses
+from ...multiclass.machines import PairPaths, TrainedMachines, from_kernel
 from ...multiclass.one_vs_rest import ProbableClasses, RestClasses
 from ...multiclass.path import Models
+from ...multiclass.tested import tested, tested_each
 from ...multiclass.verified import LEAVING
 from .composite import Parts, fit_transformers, resamples, transform, unwrap
 from .fit_arguments import FitParams, take_rows
@@ -100,6 +101,7 @@ class TransformedRows:
         self.fitted = fitted or {}
         self._set_labels(y)
         self._checked: dict[bool, tuple[Any, Any]] = {}
+        self._test_rows: PairRows | None = None
         self._lock = threading.Lock()
 
     def _set_labels(self, y: np.ndarray) -> None:
@@ -177,6 +179,12 @@ class TransformedRows:
         """The rows of every pair of classes."""
         return PairRows(self.indices, self.classes.size)
 
+    def test_rows(self, y: np.ndarray) -> PairRows:
+        """The test rows, whose labels are `y`, by pairs of the training rows' classes."""
+        if self._test_rows is None:
+            self._test_rows = PairRows(_known(y, self.classes), self.classes.size)
+        return self._test_rows
+
     def points(self, kernel: Kernel) -> Points:
         """The rows in the order of their Gram matrix."""
         X, _ = self.checked(kernel.name)
@@ -208,21 +216,19 @@ class TrainingSet:
         self.grams = Grams(
             self.kernel, self.X, self.indices, machine.gram_budget, points=points, whole=whole
         )
-        self._test_rows: PairRows | None = None
 
-    def test_decisions(self, machines: TrainedMachines) -> Array:
-        """Values of all pairs for the test rows."""
+    @property
+    def whole(self) -> Gram:
+        """The Gram matrix of all rows."""
+        return self.grams.whole
+
+    def test_decisions(self, several: Sequence[TrainedMachines]) -> Array:
+        """Values of all pairs for the test rows, of each of several machines."""
         if self.grams.whole.values is None:
-            return machines.decide(self._test)
+            return np.stack([machines.decide(self._test) for machines in several])
         values = self._test_values
         with one_blas_thread:
-            return machines.from_kernel(values)
-
-    def test_rows(self, y: np.ndarray) -> PairRows:
-        """The test rows, whose labels are `y`, by pairs of the training rows' classes."""
-        if self._test_rows is None:
-            self._test_rows = PairRows(_known(y, self.classes), self.classes.size)
-        return self._test_rows
+            return from_kernel(several, values)
 
     @cached_property
     def _test_values(self) -> Array:
@@ -257,9 +263,11 @@ class TrainingSet:
         values = machines.decide(check_rows(X, self.kernel.name))
         return tested(machines, values, PairRows(_known(y, self.classes), self.classes.size))
 
-    def on_test_rows(self, machines: TrainedMachines, y: np.ndarray) -> LeftOutClasses:
-        """The test rows, whose labels are `y`."""
-        return tested(machines, self.test_decisions(machines), self.test_rows(y))
+    def on_test_rows(
+        self, several: Sequence[TrainedMachines], y: np.ndarray
+    ) -> Sequence[LeftOutClasses]:
+        """The test rows, whose labels are `y`, as each of several machines predicts them."""
+        return tested_each(several, self.test_decisions(several), self.rows.test_rows(y))
 
 
 def _are_numbers(rows: Any) -> bool:
@@ -331,13 +339,15 @@ class Problems:
             for test, parts in zip(sets, every, strict=True)
         ]
 
-    def on_test_rows(self, machines: Sequence[TrainedMachines], y: np.ndarray) -> LeftOutClasses:
-        """Predictions for the test rows, whose labels are `y`."""
+    def on_test_rows(
+        self, several: Sequence[Sequence[TrainedMachines]], y: np.ndarray
+    ) -> list[LeftOutClasses]:
+        """Predictions of several candidates for the test rows, whose labels are `y`."""
         parts = [
-            own.on_test_rows(part, self._labels(k, y))
-            for k, (own, part) in enumerate(zip(self.sets, machines, strict=True))
+            own.on_test_rows([machines[k] for machines in several], self._labels(k, y))
+            for k, own in enumerate(self.sets)
         ]
-        return self._together(parts, y)
+        return [self._together(own, y) for own in zip(*parts, strict=True)]
 
     def on_training_rows(self, machines: Sequence[TrainedMachines]) -> LeftOutClasses:
         """Predictions for the training rows, which the machines have seen."""

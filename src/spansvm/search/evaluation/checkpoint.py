@@ -22,7 +22,7 @@ import numpy as np
 from ..scoring.kept import Kept
 from .work import Outcome, Work
 
-__all__ = ["Checkpoint", "decisive", "key_of"]
+__all__ = ["Checkpoint", "KeepsCheckpoint", "decisive", "key_of"]
 
 #: The member that holds everything but arrays.
 _RECORD = "record"
@@ -148,3 +148,38 @@ def _unpacked(packed: dict[str, Any], arrays: Mapping[str, np.ndarray]) -> Outco
         parts = {name: arrays[place] for name, place in packed["kept"].items()}
         values["kept"] = Kept(parts.pop("wrong", None), parts)
     return Outcome(**values)
+
+
+class KeepsCheckpoint:
+    """A search that writes and reads its checkpoint; the search derives from this class."""
+
+    checkpoint: Any
+
+    def _about(
+        self, work: Work, X: Any, y: np.ndarray, candidates: list[dict[str, Any]]
+    ) -> dict[str, str]:
+        """What decides the outcomes; a checkpoint of another search is refused."""
+        return decisive(work, X, y, candidates)
+
+    def _finished_before(self, about: Mapping[str, str]) -> Mapping[str, Mapping[int, Outcome]]:
+        """Outcomes of the checkpoint, if there is one."""
+        if self.checkpoint is None or not Path(self.checkpoint).exists():
+            return {}
+        found = Checkpoint.read(Path(self.checkpoint))
+        other = found.difference(about)
+        if other is not None:
+            raise ValueError(
+                f"The checkpoint {self.checkpoint} is of another search: its {other} is not the "
+                "same. Delete it to begin anew, or name another file."
+            )
+        return found.outcomes
+
+    def _write_checkpoint(self, stages: Any, about: Mapping[str, str]) -> None:
+        finished = stages.finished()
+        if self.checkpoint is not None and finished:
+            Checkpoint(about, finished).write(Path(self.checkpoint))
+
+    def _end_checkpoint(self) -> None:
+        """Delete it: the search is finished."""
+        if self.checkpoint is not None:
+            Path(self.checkpoint).unlink(missing_ok=True)

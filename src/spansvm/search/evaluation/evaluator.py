@@ -132,11 +132,35 @@ class _Evaluator:
 
     def _evaluate_some(self, prepared: list[_Prepared]) -> Iterator[Outcome]:
         """The same up to the first candidate that fails or stops early."""
-        first, leaving = prepared[0], self.work.leaving
+        first = prepared[0]
         self.paths = self.paths or [own.paths() for own in first.problems.sets]
-        method = self._method(len(self.paths))
-        spans = self.split is None and leaving.sets is None and method != "loo"
-        trained = [
+        at_once = min(paths.at_once(first.machine.max_iter) for paths in self.paths)
+        for start in range(0, len(prepared), at_once):
+            part = prepared[start : start + at_once]
+            started = time.perf_counter()
+            try:
+                trained = self._train(part)
+                fitted = time.perf_counter()
+                tested = self._test(trained)
+                seconds = (time.perf_counter() - fitted) / len(part)
+                for one, own, predicted in zip(part, trained, tested, strict=True):
+                    started = time.perf_counter()
+                    outcome = self._evaluate(one, own, predicted, seconds)
+                    yield outcome
+                    if not outcome.converged:
+                        self.paths = None
+                        return
+            except Exception as exception:
+                self.paths = None
+                yield Outcome(fit_time=time.perf_counter() - started, **failure(exception))
+                return
+
+    def _train(self, prepared: list[_Prepared]) -> list[Trained]:
+        """Train candidates in one go."""
+        assert self.paths is not None
+        first, method = prepared[0], self._method(len(self.paths))
+        spans = self.split is None and self.work.leaving.sets is None and method != "loo"
+        found = [
             paths.train_each(
                 [one.bounds[number] for one in prepared],
                 tol=first.tol, max_iter=first.machine.max_iter, spans=spans,
@@ -144,36 +168,36 @@ class _Evaluator:
             )
             for number, paths in enumerate(self.paths)
         ]  # fmt: skip
-        for one in prepared:
-            started = time.perf_counter()
-            try:
-                outcome = self._evaluate(one, [next(own) for own in trained])
-            except Exception as exception:
-                self.paths = None
-                yield Outcome(fit_time=time.perf_counter() - started, **failure(exception))
-                return
-            yield outcome
-            if not outcome.converged:
-                self.paths = None
-                return
+        return [
+            Trained(
+                self.work.estimator, one.candidate, one.machine, one.agrees, one.problems,
+                self.params, one.problems.machines(one.bounds, own),
+            )
+            for one, own in zip(prepared, zip(*found, strict=True), strict=True)
+        ]  # fmt: skip
 
-    def _evaluate(self, one: _Prepared, found: Sequence[Any]) -> Outcome:
+    def _test(self, trained: list[Trained]) -> Sequence[Any]:
+        """What candidates predict for the test rows; None for each if all rows are trained on."""
+        if self.split is None:
+            return [None] * len(trained)
+        every = [one.machines for one in trained]
+        return trained[0].problems.on_test_rows(every, self.y[self.split[1]])
+
+    def _evaluate(
+        self, one: _Prepared, trained: Trained, predicted: Any, seconds: float
+    ) -> Outcome:
+        """Evaluate a candidate; its predictions for test rows, if any, took so many `seconds`."""
         fitted = time.perf_counter()
-        trained = Trained(
-            self.work.estimator, one.candidate, one.machine, one.agrees, one.problems,
-            self.params, one.problems.machines(one.bounds, found),
-        )  # fmt: skip
         leaving, folds = self.work.leaving, []
-        if self.split is not None:
-            test = self.split[1]
-            predicted: Any = one.problems.on_test_rows(trained.machines, self.y[test])
-            evaluated = self.scoring.of_fold(predicted, trained, test)
+        if self.split is not None and predicted is not None:
+            evaluated = self.scoring.of_fold(predicted, trained, self.split[1])
         elif leaving.sets is None or leaving.pooled:
             evaluated = self._on_all_rows(trained)
         else:
             evaluated, folds = {}, self._on_folds(trained)
         if self.work.train_scores and not folds:
             evaluated["train_scores"] = self._on_training_rows(trained)
+        found = [machines.known() for machines in trained.machines]
         converged = all(own.converged for own in found)
         outcome = Outcome(
             n_in_bound=sum(own.n_in_bound for own in found),
@@ -183,7 +207,7 @@ class _Evaluator:
             gap=0.0 if converged else max(own.gap for own in found),
             indefinite=any(own.indefinite for own in found),
             fit_time=one.seconds + sum(own.seconds for own in found),
-            score_time=time.perf_counter() - fitted,
+            score_time=seconds + time.perf_counter() - fitted,
             **evaluated,
         )
         if folds:

@@ -21,7 +21,7 @@ from ..candidates.fit_arguments import has_rows, take_rows
 from ..scoring.bootstrap_scores import AnyScorer, BootstrapScores
 from ..scoring.kept import Keeping, Kept, keep_errors, keep_responses
 from ..scoring.label_scores import only_errors, same_digits, warns
-from ..scoring.quickest_scores import asked_by, quickest_scores
+from ..scoring.quickest_scores import Sample, asked_by, quickest_scores
 from ..scoring.responses import LeftOutClassifier
 from ..scoring.standard_errors import StandardErrors
 from .trained import Trained
@@ -59,15 +59,12 @@ class Scoring:
 
     def __init__(self, work: Work, X: Any, y: np.ndarray, counted: Mask) -> None:
         self._work, self._X, self._y, self._counted = work, X, y, counted
+        self._sample: Sample | None = None
 
     @cached_property
     def rows(self) -> Rows:
         """The rows that count if all are left out."""
         return np.flatnonzero(self._counted)
-
-    @cached_property
-    def _classes(self) -> np.ndarray:
-        return np.unique(self._y)
 
     @cached_property
     def _standard_errors(self) -> StandardErrors:
@@ -148,8 +145,7 @@ class Scoring:
     ) -> dict[str, Any]:
         """Scores of predictions for some rows; a scorer that fails does not affect the others."""
         responses, n = self._responses(left_out, trained), len(self._y)
-        every = rows.size == n and bool((rows == np.arange(n)).all())
-        X, y = (self._X, self._y) if every else (take_rows(self._X, rows), self._y[rows])
+        sample = self._sample_of(rows)
         result: dict[str, Any] = {"scores": {}, "errors": {}}
         assert self._work.scorers is not None
         for name, scorer in self._work.scorers.items():
@@ -163,26 +159,32 @@ class Scoring:
                 quick = None
                 # In folds, scores have the scorer's own digits.
                 if standard_errors is not None or same_digits(scorer, given):
-                    quick = self._quick(scorer, given, classifier, rows, X)
+                    quick = self._quick(scorer, given, classifier, sample)
                 if quick is not None:
                     once = np.ones((1, rows.size), dtype=np.int32)
                     scores = {name: float(quick(once)[0, 0])}
                 else:
-                    value = scorer(classifier, X, y, **params)
+                    value = self._called(scorer, params, classifier, sample)
                     scores = value if isinstance(value, dict) else {name: float(value)}
                 result["scores"] |= scores
                 if keeping:
-                    self._keep(result, name, classifier, y)
+                    self._keep(result, name, classifier, sample)
                 if standard_errors is not None:
                     result["errors"] |= {
                         one: standard_errors.of(
-                            quick or self._drawn(scorer, given, classifier, rows, one)
+                            quick or self._drawn(scorer, given, classifier, sample, one)
                         )
                         for one in scores
                     }
             except Exception as exception:
                 result |= failure(exception)
         return result
+
+    def _called(
+        self, scorer: Any, params: Mapping[str, Any], responses: Any, sample: Sample
+    ) -> Any:
+        """What a scorer returns."""
+        return scorer(responses, sample.points, sample.labels, **params)
 
     def _responses(self, left_out: Any, trained: Trained) -> Any:
         """The predictions as scorers expect them."""
@@ -192,20 +194,21 @@ class Scoring:
         )  # fmt: skip
 
     def _keep(
-        self, result: dict[str, Any], name: str, classifier: LeftOutClassifier, y: np.ndarray
+        self, result: dict[str, Any], name: str, classifier: LeftOutClassifier, sample: Sample
     ) -> None:
         """Keep the predictions that a scorer asked for, if candidates are selected by it."""
         keeping = self._work.keeping
         if isinstance(keeping, Keeping) and name == keeping.scorer:
-            result["kept"] = keep_responses(classifier.asked, y, self._y, keeping)
+            result["kept"] = keep_responses(
+                classifier.asked, sample.labels, sample.classes, keeping
+            )
 
     def _quick(
         self,
         scorer: Any,
         params: Mapping[str, Any],
         classifier: LeftOutClassifier,
-        rows: Rows,
-        X: Any,
+        sample: Sample,
     ) -> BootstrapScores | None:
         """The score of a scorer without calling it; None if it is not known how.
 
@@ -214,10 +217,10 @@ class Scoring:
         method = asked_by(scorer)
         if method is None:
             return None
-        predicted = getattr(classifier, method)(X)
-        if warns(scorer, self._y[rows], predicted, self._classes.size):
+        predicted = getattr(classifier, method)(sample.points)
+        if sample.lacks_a_class or warns(scorer, predicted, sample.classes.size):
             return None
-        scores = self._drawn(scorer, params, classifier, rows, "")
+        scores = self._drawn(scorer, params, classifier, sample, "")
         return None if isinstance(scores, AnyScorer) else scores
 
     def _drawn(
@@ -225,13 +228,17 @@ class Scoring:
         scorer: Any,
         params: Mapping[str, Any],
         classifier: LeftOutClassifier,
-        rows: Rows,
+        sample: Sample,
         name: str,
     ) -> BootstrapScores:
         """The score that a scorer computes from what it asked for, for any draw of the rows."""
-        errors = only_errors(scorer, params, self._classes)
+        errors = only_errors(scorer, params, sample.classes)
         keeping = Keeping(name, errors, sys.maxsize, np.float64)
-        kept = keep_responses(classifier.asked, self._y[rows], self._y, keeping)
-        return quickest_scores(
-            scorer, params, [kept], rows, self._y, self._X, name, classifier._fitted
-        )
+        kept = keep_responses(classifier.asked, sample.labels, sample.classes, keeping)
+        return quickest_scores(scorer, params, [kept], sample, name, classifier._fitted)
+
+    def _sample_of(self, rows: Rows) -> Sample:
+        """What scores need to know of some rows; candidates have the same, one after the other."""
+        if self._sample is None or self._sample.rows is not rows:
+            self._sample = Sample(rows, self._y, self._X)
+        return self._sample

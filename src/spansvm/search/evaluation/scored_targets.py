@@ -12,9 +12,9 @@ from ...common.types import Rows
 from ...regression.left_out import LeftOutTargets
 from ..scoring.bootstrap_scores import BootstrapScores
 from ..scoring.kept import Keeping, keep_values
-from ..scoring.quickest_scores import asked_by, quickest_scores
+from ..scoring.quickest_scores import Sample, asked_by, quickest_scores
 from ..scoring.responses import LeftOutRegressor
-from ..scoring.target_scores import target_score
+from ..scoring.target_scores import own_digits, target_score
 from .scored import Scoring
 from .trained import Trained
 
@@ -43,31 +43,35 @@ class TargetScoring(Scoring):
         """Scores of rows that the model was trained on; scorers that fail have none."""
         return self._scores(predicted, trained, rows, keeping=False)["scores"]
 
+    def _called(
+        self, scorer: Any, params: Mapping[str, Any], responses: Any, sample: Sample
+    ) -> Any:
+        known = None if params else own_digits(scorer)
+        if known is not None and sample.y.ndim == 1:
+            value = known(sample.labels, responses.predict(sample.points))
+            if value is not None:
+                return value
+        return super()._called(scorer, params, responses, sample)
+
     def _responses(self, left_out: LeftOutTargets, trained: Trained) -> LeftOutRegressor:
         return LeftOutRegressor(left_out, trained.fitted)
 
-    def _keep(
-        self, result: dict[str, Any], name: str, regressor: LeftOutRegressor, y: np.ndarray
-    ) -> None:
+    def _keep(self, result: dict[str, Any], name: str, regressor: Any, sample: Sample) -> None:
         keeping = self._work.keeping
         if isinstance(keeping, Keeping) and name == keeping.scorer:
             result["kept"] = keep_values(regressor.asked, keeping)
 
     def _quick(
-        self, scorer: Any, params: Mapping[str, Any], regressor: LeftOutRegressor, rows: Rows,
-        X: Any,
-    ) -> BootstrapScores | None:  # fmt: skip
+        self, scorer: Any, params: Mapping[str, Any], regressor: Any, sample: Sample
+    ) -> BootstrapScores | None:
         if asked_by(scorer) != "predict" or target_score(scorer) is None or self._y.ndim > 1:
             return None
-        regressor.predict(X)
-        return self._drawn(scorer, params, regressor, rows, "")
+        regressor.predict(sample.points)
+        return self._drawn(scorer, params, regressor, sample, "")
 
     def _drawn(
-        self, scorer: Any, params: Mapping[str, Any], regressor: LeftOutRegressor, rows: Rows,
-        name: str,
-    ) -> BootstrapScores:  # fmt: skip
+        self, scorer: Any, params: Mapping[str, Any], regressor: Any, sample: Sample, name: str
+    ) -> BootstrapScores:
         keeping = Keeping(name, False, sys.maxsize, np.float64)
         kept = keep_values(regressor.asked, keeping)
-        return quickest_scores(
-            scorer, params, [kept], rows, self._y, self._X, name, regressor._fitted
-        )
+        return quickest_scores(scorer, params, [kept], sample, name, regressor._fitted)

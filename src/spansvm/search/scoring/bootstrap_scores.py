@@ -197,7 +197,9 @@ class EachCandidate(ABC):
         self._alike: dict[bytes, list[int]] = {}
         self._responses = responses
         for candidate, own in enumerate(responses):
-            if own is not None:
+            if own is not None and len(responses) == 1:
+                self._alike[b""] = [candidate]
+            elif own is not None:
                 digest = hashlib.sha256()
                 for method in sorted(own):
                     digest.update(own[method].tobytes())
@@ -303,6 +305,9 @@ class ConfusedLabels(EachCandidate):
     def _scores(self, own: Mapping[str, np.ndarray], counts: np.ndarray) -> Array:
         n, k = self._indices.size, self._n_classes
         cells = self._indices * k + own["predict"]
+        if counts.shape[0] == 1:
+            totals: Array = np.bincount(cells, self._weight * counts[0], k * k)  # type: ignore[assignment]
+            return np.where(counts.any(axis=1), self._score(totals.reshape(1, k, k)), np.nan)
         places = sparse.csr_matrix((self._weight, cells, np.arange(n + 1)), shape=(n, k * k))
         # A product with a sparse matrix on the left is a dense one.
         matrices = (places.T @ counts.T.astype(np.float64)).T.reshape(-1, k, k)

@@ -15,7 +15,7 @@ from .bootstrap_scores import BootstrapScores, CountedErrors
 from .intervals import interval_of_score, interval_of_share
 from .kept import BUDGET, Keeping, Kept
 from .label_scores import accuracy, count_score, only_errors
-from .quickest_scores import quickest_scores
+from .quickest_scores import Sample, quickest_scores
 
 if TYPE_CHECKING:
     from ..evaluation.work import Outcome, Work
@@ -169,7 +169,7 @@ def _gather(
         return _LACKING
     params = work.score_params.get(keeping.scorer, {})
     scorer = None if work.scorers is None else work.scorers[keeping.scorer]
-    scores = quickest_scores(scorer, params, kept, rows, y, X, search.refit)
+    scores = quickest_scores(scorer, params, kept, Sample(rows, y, X), search.refit)
     counted = count_score(scorer, classes) if keeping.only_errors else None
     units = rows if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1][rows]
     return _Predictions(

@@ -87,15 +87,15 @@ def keep_errors(wrong: Mask, keeping: Keeping) -> Kept | None:
 
 
 def keep_responses(
-    asked: Mapping[str, np.ndarray], y: np.ndarray, every: np.ndarray, keeping: Keeping
+    asked: Mapping[str, np.ndarray], y: np.ndarray, classes: np.ndarray, keeping: Keeping
 ) -> Kept | None:
     """What a scorer asked of the classifier; None if that takes too much memory.
 
-    `y` holds the labels of these rows, and `every` those of all rows.
+    `y` holds the labels of these rows, and `classes` those of all rows, in order.
     """
     if keeping.only_errors:
         return keep_errors(asked["predict"] != y, keeping)
-    responses, classes = {}, np.unique(every)
+    responses = {}
     for method, values in asked.items():
         if method == "predict":
             responses[method] = np.searchsorted(classes, values).astype(

@@ -52,12 +52,10 @@ def only_errors(scorer: Any, params: Mapping[str, Any], classes: np.ndarray) -> 
     return set(params) <= {"sample_weight"} and count_score(scorer, classes) is not None
 
 
-def warns(scorer: Any, y: np.ndarray, predicted: np.ndarray, n_classes: int) -> bool:
-    """Whether a scorer may warn: rows of a class are missing, or predictions for a precision."""
+def warns(scorer: Any, predicted: np.ndarray, n_classes: int) -> bool:
+    """Whether a scorer may warn of predictions for rows of all classes: some have no precision."""
     function, _ = _of_labels(scorer)
-    if function is precision_score and np.unique(predicted).size < n_classes:
-        return True
-    return np.unique(y).size < n_classes
+    return function is precision_score and np.unique(predicted).size < n_classes
 
 
 def same_digits(scorer: Any, params: Mapping[str, Any]) -> bool:

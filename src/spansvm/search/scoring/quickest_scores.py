@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,58 @@ from .label_scores import accuracy, count_score, label_score
 from .ranked_scores import RankedClasses, RankedValues, area, average_precision
 from .target_scores import TargetScores, target_score
 
-__all__ = ["asked_by", "quickest_scores"]
+__all__ = ["Sample", "asked_by", "quickest_scores"]
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Rows that are predicted, and what scores need to know of them.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+        Among all rows.
+    y, X
+        All labels and rows.
+    """
+
+    rows: Rows
+    y: np.ndarray
+    X: Any
+
+    @cached_property
+    def _found(self) -> tuple[np.ndarray, np.ndarray]:
+        return np.unique(self.y, return_inverse=True)
+
+    @property
+    def classes(self) -> np.ndarray:
+        """The classes of all rows."""
+        return self._found[0]
+
+    @cached_property
+    def indices(self) -> np.ndarray:
+        """The class of each of the rows."""
+        return self._found[1][self.rows]
+
+    @cached_property
+    def lacks_a_class(self) -> bool:
+        """Whether none of the rows is of one of the classes."""
+        return not np.bincount(self.indices, minlength=self.classes.size).all()
+
+    @cached_property
+    def labels(self) -> np.ndarray:
+        """The labels of the rows."""
+        return self.y if self._is_all else self.y[self.rows]
+
+    @cached_property
+    def points(self) -> Any:
+        """The rows themselves."""
+        return self.X if self._is_all else take_rows(self.X, self.rows)
+
+    @cached_property
+    def _is_all(self) -> bool:
+        n = len(self.y)
+        return self.rows.size == n and bool((self.rows == np.arange(n)).all())
 
 
 def asked_by(scorer: Any) -> str | None:
@@ -39,9 +91,7 @@ def quickest_scores(
     scorer: Any,
     params: Mapping[str, Any],
     kept: Sequence[Kept | None],
-    rows: Rows,
-    y: np.ndarray,
-    X: Any,
+    sample: Sample,
     name: Any,
     fitted: Callable[[], Any] | None = None,
 ) -> BootstrapScores:
@@ -55,43 +105,44 @@ def quickest_scores(
         Its keyword arguments; arrays are for all rows.
     kept : sequence of Kept or None
         Predictions of each candidate; None for one that failed.
-    rows : ndarray of int
+    sample : Sample
         The rows that are predicted.
-    y, X
-        All labels and rows.
     name : str
         Which score it is, if the scorer returns several.
     fitted : callable, optional
         Gives the estimator of a single candidate, for scorers that look at it.
     """
-    classes, indices = np.unique(y, return_inverse=True)
     weight = params.get("sample_weight")
-    weight = None if weight is None else np.asarray(weight, dtype=np.float64)[rows]
+    weight = None if weight is None else np.asarray(weight, dtype=np.float64)[sample.rows]
     responses = [None if own is None else own.responses for own in kept]
+    # scikit-learn's scorers do not look at the rows, which may be large.
+    known = replace(sample, X=None) if isinstance(scorer, _BaseScorer) else sample
+    call = partial(_call, scorer, params, known, name)
+    plain = set(params) <= {"sample_weight"}
+    if any(own is not None and own.values for own in kept):
+        of_targets = target_score(scorer) if plain and sample.y.ndim == 1 else None
+        if of_targets is not None:
+            target = sample.labels.astype(np.float64)
+            return TargetScores(responses, target, weight, *of_targets)
+        return AnyScorer(responses, ReplayedValues, call)
+    classes, indices = sample.classes, sample.indices
     if any(own is not None and own.wrong is not None for own in kept):
         counted = count_score(scorer, classes)
         assert counted is not None
         bits = [None if own is None else own.wrong for own in kept]
-        of_class = np.zeros(rows.size, dtype=np.intp) if counted is accuracy else indices[rows]
+        # Rows may have several labels each, of which accuracy counts errors of all together.
+        of_class = indices if counted is not accuracy else np.zeros(sample.rows.size, dtype=np.intp)
         return CountedErrors(bits, of_class, weight, counted)
-    known = None if isinstance(scorer, _BaseScorer) else X
-    call = partial(_call, scorer, params, rows, y, known, name)
-    plain = set(params) <= {"sample_weight"}
-    if any(own is not None and own.values for own in kept):
-        of_targets = target_score(scorer) if plain and y.ndim == 1 else None
-        if of_targets is not None:
-            return TargetScores(responses, y[rows].astype(np.float64), weight, *of_targets)
-        return AnyScorer(responses, ReplayedValues, call)
     if plain:
-        ranked = _of_ranks(scorer, responses, classes, indices[rows], weight)
+        ranked = _of_ranks(scorer, responses, classes, indices, weight)
         if ranked is not None:
             return ranked
     of_probabilities = getattr(scorer, "_response_method", None) == "predict_proba"
     if plain and of_probabilities and _computes(scorer, log_loss, -1):
-        return RowMeans(responses, partial(_log_probability, indices[rows]), weight)
+        return RowMeans(responses, partial(_log_probability, indices), weight)
     of_labels = label_score(scorer)
     if plain and of_labels is not None:
-        return ConfusedLabels(responses, indices[rows], classes.size, weight, of_labels)
+        return ConfusedLabels(responses, indices, classes.size, weight, of_labels)
     return AnyScorer(responses, partial(_replayed, classes, fitted), call)
 
 
@@ -162,17 +213,18 @@ def _log_probability(indices: np.ndarray, responses: Mapping[str, np.ndarray]) -
 
 
 def _call(
-    scorer: Any, params: Mapping[str, Any], rows: Rows, y: np.ndarray, X: Any, name: Any,
+    scorer: Any, params: Mapping[str, Any], sample: Sample, name: Any,
     predictions: Replayed | ReplayedValues, places: Rows,
 ) -> float:  # fmt: skip
     """The score of replayed predictions.
 
     scikit-learn's scorers do not look at `X`; the row numbers stand for it.
     """
-    own = rows[places]
+    own, y = sample.rows[places], sample.y
     given = {
         key: take_rows(value, own) if has_rows(value, len(y)) else value
         for key, value in params.items()
     }
-    value = scorer(predictions, own[:, None] if X is None else take_rows(X, own), y[own], **given)
+    X = own[:, None] if sample.X is None else take_rows(sample.X, own)
+    value = scorer(predictions, X, y[own], **given)
     return float(value[name] if isinstance(value, dict) else value)

@@ -22,7 +22,7 @@ from sklearn.metrics import (
 from ...common.types import Array
 from .bootstrap_scores import EachCandidate
 
-__all__ = ["TargetScores", "target_score"]
+__all__ = ["TargetScores", "own_digits", "target_score"]
 
 #: From the means of e, e^2, |e|, t and t^2 to the score.
 TargetScore = Callable[[Array], Array]
@@ -120,3 +120,39 @@ class TargetScores(EachCandidate):
         with np.errstate(divide="ignore", invalid="ignore"):
             means = (weights @ self._terms(own).T / total[:, None]).T
         return np.where(total > 0.0, self._score(means), np.nan)
+
+
+def own_digits(scorer: Any) -> Callable[[np.ndarray, Array], float | None] | None:
+    """The score of targets and predictions with the digits of a scorer, without its checks.
+
+    None if it is not known how; what is returned is None where the scorer would warn.
+    """
+    known = target_score(scorer)
+    return None if known is None else _DIGITS.get(scorer._score_func)
+
+
+def _digits_of_r2(target: np.ndarray, predicted: Array) -> float | None:
+    t, p = target.reshape(-1, 1), predicted.reshape(-1, 1)
+    if t.size < 2:
+        return None
+    lost = np.sum((t - p) ** 2, axis=0, dtype=np.float64)
+    all_of_it = np.sum((t - np.average(t, axis=0)) ** 2, axis=0, dtype=np.float64)
+    return float(np.average(1.0 - lost / all_of_it)) if np.all(all_of_it) else None
+
+
+def _digits_of_squares(target: np.ndarray, predicted: Array) -> float:
+    t, p = target.reshape(-1, 1), predicted.reshape(-1, 1)
+    return -float(np.average(np.average((t - p) ** 2, axis=0)))
+
+
+def _digits_of_sizes(target: np.ndarray, predicted: Array) -> float:
+    t, p = target.reshape(-1, 1), predicted.reshape(-1, 1)
+    return -float(np.average(np.average(np.abs(p - t), axis=0)))
+
+
+_DIGITS: Mapping[Any, Callable[[np.ndarray, Array], float | None]] = {
+    r2_score: _digits_of_r2,
+    mean_squared_error: _digits_of_squares,
+    mean_absolute_error: _digits_of_sizes,
+    root_mean_squared_error: lambda t, p: -float(np.sqrt(-_digits_of_squares(t, p))),
+}
