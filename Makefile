@@ -111,7 +111,8 @@ numerical: $(VENV)/.installed-dev
 # Without a check, an index beyond an array reads or writes whatever is there.
 CORE := multiclass/verified multiclass/together multiclass/path multiclass/left_out algebra/qp \
 	algebra/hull core/inverse core/linalg core/removal machine/dual machine/span machine/loo \
-	machine/groups machine/degenerate machine/scales
+	machine/groups machine/degenerate machine/scales machine/tube regression/paths \
+	regression/left_out_targets regression/intervals
 CORE_TESTS := $(foreach test,$(CORE),tests/$(dir $(test))test_$(notdir $(test)).py)
 
 # The package built in another way, beside the one that is installed, and Python with it.
