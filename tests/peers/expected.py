@@ -11,6 +11,7 @@ EXPECTED: dict[str, list[str]] = {
     # Machines ---------------------------------------------------------------------------
     "Negative weights are an error, also where LibSVM leaves the rows out.": [
         "test_svm::test_negative_sample_weights_mask_all_samples[weights-are-negative-SVC]",
+        "test_svm::test_negative_sample_weights_mask_all_samples[weights-are-negative-SVR]",
         "test_svm::test_negative_weights_svc_leave_just_one_label[mask-label-1-SVC]",
         "test_svm::test_negative_weights_svc_leave_just_one_label[mask-label-2-SVC]",
         "test_svm::test_negative_weights_svc_leave_two_labels[partial-mask-label-1-SVC]",
@@ -18,6 +19,7 @@ EXPECTED: dict[str, list[str]] = {
     ],
     "A sentence of our own says the same, and names what is wrong.": [
         "test_svm::test_negative_sample_weights_mask_all_samples[weights-are-zero-SVC]",
+        "test_svm::test_negative_sample_weights_mask_all_samples[weights-are-zero-SVR]",
         "test_svm::test_svc_nonfinite_params[42]",
         "test_svm::test_unfitted",
     ],
@@ -45,6 +47,11 @@ EXPECTED: dict[str, list[str]] = {
     ],
     "A kernel function gets rows of numbers, not texts: leave-one-out needs their distances.": [
         "test_svm::test_custom_kernel_not_array_input[Machine]",
+        "test_svm::test_custom_kernel_not_array_input[RegressionMachine]",
+    ],
+    "The weights of a regression are finite: C=inf, with all targets in the tube, is an error.": [
+        "test_svm::test_svm_with_infinite_C[42-inf0-RegressionMachine-make_regression]",
+        "test_svm::test_svm_with_infinite_C[42-inf1-RegressionMachine-make_regression]",
     ],
     # Searches ---------------------------------------------------------------------------
     "`cv_results_` has columns of our own next to theirs (`loo_error`, `converged`, ...).": [

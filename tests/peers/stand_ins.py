@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from sklearn.svm import SVC
 
-from spansvm import SpanRandomizedSearch, SpanSearch, SpanSVC
+from spansvm import SpanRandomizedSearch, SpanSearch, SpanSVC, SpanSVR
 from spansvm.search import UnacceleratedWarning
 
 __all__ = ["SUBSTITUTES", "USES"]
@@ -40,6 +40,14 @@ class _Counted:
 
 class Machine(_Counted, SpanSVC):
     """In the place of SVC."""
+
+    def fit(self, X: Any, y: Any, *args: Any, **params: Any) -> Any:
+        USES["count"] += 1
+        return super().fit(X, y, *args, **params)
+
+
+class RegressionMachine(_Counted, SpanSVR):
+    """In the place of SVR."""
 
     def fit(self, X: Any, y: Any, *args: Any, **params: Any) -> Any:
         USES["count"] += 1
@@ -106,7 +114,10 @@ class ShortMachine(SVC):
 
 #: What is substituted while a test module is imported: module, name, what takes its place.
 SUBSTITUTES: dict[str, list[tuple[str, str, Any]]] = {
-    "sklearn.svm.tests.test_svm": [("sklearn.svm", "SVC", Machine)],
+    "sklearn.svm.tests.test_svm": [
+        ("sklearn.svm", "SVC", Machine),
+        ("sklearn.svm", "SVR", RegressionMachine),
+    ],
     "sklearn.model_selection.tests.test_search": [
         ("sklearn.model_selection", "GridSearchCV", GridSearch),
         ("sklearn.model_selection", "RandomizedSearchCV", RandomizedSearch),

@@ -8,6 +8,7 @@ from sklearn.svm import SVR
 from spansvm.kernels.functions import resolve_kernel
 from spansvm.kernels.gram import HeldGram
 from spansvm.machine.following import Follower, retrain
+from spansvm.machine.groups import Remover
 from spansvm.multiclass.group_left_out import sets_of
 from spansvm.regression.left_out import LeftOutTargets, leave_out_rows, leave_out_sets
 from spansvm.regression.machines import TrainedRegressions
@@ -76,6 +77,32 @@ def test_ways_to_leave_a_row_out_agree(trap):
     np.testing.assert_allclose(followed, expected, rtol=0, atol=near)
     again = unit.back(retrain(problem.gram, own, rows)[0])
     np.testing.assert_allclose(again, expected, rtol=0, atol=near)
+
+
+@pytest.mark.parametrize("trap", [trap for trap in EXACT if trap != "constant"])
+def test_every_removal_is_followed_and_none_has_to_be_retrained(trap):
+    # A path that ends off the margins would be noticed and retrained: the same values, slowly.
+    number = 0
+    for seed in range(20):
+        problem = random_regression(seed, trap)
+        found = trained(problem).known()
+        assert found.removals is not None
+        rows = np.flatnonzero(found.solutions[0].support)
+        values, _, error = found.removals(rows)
+        assert np.isfinite(values).all()
+        assert error <= 1e-7
+        number += rows.size
+    assert number > 5
+
+
+@pytest.mark.parametrize("trap", ["none", "no tube", "weights of four orders"])
+def test_small_groups_are_followed_and_not_retrained(trap):
+    for seed in range(20):
+        problem = random_regression(seed, trap)
+        own = trained(problem).found.solutions[0]
+        members = np.arange(0, problem.y.size, 5)
+        if own.support[members].any():
+            assert Remover(problem.gram, own).follow(members) is not None
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -218,6 +218,33 @@ def test_zero_weight_is_removal(seed):
     np.testing.assert_allclose(found[~used, 1], found[~used, 0], atol=1e-12)
 
 
+@pytest.mark.parametrize("marker", [1e3, -1e9, 1e15])
+@pytest.mark.parametrize("budget", [None, 1.0])
+def test_the_targets_of_rows_of_zero_weight_do_not_matter(marker, budget):
+    # As where a target is missing, and a number that cannot be one stands for it.
+    X, y, C, epsilon = smooth(3)
+    absent = np.arange(y.size) % 4 == 0
+    found = values_of(
+        X, np.where(absent, marker, y), C, epsilon, (~absent).astype(float), gram_budget=budget
+    )
+    expected = values_of(X, y, C, epsilon, (~absent).astype(float))
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_rows_that_did_not_count_may_do_so_later():
+    problem = random_regression(3, "none")
+    problem.y[::4] += 100.0
+    some, every = Tube(problem.C.copy(), problem.epsilon), Tube(problem.C, problem.epsilon)
+    some.bounds[::4] = 0.0
+    paths = TubePaths(problem.gram, problem.y[:, None])
+    first, second, third = (paths.train(tube, tol=1e-3) for tube in (some, every, some))
+    expected = train(problem, [some])[0]
+    for found in (first, third):
+        np.testing.assert_allclose(found.decision, expected.decision, rtol=0, atol=1e-6)
+        np.testing.assert_allclose(found.exact_values, expected.exact_values, rtol=0, atol=1e-6)
+    assert_kkt(problem, second.signed[:, 0], second.intercepts[0])
+
+
 @given(SEEDS)
 def test_weight_two_is_a_doubled_row(seed):
     X, y, C, epsilon = smooth(seed)

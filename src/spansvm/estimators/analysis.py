@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.svm import SVC
+from sklearn.svm import SVC, SVR
 
 from ..common.methods import METHODS, Method
 from ..common.types import Array, Mask, Rows
@@ -17,28 +17,30 @@ from ..machine.criteria import CRITERIA, SolvedModel
 from ..machine.fitted_svc import read_svc
 from ..machine.groups import Remover
 from ..multiclass.group_left_out import sets_of
+from .regression_analysis import analyze_regression
 from .svc import SpanSVC
+from .svr import SpanSVR
 
 __all__ = ["SpanAnalysis", "analyze"]
 
 
 def analyze(
-    svc: SVC | SpanSVC,
+    svc: SVC | SpanSVC | SVR | SpanSVR,
     X: Any = None,
     y: npt.ArrayLike | None = None,
     sample_weight: npt.ArrayLike | None = None,
     groups: npt.ArrayLike | None = None,
-) -> SpanAnalysis:
+) -> Any:
     """Compute every estimate of the leave-one-out error of a fitted SVM, without retraining.
 
     Parameters
     ----------
-    svc : sklearn.svm.SVC or SpanSVC
-        A fitted two-class model: any kernel, with or without class and sample weights.
+    svc : sklearn.svm.SVC, SpanSVC, sklearn.svm.SVR or SpanSVR
+        A fitted two-class model or regression: any kernel, with or without weights.
     X : array-like or sparse matrix of shape (l, d), or of shape (l, l) if precomputed
         The training data.  A :class:`~spansvm.SpanSVC` keeps them: use ``analyze(model)``.
     y : array-like of shape (l,)
-        The training labels.
+        The training labels or targets.
     sample_weight : array-like of shape (l,), optional
         The sample weights that were passed to ``fit``, if any.
     groups : array-like of shape (l,), optional
@@ -47,7 +49,7 @@ def analyze(
 
     Returns
     -------
-    SpanAnalysis
+    SpanAnalysis or RegressionAnalysis
         Print it to see a table.
 
     See Also
@@ -69,6 +71,10 @@ def analyze(
     >>> analysis.loo_decision.shape
     (569,)
     """
+    if isinstance(svc, (SVR, SpanSVR)):
+        if groups is not None:
+            raise ValueError("groups are for classes here: fit a SpanSVR with groups instead.")
+        return analyze_regression(svc, X, y, sample_weight)
     if isinstance(svc, SpanSVC):
         if not (X is None and y is None and sample_weight is None):
             raise ValueError("A SpanSVC keeps its training data: call analyze(model).")
@@ -83,7 +89,9 @@ def analyze(
                 " For a pipeline, analyse the last step with the data it was fitted on: "
                 "analyze(pipe[-1], pipe[:-1].transform(X), y)."
             )
-        raise TypeError(f"analyze needs a fitted SVC or SpanSVC; got {type(svc).__name__}.{hint}")
+        raise TypeError(
+            f"analyze needs a fitted SVC, SVR, SpanSVC or SpanSVR; got {type(svc).__name__}.{hint}"
+        )
     if X is None or y is None:
         raise ValueError("X and y are needed: an SVC does not keep its training data.")
     solution, gram = read_svc(svc, X, y, sample_weight)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.svm import SVC
+from sklearn.svm import SVC, SVR
 
 from ..common.types import Array, Rows
 from ..common.validation import check_groups, check_rows, encode_labels, n_rows
@@ -27,29 +27,30 @@ from ..machine.groups import Remover
 from ..machine.values import exact_values, without_traces
 from ..multiclass.group_left_out import sets_of
 from .svc import SpanSVC
+from .svr import SpanSVR
 from .weighting import weigh
 
 __all__ = ["exact_group_decision", "exact_loo", "exact_loo_decision"]
 
 
 def exact_loo(
-    estimator: SVC | SpanSVC,
+    estimator: SVC | SpanSVC | SVR | SpanSVR,
     X: Any,
     y: npt.ArrayLike,
     sample_weight: npt.ArrayLike | None = None,
     scores: npt.ArrayLike | None = None,
     groups: npt.ArrayLike | None = None,
 ) -> Array:
-    """Compute the decision values of exact leave-one-out.
+    """Compute the decision values, or the predictions of a regression, of exact leave-one-out.
 
     Parameters
     ----------
-    estimator : sklearn.svm.SVC or SpanSVC
+    estimator : sklearn.svm.SVC, SpanSVC, sklearn.svm.SVR or SpanSVR
         Only its parameters are used, so it need not be fitted.  Models are trained to a
         tolerance of 1e-8, whatever its ``tol`` and ``max_iter``.
     X : array-like or sparse matrix of shape (l, d), or of shape (l, l) if precomputed
     y : array-like of shape (l,)
-        Labels of two classes.
+        Labels of two classes, or targets.
     sample_weight : array-like of shape (l,), optional
     scores : array-like of shape (l,), optional
         Importance scores for the weighting of a :class:`~spansvm.SpanSVC`.
@@ -60,7 +61,8 @@ def exact_loo(
     -------
     ndarray of shape (l,)
         For each instance, the decision value of the model trained on all the others, or on all
-        other groups.  Positive values predict ``classes_[1]``, the larger label.
+        other groups.  Positive values predict ``classes_[1]``, the larger label.  Of a regression,
+        its predictions.
 
     See Also
     --------
@@ -83,8 +85,16 @@ def exact_loo(
     >>> float(((values > 0) == y).mean().round(3))
     0.923
     """
+    if isinstance(estimator, (SVR, SpanSVR)):
+        model, own = SpanSVR(), estimator.get_params(deep=False)
+        own = {name: own[name] for name in own.keys() & model.get_params(deep=False).keys()}
+        model.set_params(**{**own, "max_iter": -1, "tol": EXACT_TOLERANCE})
+        return model.fit(X, y, sample_weight, scores, groups).loo_predict_
     if not isinstance(estimator, (SVC, SpanSVC)):
-        raise TypeError(f"estimator must be an SVC or a SpanSVC; got {type(estimator).__name__}.")
+        raise TypeError(
+            "estimator must be an SVC, an SVR, a SpanSVC or a SpanSVR; got "
+            f"{type(estimator).__name__}."
+        )
     X = check_rows(X, estimator.kernel)
     labels = np.asarray(y)
     classes = np.unique(labels)

@@ -52,10 +52,23 @@ class TubePaths:
 
     def __init__(self, gram: Gram, targets: Array, definite: bool = False) -> None:
         self.gram, self.targets, self._definite = gram, targets, definite
-        everywhere = np.ones(targets.shape[0], dtype=np.bool_)
-        self.units = [Units(own, everywhere) for own in targets.T]
-        self.scaled = [unit.of(own) for unit, own in zip(self.units, targets.T, strict=True)]
+        self._counted = np.zeros(targets.shape[0], dtype=np.bool_)
         self._latest: list[DualSolution] | None = None
+        self.units: list[Units] = []
+        self.scaled: list[Array] = []
+
+    def _count(self, tubes: Sequence[Tube]) -> None:
+        """Take the targets of rows that count; of others, any number may have been given."""
+        counted = self._counted.copy()
+        for tube in tubes:
+            counted |= tube.bounds > 0.0
+        if np.array_equal(counted, self._counted):
+            return
+        self._counted, self._latest = counted, None
+        self.units = [Units(own, counted) for own in self.targets.T]
+        pairs = zip(self.units, self.targets.T, strict=True)
+        self.scaled = [np.where(counted, unit.of(own), 0.0) for unit, own in pairs]
+        self.__dict__.pop("_chains", None)  # those of before
 
     def train(self, tube: Tube, *, tol: float, max_iter: int = -1) -> Regressions:
         """Train one regression for every target."""
@@ -73,16 +86,17 @@ class TubePaths:
         """Train the regressions of all targets for one tube after the other.
 
         `spans` and `drops` tell what will be needed of left-out rows, as in
-        :meth:`spansvm.multiclass.machines.PairPaths.train_each`; of regressions, spans alone are
-        found in training.
+        :meth:`spansvm.multiclass.machines.PairPaths.train_each`: what is verified is followed row
+        by row, and needs no spans.
         """
+        self._count(tubes)
         if max_iter != -1 or self.gram.values is None:
             yield from (self._one_by_one(tube, tol, max_iter) for tube in tubes)
             return
         at_once = self.at_once(max_iter)
         for start in range(0, len(tubes), at_once):
             begin = time.perf_counter()
-            several = self._together(tubes[start : start + at_once], tol, spans)
+            several = self._together(tubes[start : start + at_once], tol, spans and not drops)
             seconds = (time.perf_counter() - begin) / len(several)
             for found in several:
                 found.seconds = seconds
@@ -143,6 +157,7 @@ class TubePaths:
             self.gram, target, weights[own], float(results.epsilon[step, m]),
             beta0=self._chains.signed[own].copy(), tol=tol,
         )  # fmt: skip
+        solution = replace(solution, indefinite=solution.indefinite or self._indefinite)
         results.done[step, m] = True
         twins, beta = self.gram.twins(target), solution.beta
         self._chains.take(
@@ -170,7 +185,8 @@ class TubePaths:
             ))  # fmt: skip
         found = Regressions(self.gram, tube, self.units, solutions)
         if not others:
-            found.removals = lambda entries: self._chains.remove(entries, weights, results, step)
+            chains = self._chains
+            found.removals = lambda entries: chains.remove(entries, weights, results, step)
             found.n_empty = int(results.n_empty[step].sum())
             if spans:
                 found.by_span = list(results.left_out[step].reshape(k, n))
@@ -192,7 +208,8 @@ class TubePaths:
                 self.gram, self.scaled[m], tube.bounds / unit.size, tube.epsilon / unit.size,
                 beta0=before, tol=unit.tolerance(tol), max_iter=limit,
             )  # fmt: skip
-            solutions.append(solution)
+            indefinite = solution.indefinite or self._indefinite
+            solutions.append(replace(solution, indefinite=indefinite))
         self._latest = solutions if limit is None else None
         found = Regressions(self.gram, tube, self.units, solutions)
         found.seconds = time.perf_counter() - begin

@@ -37,7 +37,6 @@ from .checks import check_scorers, check_search, check_targets, several_scores
 from .conformal import SearchedRows, SelectedSets
 from .evaluation.callbacks import CallbackSupportMixin, Tasks
 from .evaluation.checkpoint import KeepsCheckpoint
-from .evaluation.confirming import confirm
 from .evaluation.fit_lines import FIRST_LEVEL, FitLines
 from .evaluation.forecast import Forecast, predict_cost
 from .evaluation.progress import SearchProgress
@@ -173,10 +172,6 @@ class BaseSearch(
         if self.stopped_ is not None:
             self._write_checkpoint(stages, about)
         done = [index for index, own in enumerate(outcomes) if own]
-        confirm(
-            work, X, y, [stages.candidates[i] for i in done], [outcomes[i] for i in done],
-            lambda: self._would_select(stages, done),
-        )  # fmt: skip
         self._store([stages.candidates[i] for i in done], [outcomes[i] for i in done], work)
         self._correct(outcomes, work, X, y, groups)
         if self.stopped_ is not None:
@@ -218,11 +213,8 @@ class BaseSearch(
         if sets is not None:
             leave_out(self.best_estimator_, sets)
         self._for_sets = SearchedRows(X, y, work.params, sets, self.gram_budget)
-        if work.regression and take_apart(best).wrapper is None:
-            found = [
-                self.cv_results_[name][self.best_index_] for name in ("n_in_bound", "n_bounded")
-            ]
-            warn_of_bounds(take_apart(best).machine, y, *map(int, found))
+        if work.regression:
+            warn_of_bounds(take_apart(best), y, self.cv_results_, self.best_index_)
         self.refit_time_ = time.perf_counter() - started
         if hasattr(best, "feature_names_in_"):
             self.feature_names_in_ = best.feature_names_in_
@@ -424,19 +416,6 @@ class BaseSearch(
             self.best_index_ = np.intp(0)
         self.best_params_ = candidates[self.best_index_]
         self.best_score_ = means[self.best_index_]
-
-    def _would_select(self, stages: Stages, done: Sequence[int]) -> int | None:
-        """The number, among those that are done, of the candidate that would be selected now."""
-        names = score_names(stages.outcomes)
-        name = self.refit if names != ["score"] else "score"
-        if callable(self.refit) or name not in names:
-            return None
-        own = [stages.outcomes[i][0] for i in done]
-        scores = np.array([outcome.scores.get(name, np.nan) for outcome in own])
-        if np.isnan(scores).all():
-            return None
-        losses = np.array([outcome.hinge for outcome in own])
-        return select(scores, losses, [stages.candidates[i] for i in done], self.ties)
 
     def _keep(self, candidates: list[dict[str, Any]], outcomes: _Outcomes, work: Work) -> None:
         """Keep the results of an interrupted search; raises nothing of its own."""

@@ -95,8 +95,9 @@ def check_targets(estimator: Any, y: Any, method: str | None) -> np.ndarray:
         try:
             targets = targets.astype(np.float64)
         except (TypeError, ValueError) as error:
+            first = targets.ravel().tolist()[0]
             raise ValueError(
-                f"A regression needs numbers to predict, but y holds {targets.ravel()[0]!r}. For "
+                f"A regression needs numbers to predict, but y holds {first!r}. For "
                 "classes, search an SVC."
             ) from error
     assert_all_finite(targets, input_name="y")

@@ -6,6 +6,7 @@ See :mod:`spansvm.search.refit` for why LibSVM may find another model.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,9 @@ from sklearn.svm import SVR
 
 from ..common.types import Array
 from ..estimators.as_svr import put_regression
-from ..estimators.svr import SpanSVR
 from ..estimators.weighting import weigh_rows
 from ..machine.dual import OFF_BOUND
-from .candidates.composite import as_span_machine
+from .candidates.composite import Parts, as_span_machine
 from .candidates.fit_arguments import take_rows
 
 __all__ = ["check_regression", "warn_of_bounds"]
@@ -97,10 +97,17 @@ def _violation(beta: Array, bounds: Array, residual: Array, epsilon: float) -> f
     return float(np.maximum(np.maximum(over, under), 0.0).max(initial=0.0))
 
 
-def warn_of_bounds(model: SVR | SpanSVR, y: Array, n_in_bound: int, n_bounded: int) -> None:
-    """Warn if the selected regression is nearly constant, as C is too small for its targets."""
+def warn_of_bounds(parts: Parts, y: Array, results: Mapping[str, Any], index: int) -> None:
+    """Warn if the selected regression is nearly constant, as C is too small for its targets.
+
+    `results` is ``cv_results_``.  If larger values of C were searched, it is not C.
+    """
+    model, name = parts.machine, f"{parts.prefix}C"
+    n_in_bound, n_bounded = (int(results[key][index]) for key in ("n_in_bound", "n_bounded"))
     spread, support = float(np.std(y)), n_in_bound + n_bounded
-    if spread < _SMALL * float(model.C) or n_bounded < _NEARLY_ALL * support:
+    largest = max(params.get(name, model.C) for params in results["params"])
+    small = spread >= _SMALL * float(largest) and largest == model.C
+    if parts.wrapper is not None or not small or n_bounded < _NEARLY_ALL * support:
         return
     warnings.warn(
         f"y has a standard deviation of {spread:.3g}, and the selected C is {model.C:g}: no row "

@@ -100,7 +100,7 @@ def _unknown_use(estimator: Any, scoring: Any, y: Any) -> Unknown | None:
             "estimator, X and y, it is accelerated.",
         )
     if is_regression(estimator) and not isinstance(parts.wrapper, MultiOutputRegressor):
-        columns = np.shape(y)[1:]
+        columns = np.asarray(y).shape[1:]
         if columns not in ((), (1,)):
             return Unknown(
                 f"{name} with several targets",

@@ -28,7 +28,7 @@ from .composite import Parts, unwrap
 from .fit_arguments import FitParams
 from .training_sets import Split, TransformedRows, check_resampling, split_rows
 
-__all__ = ["RegressionProblems", "TargetRows", "target_rows"]
+__all__ = ["RegressionProblems", "RegressionSet", "TargetRows", "target_rows"]
 
 
 def target_rows(
@@ -90,11 +90,11 @@ class RegressionSet:
         self.X, self._test = rows.checked(machine.kernel)
         self.kernel = kernel_of(machine, self.X)
         known = None if callable(self.kernel.name) else lambda: rows.kinds
-        self.gram = gram_of(self.kernel, self.X, machine.gram_budget, whole=True, kinds=known)
+        self.whole = gram_of(self.kernel, self.X, machine.gram_budget, whole=True, kinds=known)
 
     def paths(self) -> TubePaths:
         """New paths for one chain: each candidate is trained from the one before."""
-        return TubePaths(self.gram, self.rows.targets, self.kernel.definite)
+        return TubePaths(self.whole, self.rows.targets, self.kernel.definite)
 
     def weigh(self, machine: SpanSVR, params: FitParams) -> Tube:
         """``C_i`` of every row for a candidate, and the width of its tube."""
@@ -107,7 +107,7 @@ class RegressionSet:
 
     def test_values(self, several: Sequence[TrainedRegressions]) -> list[Array]:
         """Predictions of several candidates for the test rows, a column for every target."""
-        if self.gram.values is None:
+        if self.whole.values is None:
             return [machines.decide(self._test) for machines in several]
         signed = [machines.found.signed for machines in several]
         with one_blas_thread:
@@ -156,11 +156,10 @@ class RegressionProblems:
         used: Mask,
     ) -> LeftOutTargets:  # fmt: skip
         """Predictions for all training rows, each without itself or without its set."""
-        exact = method == "loo"
         if sets is None:
-            found = leave_out_rows(machines[0], exact=exact, used=used)
+            found = leave_out_rows(machines[0], exact=method != "span_rule", used=used)
         else:
-            found = leave_out_sets(machines[0], sets, exact=exact, used=used)
+            found = leave_out_sets(machines[0], sets, exact=method == "loo", used=used)
         return self._given(found.predictions, self.rows.y, used)
 
     def leave_out_folds(

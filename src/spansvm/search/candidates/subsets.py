@@ -1,4 +1,4 @@
-"""Some of the rows, with every class in its share."""
+"""Some of the rows, with every class in its share where there are classes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,15 @@ import numpy as np
 
 from ...common.types import Rows
 
-__all__ = ["stratified_rows"]
+__all__ = ["drawn_rows", "stratified_rows"]
+
+
+def drawn_rows(n: int, n_rows: int, *, seed: int = 0) -> Rows:
+    """Indices of `n_rows` of `n` rows, or of all if there are fewer, drawn at random.
+
+    Subsets of different sizes drawn with the same seed contain each other.
+    """
+    return np.sort(np.random.default_rng(seed).permutation(n)[:n_rows])
 
 
 def stratified_rows(y: np.ndarray, n_rows: int, *, seed: int = 0, fewest: int = 2) -> Rows:

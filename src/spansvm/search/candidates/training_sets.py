@@ -217,6 +217,11 @@ class TrainingSet:
             self.kernel, self.X, self.indices, machine.gram_budget, points=points, whole=whole
         )
 
+    @property
+    def whole(self) -> Gram:
+        """The Gram matrix of all rows."""
+        return self.grams.whole
+
     def test_decisions(self, several: Sequence[TrainedMachines]) -> Array:
         """Values of all pairs for the test rows, of each of several machines."""
         if self.grams.whole.values is None:

@@ -20,8 +20,9 @@ from ...common.memory import NONE, PARTS, gram_form
 from ...common.types import Array, Rows
 from ..candidates.building import Candidates
 from ..candidates.fit_arguments import has_rows, take_rows
+from ..candidates.regression_sets import RegressionSet
 from ..candidates.shared_data import SharedData
-from ..candidates.subsets import stratified_rows
+from ..candidates.subsets import drawn_rows, stratified_rows
 from ..candidates.training_sets import TrainingSet
 from .dispatch import plan
 from .evaluator import evaluate
@@ -312,7 +313,7 @@ def _measure(
 
     `limit` is for one stretch, in seconds.
     """
-    rows = stratified_rows(y, n_rows)
+    rows = drawn_rows(len(y), n_rows) if work.regression else stratified_rows(y, n_rows)
     part, part_X, part_y = _restricted(work, rows, len(y)), take_rows(X, rows), y[rows]
     started = time.perf_counter()
     matrices, kernels, cold, warm, done, without_matrix = [], [], [], [], [], False
@@ -345,11 +346,11 @@ def _measure(
     )
 
 
-def _has_no_matrix(training_set: TrainingSet) -> bool:
-    return training_set.kernel.linear and training_set.grams.whole.values is None
+def _has_no_matrix(training_set: TrainingSet | RegressionSet) -> bool:
+    return training_set.kernel.linear and training_set.whole.values is None
 
 
-def _fewest(training_set: TrainingSet) -> int:
+def _fewest(training_set: TrainingSet | RegressionSet) -> int:
     """How many rows a subset needs at least to behave like many."""
     if not training_set.kernel.linear:
         return 0
