@@ -19,9 +19,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
-from spansvm.cli import tune
+from spansvm.cli import searching, sizing, tune, tuning
+from spansvm.cli.sizing import size_of_regression
 from spansvm.common.tasks import TASKS
-from spansvm.models import load_model
+from spansvm.models import load_model, skops_file
 
 from ..wording import tells
 
@@ -272,6 +273,37 @@ def test_a_sample_is_searched_and_all_rows_are_trained_on(run):
     assert off == pytest.approx(root_mean_squared_error(y, said), rel=1e-5)
     page = Path("diabetes-tuned/report.html").read_text(encoding="utf-8")
     assert "trained on the sample" in page
+
+
+def test_many_rows_are_sampled_whatever_the_clock_says():
+    for n_rows in (2000, 4000):
+        assert size_of_regression(n_rows) is None
+    size = size_of_regression(12_000)
+    assert size is not None
+    assert (size.sample, size.components) == (3000, None)
+    assert tells(size.why, "12000 rows", "--sample 3000", "trained on all", "--sample all")
+
+
+def test_a_sample_of_its_own_accord_is_trained_on_all_rows(run, monkeypatch):
+    monkeypatch.setattr(sizing, "_MANY_TARGETS", 300)
+    monkeypatch.setattr(sizing, "_TARGETS", 120)
+    monkeypatch.setattr(searching, "FEW_ROWS", 300)
+    monkeypatch.setattr(tuning, "MOST_FOLLOWED", 300)
+    monkeypatch.setattr(skops_file, "MOST_FOLLOWED", 300)
+    code, out, err = run("tune diabetes.csv --search grid.yaml --json")
+    assert code == 0, err
+    found = json.loads(out)
+    assert (found["n_rows"], found["trained"]["n_rows"]) == (120, 442)
+    best = found["best_params"]
+    y, said = loo(best["C"], best["gamma"], best["epsilon"])
+    # By the span: the model of all rows is saved without following every row.
+    off = found["trained"]["errors"]["rmse"]
+    assert off == pytest.approx(root_mean_squared_error(y, said), rel=0.02)
+    rows = list(
+        csv.DictReader(io.StringIO(run("predict diabetes-tuned diabetes.csv --interval")[1]))
+    )
+    widths = [float(row["upper"]) - float(row["lower"]) for row in rows]
+    assert np.ptp(widths) < 1e-6
 
 
 # What is written --------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from sklearn.pipeline import Pipeline
 
 from ..common.errors import UserError
 from ..common.memory import parse_budget
+from ..common.tasks import REGRESSION
 from ..search import SpanSearch
 from ..search.evaluation.checkpoint import Checkpoint
 from ..search.evaluation.forecast import Forecast
@@ -36,6 +37,7 @@ from .sizing import (
     Size,
     choose_size,
     parse_sample,
+    size_of_regression,
     tell_what_it_takes,
 )
 from .smaller import Sample, approximated, draw_sample, fewest_rows
@@ -238,6 +240,10 @@ class Searcher:
             return Size(sample, request.components)
         if self.table.n_rows < FEW_ROWS:
             return Size()
+        if self.table.task == REGRESSION:
+            chosen = size_of_regression(self.table.n_rows)
+            if chosen is not None:
+                return chosen
 
         def forecast(n_components: int | None) -> Forecast | None:
             if n_components is not None and not self.plan.has_kernel:

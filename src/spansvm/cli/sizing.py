@@ -27,6 +27,7 @@ __all__ = [
     "Size",
     "choose_size",
     "parse_sample",
+    "size_of_regression",
     "tell_what_it_takes",
 ]
 
@@ -42,6 +43,10 @@ _STOPPED = 2.0
 
 #: Sizes of samples: the largest that is quick enough, or the smallest.
 _SAMPLES = (20_000, 10_000, 5000, 3000, 2000)
+
+#: With more rows than this, a regression is searched on a sample of the second number: its best
+#: candidate is evaluated by following every left-out row, which no budget stops.
+_MANY_TARGETS, _TARGETS = 4000, 3000
 
 #: Searches on fewer rows are never that long: no trial is needed to know.
 FEW_ROWS = 2000
@@ -131,6 +136,18 @@ def choose_size(
         told = f"{told}, and {chosen}" if told else chosen
     why = f"{taken[0].upper()}{taken[1:]}, so {told}. --sample {ALL} searches all rows."
     return Size(sample, components, why)
+
+
+def size_of_regression(n_rows: int) -> Size | None:
+    """A sample for a regression of so many rows; None if it is not needed for certain."""
+    if n_rows <= _MANY_TARGETS:
+        return None
+    why = (
+        f"To follow the left-out rows of a regression takes long on all {n_rows} rows, so "
+        f"candidates are compared on a sample of {_TARGETS} rows (--sample {_TARGETS}), and the "
+        f"selected model is trained on all rows. --sample {ALL} searches all rows."
+    )
+    return Size(_TARGETS, None, why)
 
 
 def parse_sample(text: str | None) -> int | str | None:

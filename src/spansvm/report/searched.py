@@ -192,13 +192,17 @@ class SearchedCandidates:
 
     @property
     def at_edge(self) -> list[str]:
-        """Numeric axes on which the selected candidate has the first or last value."""
+        """Numeric axes on which the selected candidate has the first or last value.
+
+        Not the least epsilon: a still narrower tube hardly changes the function.
+        """
         return [
             axis.name
             for axis in self.axes
             if axis.numeric
             and len(axis.labels) > 2
             and axis.codes[self.best_index] in (0, len(axis.labels) - 1)
+            and (axis.name != "epsilon" or axis.codes[self.best_index] > 0)
         ]
 
     def ranking(self) -> list[int]:
