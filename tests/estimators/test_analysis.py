@@ -118,7 +118,7 @@ def test_what_is_no_svc_is_refused():
     with pytest.raises(TypeError, match=r"got Pipeline\. For a pipeline, analyse the last step"):
         analyze(pipe, X, Y)
     assert isinstance(analyze(pipe[-1], pipe[:-1].transform(X), Y), SpanAnalysis)
-    with pytest.raises(TypeError, match="needs a fitted SVC or SpanSVC; got NuSVC"):
+    with pytest.raises(TypeError, match="needs a fitted SVC, SVR, SpanSVC or SpanSVR; got NuSVC"):
         analyze(NuSVC().fit(X, Y), X, Y)
 
 
