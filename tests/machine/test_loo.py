@@ -103,7 +103,9 @@ def test_the_last_of_its_class_is_given_to_the_other():
 
 
 def test_bad_input_is_named():
-    with pytest.raises(TypeError, match="must be an SVC, an SVR, a SpanSVC or a SpanSVR; got LinearSVC"):
+    with pytest.raises(
+        TypeError, match="must be an SVC, an SVR, a SpanSVC or a SpanSVR; got LinearSVC"
+    ):
         exact_loo(LinearSVC(), X, Y)
     with pytest.raises(ValueError, match="y must contain two classes; it contains 1"):
         exact_loo(SVC(), X, np.ones(Y.size))

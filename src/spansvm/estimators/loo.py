@@ -26,6 +26,8 @@ from ..machine.following import EXACT_TOLERANCE
 from ..machine.groups import Remover
 from ..machine.values import exact_values, without_traces
 from ..multiclass.group_left_out import sets_of
+from ..regression.left_out import leave_out_rows
+from ..regression.machines import TrainedRegressions
 from .svc import SpanSVC
 from .svr import SpanSVR
 from .weighting import weigh
@@ -89,7 +91,11 @@ def exact_loo(
         model, own = SpanSVR(), estimator.get_params(deep=False)
         own = {name: own[name] for name in own.keys() & model.get_params(deep=False).keys()}
         model.set_params(**{**own, "max_iter": -1, "tol": EXACT_TOLERANCE})
-        return model.fit(X, y, sample_weight, scores, groups).loo_predict_
+        model.fit(X, y, sample_weight, scores, groups)
+        if groups is not None:
+            return model.loo_predict_
+        assert isinstance(model.machines_, TrainedRegressions)
+        return leave_out_rows(model.machines_, exact=True).predictions
     if not isinstance(estimator, (SVC, SpanSVC)):
         raise TypeError(
             "estimator must be an SVC, an SVR, a SpanSVC or a SpanSVR; got "

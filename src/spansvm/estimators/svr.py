@@ -76,7 +76,8 @@ class SpanSVR(ListsProperties, RegressorMixin, BaseEstimator):
         As in :class:`sklearn.svm.SVR`.
     loo_predict_ : ndarray of shape (l,)
         What ``predict`` would return for each training row, had the model been trained without it
-        (or without its group, if it was fitted with `groups`).  Exact; computed on first access.
+        (or without its group, if it was fitted with `groups`).  Exact up to 4000 rows, otherwise
+        predicted by the span; computed on first access.
     loo_residual_ : ndarray of shape (l,)
         Target minus `loo_predict_`; NaN for rows of zero weight.
     loo_error_ : float

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..common.types import Array, Mask, Rows
 from .machines import Changes, TrainedRegressions
+from .paths import MOST_EXACT
 
 __all__ = ["LeftOutTargets", "leave_out_rows", "leave_out_sets"]
 
@@ -56,19 +57,22 @@ class LeftOutTargets:
 
 
 def leave_out_rows(
-    machines: TrainedRegressions, *, exact: bool = True, used: Mask | None = None
+    machines: TrainedRegressions, *, exact: bool | None = None, used: Mask | None = None
 ) -> LeftOutTargets:
     """All training rows, each from the regression without it.
 
     Parameters
     ----------
     machines : TrainedRegressions
-    exact : bool, default=True
+    exact : bool, optional
         Whether every removal is followed exactly; if not, values are those that the span predicts.
+        By default they are followed up to 4000 rows.
     used : ndarray of bool, optional
         Which rows count; by default those of positive weight.
     """
     found = machines.known()
+    if exact is None:
+        exact = machines.targets.shape[0] <= MOST_EXACT
     values = found.exact_values if exact else found.span_values
     return _of_training_rows(machines, values, used)
 

@@ -26,7 +26,11 @@ from ..machine.following import Follower
 from ..machine.span import find_spans, intercept_moves
 from ..machine.tube import Units, solve_tube
 
-__all__ = ["Regressions", "Tube", "TubePaths"]
+__all__ = ["MOST_EXACT", "Regressions", "Tube", "TubePaths"]
+
+#: With more rows, left-out values are those that the span predicts, unless exact ones are asked
+#: for: following all of them takes many times as long as training.
+MOST_EXACT = 4000
 
 #: Memory for the results of one call, in bytes.
 _RESULTS = 64e6
@@ -96,7 +100,8 @@ class TubePaths:
         at_once = self.at_once(max_iter)
         for start in range(0, len(tubes), at_once):
             begin = time.perf_counter()
-            several = self._together(tubes[start : start + at_once], tol, spans and not drops)
+            needed = spans and (not drops or len(self.gram) > MOST_EXACT)
+            several = self._together(tubes[start : start + at_once], tol, needed)
             seconds = (time.perf_counter() - begin) / len(several)
             for found in several:
                 found.seconds = seconds

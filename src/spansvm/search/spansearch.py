@@ -44,7 +44,8 @@ class SpanSearch(BaseSearch):
           at the labels (see Notes).
         - ``"verified"``: predictions of the span, from one model, followed exactly where the
           predicted class could be wrong: errors are those of exact leave-one-out.  Of a
-          regression every row is followed exactly, as by ``"loo"``.
+          regression every row is followed exactly, as by ``"loo"``, up to 4000 rows; beyond that
+          values are those of the span.
         - ``"span_rule"``: the paper's rule (Corollary 1), the predictions of the span alone.
         - ``"loo"``: exact predictions, from one model; slower.
         - ``"kfold"``: a model trained for each fold of `cv`, or for each group.

@@ -157,7 +157,8 @@ class RegressionProblems:
     ) -> LeftOutTargets:  # fmt: skip
         """Predictions for all training rows, each without itself or without its set."""
         if sets is None:
-            found = leave_out_rows(machines[0], exact=method != "span_rule", used=used)
+            exact = {"loo": True, "span_rule": False}.get(method)
+            found = leave_out_rows(machines[0], exact=exact, used=used)
         else:
             found = leave_out_sets(machines[0], sets, exact=method == "loo", used=used)
         return self._given(found.predictions, self.rows.y, used)
