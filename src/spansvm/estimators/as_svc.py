@@ -16,6 +16,7 @@ from sklearn.svm import SVC
 from ..common.pairs import class_pairs
 from ..common.types import Array
 from ..common.validation import is_bool
+from ..kernels.expansion import Expansion
 from ..multiclass.calibration import PairSigmoids
 from ..multiclass.machines import Machines, TrainedMachines
 
@@ -45,9 +46,8 @@ def arranged(machines: Machines) -> tuple[np.ndarray, Any, Array]:
     return n_support, coefficients, sign * machines.intercepts
 
 
-def linear_weights(machines: Machines) -> Any:
+def linear_weights(machines: Expansion, sign: float = 1.0) -> Any:
     """``coef_`` of machines with a linear kernel; read-only, as it is not what predicts."""
-    sign = 1.0 if machines.n_classes == 2 else -1.0
     vectors, coefficients = machines.vectors, sign * machines.coefficients.T
     if sparse.issparse(vectors):
         weights = type(vectors)(type(vectors)(coefficients) @ vectors)

@@ -8,14 +8,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.svm import SVR
 
-from ..kernels.expansion import Expansion
 from ..regression.machines import RegressionMachines, TrainedRegressions
 from .as_svc import keeps_vectors
 
 if TYPE_CHECKING:
     from .svr import SpanSVR
 
-__all__ = ["as_svr", "dual_coefficients", "linear_weights", "put_regression"]
+__all__ = ["as_svr", "dual_coefficients", "put_regression"]
 
 
 def dual_coefficients(machines: RegressionMachines) -> Any:
@@ -26,18 +25,6 @@ def dual_coefficients(machines: RegressionMachines) -> Any:
         parts = coefficients[0], np.arange(width), np.array([0, width])
         return type(machines.vectors)(parts, shape=(1, width))
     return coefficients
-
-
-def linear_weights(machines: Expansion) -> Any:
-    """``coef_`` of a linear kernel; read-only, as it is not what predicts."""
-    vectors, coefficients = machines.vectors, machines.coefficients.T
-    if sparse.issparse(vectors):
-        weights = type(vectors)(type(vectors)(coefficients) @ vectors)
-        weights.data.flags.writeable = False
-        return weights
-    weights = np.asarray(coefficients @ vectors)
-    weights.flags.writeable = False
-    return weights
 
 
 def as_svr(model: SpanSVR) -> SVR:

@@ -405,7 +405,7 @@ class SpanSVC(ListsProperties, ClassifierMixin, TrainingRows, PredictsSets, Base
         check_is_fitted(self)
         if not self.machines_.kernel.linear:
             raise AttributeError("coef_ is only available for kernel='linear'.")
-        return linear_weights(self.machines_)
+        return linear_weights(self.machines_, 1.0 if len(self.classes_) == 2 else -1.0)
 
     @property
     def _gamma(self) -> float:

@@ -26,8 +26,8 @@ from ..regression.intervals import Jackknife, jackknife, same_everywhere
 from ..regression.left_out import LeftOutTargets, leave_out_rows, leave_out_sets
 from ..regression.machines import RegressionMachines, TrainedRegressions
 from ..regression.paths import Tube, TubePaths
-from .as_svc import keeps_vectors
-from .as_svr import as_svr, dual_coefficients, linear_weights
+from .as_svc import keeps_vectors, linear_weights
+from .as_svr import as_svr, dual_coefficients
 from .conformal import check_confidence
 from .svc_parameters import REGRESSION_CONSTRAINTS
 from .weighting import Weighting, weigh_rows
