@@ -78,7 +78,7 @@ def test_tune_needs_nothing_but_a_file(run):
     assert re.search(r"best setting \.* C = \S+, gamma = \S+$", out, re.MULTILINE)
     assert "data.csv: 120 rows, 6 features (4 numeric, 2 categorical); target 'outcome'" in err
     assert "pass --id 'patient'" in err
-    assert "Searching C-gamma: 40 candidates by verified." in err
+    assert "Searching C-gamma: 40 candidates by leave-one-out." in err
     names = sorted(path.name for path in Path("data-tuned").iterdir())
     assert names == ["model.libsvm", "model.skops", "report.html", "report.json", "results.csv"]
 

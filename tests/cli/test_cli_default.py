@@ -144,7 +144,7 @@ def test_another_kernel_is_searched_by_its_own_parameters(run, kernel, axes):
 def test_a_search_without_gamma_is_not_called_one_of_gamma(run):
     code, _, err = run("tune data.csv --kernel linear --candidates 4")
     assert code == 0, err
-    assert "Searching C: 4 candidates by verified." in err
+    assert "Searching C: 4 candidates by leave-one-out." in err
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,16 @@ def test_solutions_of_thousands_of_problems_meet_the_kkt_conditions(trap):
         check_training(seed, trap)
 
 
+def just_fits(problem, signed):
+    """Rows whose multiplier just fits into the bounds of their equals.
+
+    Then no vector may be free without the row, and rounding decides where the intercept lies.
+    """
+    equal = (problem.X[:, None] == problem.X).all(axis=2) & (problem.y[:, None] == problem.y)
+    total, rest = np.abs(equal @ signed), equal @ problem.C - problem.C
+    return (rest > 0.0) & (np.abs(total - rest) <= 1e-9 * total)
+
+
 def check_chain(seed, trap):
     problem = random_regression(seed, trap)
     tubes = random_tubes(problem, seed)
@@ -87,8 +97,9 @@ def check_chain(seed, trap):
             assert found.converged
             assert_kkt(own, found.signed[:, 0], found.intercepts[0])
             np.testing.assert_allclose(found.decision, alone.decision, rtol=0, atol=near)
+            clear = ~just_fits(own, found.signed[:, 0])
             np.testing.assert_allclose(
-                found.exact_values, alone.exact_values, rtol=0, atol=10 * near
+                found.exact_values[clear], alone.exact_values[clear], rtol=0, atol=10 * near
             )
 
 

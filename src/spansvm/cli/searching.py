@@ -19,6 +19,7 @@ from sklearn.pipeline import Pipeline
 
 from ..common.errors import UserError
 from ..common.memory import parse_budget
+from ..common.methods import METHODS
 from ..common.tasks import REGRESSION
 from ..search import SpanSearch
 from ..search.evaluation.checkpoint import Checkpoint
@@ -184,7 +185,8 @@ class Searcher:
             self._check_that_it_is_the_same(before, about)
         n_candidates = plan.n_candidates
         self.terminal.progress(
-            f"Searching {plan.searched}: {n_candidates} candidates by {search.method}."
+            f"Searching {plan.searched}: {n_candidates} candidates by "
+            f"{METHODS[search.method or 'verified'].label}."
         )
         with self.terminal.telling_warnings():
             try:
