@@ -17,6 +17,7 @@ from spansvm.core.votes import Votes
 from spansvm.kernels.functions import resolve_kernel
 from spansvm.kernels.pair_grams import Grams
 from spansvm.machine.criteria import SolvedModel
+from spansvm.machine.doubt import predict
 from spansvm.machine.dual import solve_dual
 from spansvm.multiclass.left_out import span_left_out
 from spansvm.multiclass.machines import PairPaths, TrainedMachines
@@ -85,6 +86,27 @@ def test_machines_together_are_those_trained_alone(seed, gamma):
             for path, rows in zip(paths, several.pair_rows.rows, strict=True)
         ]
         agree(joint, alone)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("gamma", [0.05, 1.0, 20.0])
+@pytest.mark.parametrize("drops", [False, True])
+def test_what_left_out_values_may_be_off_by_is_found_in_training(seed, gamma, drops):
+    X, y = problem(seed)
+    several = grams(X, y, gamma)
+    weights, known = chain(y, seed), 0
+    options = {"tol": TOLERANCE, "drops": drops, "values": True}
+    for joint in PairPaths(several).train_each(weights, **options):
+        for pair, model in enumerate(joint.models):
+            found = joint.prediction(pair)
+            if found is None:  # one vector takes over, or the matrix is ill-conditioned
+                continue
+            known += 1
+            alone = predict(model.gram, model.solution, model.spans)
+            np.testing.assert_allclose(found.decision, alone.decision, rtol=1e-7, atol=1e-7)
+            np.testing.assert_allclose(found.shift, alone.shift, rtol=1e-6, atol=1e-6)
+            np.testing.assert_allclose(found.doubt, alone.doubt, rtol=1e-6, atol=1e-6)
+    assert known > 15
 
 
 @pytest.mark.parametrize("seed", range(5))

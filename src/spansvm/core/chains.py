@@ -155,17 +155,20 @@ class Chains:
             The weights of the rows of all machines in each.
         wanted : tuple
             The tolerance; whether spans are wanted, with left-out values; whether it is wanted how
-            much lower these may be; whether their signs are to be exact.
+            much lower these may be; whether their signs are to be exact; whether it is wanted how
+            far the values themselves may be off.
         results : Results
             To be filled.  Where a machine is not done, it is not at any later step either.
         begin : int, default=0
             The first step.
         """
         how: Wanted
-        how.tol, how.spans, how.drops, how.verified = wanted
+        how.tol, how.spans, how.drops, how.verified, how.values = wanted
         steps, total = weights.shape[0], weights.shape[1]
         if total != results.total or self.count != results.count:
             raise ValueError("The results must have room for all rows and machines.")
+        if how.values and not results.with_values:
+            raise ValueError("The results must have room for values.")
         with cython.nogil:
             for k in range(machines.shape[0]):
                 self.follow(
@@ -241,7 +244,7 @@ class Chains:
             if not train(own, C, wanted, carry, cython.address(found)):
                 return 0
             leave_out(own, C, cython.address(found))
-            if wanted.drops:
+            if wanted.drops or wanted.values:
                 find_doubt(own, C, wanted, carry, cython.address(found))
             results.set_done(step, m)
         return 0

@@ -30,7 +30,7 @@ class Chains:
         self,
         machines: Rows,
         weights: Array,
-        wanted: tuple[float, bool, bool, bool],
+        wanted: tuple[float, bool, bool, bool, bool],
         results: Results,
         begin: int = 0,
     ) -> None: ...

@@ -22,11 +22,19 @@ ctypedef struct Held:
     double down
     idx stay  # how many they are
 
+# What is found for every row of a machine.
+ctypedef struct Drops:
+    double* drop  # how much lower than predicted its margin may be
+    double* outside  # how far vectors leave their boxes; NULL if values are not of interest
+    double* moved  # the mean change of all other values
+    const double* sums  # of the kernel values of every row with all that take part
+    double number  # of these
+
 cdef double NEAR_ZERO
 cdef double SAFETY
 
 cdef int find_drops(
-    const Trained* m, const System* s, const double* merged, double* drop, Scratch* scratch
+    const Trained* m, const System* s, const double* merged, Drops* found, Scratch* scratch
 ) except -1 nogil
 
 cdef void _of_bounded(
@@ -37,6 +45,13 @@ cdef void _count(
     Held* held, const Hull* h, idx i, double moved, double share, double inverse
 ) noexcept nogil
 cdef double _drop(const Held* held, const Hull* h) noexcept nogil
+cdef bint _matters(const Trained* m, const Drops* found, idx i) noexcept nogil
+cdef int _move_in_bound(
+    const Trained* m, const System* s, const Drops* found, double* moved, Scratch* scratch
+) except -1 nogil
+cdef int _find_turned(
+    const Trained* m, const System* s, const Drops* found, double* turned
+) noexcept nogil
 cdef void _from_first(
     const Trained* m, const System* s, const idx* rows, idx count, double* kernel
 ) noexcept nogil

@@ -21,7 +21,7 @@ import cython
 import numpy as np
 from cython.cimports.libc.math import INFINITY, NAN, fabs
 from cython.cimports.spansvm.core.linalg import multiply, multiply_symmetric
-from cython.cimports.spansvm.core.loops import add_vector, any_leaves, gather
+from cython.cimports.spansvm.core.loops import add_vector, any_leaves, dot, gather
 from cython.cimports.spansvm.core.problem import entry
 from cython.cimports.spansvm.core.scratch import (
     Scratch,
@@ -100,60 +100,116 @@ def _drop(held, h):
     return held.fall * ratio * ratio
 
 
-def find_drops(m, s, merged, drop, scratch):
+def find_drops(m, s, merged, found, scratch):
     """Fill `drop` for the support vectors of one machine on the right side of their margins.
 
     NaN if fewer than two points make the hull, or their matrix is too ill-conditioned; minus
     infinity if the predicted sign is certain.  Equal rows are one point of the hull; one of
     them drops only by what the others have no room for.  `merged` are the squared spans of the
     points.
+
+    If values are of interest, also `outside` and `moved`, for all support vectors.
     """
     h: Hull
-    outside: cython.double
+    leaves: cython.double
+    falls: cython.double
+    values: cython.bint = found.outside != cython.NULL
     n, size, mark = m.n, s.size, scratch.count
     bounded = indices(scratch, n)
     count: cython.Py_ssize_t = 0
     for i in range(n):
-        drop[i] = 0.0
-        if m.alpha[i] > 0.0 and m.y[i] * m.f[i] > -NEAR_ZERO:
-            drop[i] = NAN
+        found.drop[i] = 0.0
+        if values:
+            found.outside[i] = found.moved[i] = NAN if m.alpha[i] > 0.0 else 0.0
+        if _matters(m, found, i):
+            found.drop[i] = NAN if m.y[i] * m.f[i] > -NEAR_ZERO else 0.0
             count += 1
     if count == 0 or size < 2:
         release(scratch, mark)
         return 0
     x, lo, hi = doubles(scratch, size), doubles(scratch, size), doubles(scratch, size)
-    fall, place = doubles(scratch, size), indices(scratch, n)
+    fall, place, over = doubles(scratch, size), indices(scratch, n), doubles(scratch, size)
     h.n, h.P, h.weights, h.x, h.lo, h.hi = size, s.projected, s.weights, x, lo, hi
     for a in range(size):
         q = s.points[a]
         x[a], lo[a], hi[a], place[q] = m.x[q], m.lo[q], m.hi[q], a
     for a in range(size):
-        _of_in_bound(cython.address(h), a, cython.address(outside), fall + a)
+        _of_in_bound(cython.address(h), a, over + a, fall + a)
     _mark_certain(m, s, fall, scratch)
+    moved, turned = doubles(scratch, size), doubles(scratch, size)
+    if values:
+        _move_in_bound(m, s, found, moved, scratch)
+        _find_turned(m, s, found, turned)
     count = 0
     for i in range(n):
-        if not (m.alpha[i] > 0.0 and m.y[i] * m.f[i] > -NEAR_ZERO):
+        if not _matters(m, found, i):
             continue
         q = m.first[i]
-        rest = m.hi[q] - m.lo[q] - m.C[i]
         if m.alpha[i] >= m.C[i]:
             bounded[count] = i
             count += 1
-        elif m.hi[q] - m.lo[q] > m.C[i]:
-            drop[i] = max(fabs(m.x[q]) - rest, 0.0) * merged[q]
+            continue
+        if m.hi[q] - m.lo[q] > m.C[i]:
+            leaves = max(fabs(m.x[q]) - (m.hi[q] - m.lo[q] - m.C[i]), 0.0)
+            falls, change = leaves * merged[q], 0.0
         else:
-            drop[i] = fall[place[q]]
+            leaves, falls, change = over[place[q]], fall[place[q]], moved[place[q]]
+        if m.y[i] * m.f[i] > -NEAR_ZERO:
+            found.drop[i] = falls
+        if values:
+            found.outside[i], found.moved[i] = leaves, change
     if count > 0:
         kernel, shares = doubles(scratch, count * size), doubles(scratch, count * size)
         _from_first(m, s, bounded, count, kernel)
         multiply_symmetric(s.projected, size, size, kernel, count, shares)
+        first = s.points[0]
         for k in range(count):
             i = bounded[k]
+            beta = m.y[i] * m.alpha[i]
             _of_bounded(
-                cython.address(h), shares + k * size, m.y[i] * m.alpha[i],
-                cython.address(outside), drop + i,
+                cython.address(h), shares + k * size, beta, cython.address(leaves),
+                cython.address(falls),
             )  # fmt: skip
+            if m.y[i] * m.f[i] > -NEAR_ZERO:
+                found.drop[i] = falls
+            if values:
+                K = cython.address(m.K)
+                apart = entry(K, first, first) - entry(K, i, first)
+                growth = found.sums[i] - found.sums[first] + found.number * apart
+                growth += dot(shares + k * size, turned, size)
+                found.outside[i] = leaves
+                found.moved[i] = -beta * (growth - merged[m.first[i]]) / (found.number - 1.0)
     release(scratch, mark)
+    return 0
+
+
+def _matters(m, found, i):
+    """Whether it is to be found how much a row drops."""
+    return m.alpha[i] > 0.0 and (found.outside != cython.NULL or m.y[i] * m.f[i] > -NEAR_ZERO)
+
+
+def _move_in_bound(m, s, found, moved, scratch):
+    """The mean change of all other values if an in-bound point is left out."""
+    size, mark = s.size, scratch.count
+    level = found.sums[s.points[0]]
+    sums = doubles(scratch, size)
+    for a in range(size):
+        sums[a] = found.sums[s.points[a]] - level
+    for a in range(size):
+        row = s.projected + a * size
+        growth = dot(row, sums, size) + found.number * s.weights[a] - 1.0
+        moved[a] = -(m.x[s.points[a]] / row[a]) * growth / (found.number - 1.0)
+    release(scratch, mark)
+    return 0
+
+
+def _find_turned(m, s, found, turned):
+    """What the points of the hull add to the values of all rows, relative to the first."""
+    K, first = cython.address(m.K), s.points[0]
+    own, level = entry(K, first, first), found.sums[first]
+    for a in range(s.size):
+        q = s.points[a]
+        turned[a] = found.number * (entry(K, q, first) - own) - (found.sums[q] - level)
     return 0
 
 
@@ -326,6 +382,8 @@ def drops_of_rows(K, solution, first, merged: cython.const[cython.double][::1]):
         raise ValueError("There must be a squared span for every row.")
     drop = np.empty(n)
     result: cython.double[::1] = drop
+    found: Drops
+    found.drop, found.outside = cython.address(result[0]), cython.NULL
     open_scratch(cython.address(scratch))
     try:
         with cython.nogil:
@@ -343,7 +401,7 @@ def drops_of_rows(K, solution, first, merged: cython.const[cython.double][::1]):
                 )
             find_drops(
                 cython.address(m), cython.address(s), cython.address(merged[0]),
-                cython.address(result[0]), cython.address(scratch),
+                cython.address(found), cython.address(scratch),
             )  # fmt: skip
     finally:
         release_all(cython.address(scratch))

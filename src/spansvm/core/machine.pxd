@@ -45,6 +45,8 @@ ctypedef struct Found:
     double* span  # squared
     double* left_out  # values predicted without the row (Theorem 2)
     double* drop  # how much lower than predicted the margin may be
+    double* outside  # how far others leave their boxes; NULL if values are not of interest
+    double* moved  # the mean change of all other values
     double* verified  # left-out values, followed exactly where their sign is doubtful
     double* shift  # the mean change of all others if it was followed; NaN if that was given up
     flag* followed  # which they are
@@ -71,6 +73,7 @@ ctypedef struct Wanted:
     bint spans  # with left-out values
     bint drops  # and how much lower these may be
     bint verified  # and their signs, followed exactly where they are doubtful
+    bint values  # and how far the values themselves may be off
 
 cdef int train(
     Machine* m, const double* C, const Wanted* wanted, Carry* carry, Found* found

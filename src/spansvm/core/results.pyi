@@ -11,6 +11,8 @@ class Results:
     verified: Array
     shift: Array
     side: Array
+    outside: Array
+    moved: Array
     followed: Mask
     doubtful: Mask
     intercept: Array
@@ -23,4 +25,12 @@ class Results:
     n_empty: Rows
     n_free: Rows
     done: Mask
-    def __init__(self, steps: int, total: int, count: int, with_sides: bool = False) -> None: ...
+    with_values: bool
+    def __init__(
+        self,
+        steps: int,
+        total: int,
+        count: int,
+        with_sides: bool = False,
+        with_values: bool = False,
+    ) -> None: ...

@@ -5,7 +5,7 @@ What was followed is known again as long as the solution stays the same and no b
 
 import cython
 from cython.cimports.libc.math import INFINITY, NAN, fabs
-from cython.cimports.spansvm.core.doubt import NEAR_ZERO, SAFETY, find_drops
+from cython.cimports.spansvm.core.doubt import NEAR_ZERO, SAFETY, Drops, find_drops
 from cython.cimports.spansvm.core.factor import factorise
 from cython.cimports.spansvm.core.following import follow_rows
 from cython.cimports.spansvm.core.leaving import count_classes
@@ -33,6 +33,7 @@ def find_doubt(m, C, wanted, carry, found):
     mark = scratch.count
     t: Trained
     s: System
+    d: Drops
     describe(m, C, found, cython.address(t))
     for i in range(t.n):
         found.verified[i], found.shift[i] = found.left_out[i], 0.0
@@ -44,6 +45,14 @@ def find_doubt(m, C, wanted, carry, found):
             free[n_free] = i
             n_free += 1
     found.n_free[0] = n_free
+    d.drop, d.outside, d.moved = found.drop, found.outside, found.moved
+    if d.outside != cython.NULL:
+        _sum_rows(m, C)
+        d.sums, d.number = m.sums, 0.0
+        for i in range(t.n):
+            d.outside[i] = NAN  # until it is known
+            if C[i] > 0.0:
+                d.number += 1.0
     if n_free < 2:
         predict_lone(cython.address(t), found.verified, found.drop)
     else:
@@ -57,7 +66,7 @@ def find_doubt(m, C, wanted, carry, found):
             from_factor(cython.address(s), f, scratch)
         else:  # a chain goes on where the solution stays the same
             from_points(cython.address(s), cython.address(p.K), free, n_free, scratch)
-        find_drops(cython.address(t), cython.address(s), m.squared, found.drop, scratch)
+        find_drops(cython.address(t), cython.address(s), m.squared, cython.address(d), scratch)
     _mark_doubtful(cython.address(t), found)
     if wanted.verified:
         _verify(m, cython.address(t), cython.address(s), found)

@@ -19,7 +19,7 @@ from ..kernels.gram import Gram
 from .dual import DualSolution, box
 from .span import Spans, entering, intercept_moves
 
-__all__ = ["SAFETY", "Prediction", "doubtful", "predict"]
+__all__ = ["SAFETY", "Prediction", "doubtful", "predict", "reaches"]
 
 #: Errors are counted from exact values if the predicted margin is smaller than this multiple of
 #: what it may be off by, or so small that it may be 0.
@@ -83,6 +83,12 @@ def doubtful(margin: Array, predicted: Array, drop: Array) -> Mask:
     return (margin > -_NEAR_ZERO) & ~certain
 
 
+def reaches(solution: DualSolution, spans: Spans) -> Array:
+    """How far a value may be off for each unit that vectors leave their boxes by."""
+    mean = float(np.sqrt(spans.squared[solution.support].mean()))
+    return mean * np.maximum(mean, np.sqrt(spans.squared))
+
+
 @one_blas_thread
 def predict(gram: Gram, solution: DualSolution, spans: Spans) -> Prediction:
     """What the span predicts, with a doubt that is not yet in units of the spread."""
@@ -94,9 +100,7 @@ def predict(gram: Gram, solution: DualSolution, spans: Spans) -> Prediction:
     x, C = (beta, solution.C) if twins is None else (twins.merge(beta), twins.merge(solution.C))
     lo, hi = box(y, C)
     hull = np.flatnonzero((x > lo) & (x < hi))
-    squared = spans.squared
-    mean = float(np.sqrt(squared[solution.support].mean()))
-    reach = mean * np.maximum(mean, np.sqrt(squared))
+    squared, reach = spans.squared, reaches(solution, spans)
     sums = gram.sums_over(solution.present)
     number = float(solution.n_instances)
     if hull.size < 2:

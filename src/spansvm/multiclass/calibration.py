@@ -159,22 +159,25 @@ def fit_sigmoid(values: Array, positive: np.ndarray, prior: float = 1.0) -> Sigm
     for _ in range(_STEPS):
         p = expit(slope * f + offset)
         error, spread = p - target, p * (1.0 - p)
-        g = np.array([error @ f, error.sum()])
-        if np.abs(g).max() <= _GRADIENT * f.size:
+        by_slope, by_offset = float(error @ f), float(error.sum())
+        if max(abs(by_slope), abs(by_offset)) <= _GRADIENT * f.size:
             break
-        H = np.array([[spread @ f**2, spread @ f], [spread @ f, spread.sum()]])
-        H += 1e-12 * max(float(np.trace(H)), 1e-12) * np.eye(2)
-        step = -np.linalg.solve(H, g)
+        weighted = spread * f
+        steep, both, level = float(weighted @ f), float(weighted.sum()), float(spread.sum())
+        ridge = 1e-12 * max(steep + level, 1e-12)
+        steep, level = steep + ridge, level + ridge
+        turn = -(by_slope - both / level * by_offset) / (steep - both / level * both)
+        lift = -(by_offset + both * turn) / level
+        descent = by_slope * turn + by_offset * lift
         length = 1.0
         for _ in range(_HALVINGS):
-            trial = _loss(f, target, slope + length * step[0], offset + length * step[1])
-            if trial < loss + 1e-4 * length * float(g @ step):
+            trial = _loss(f, target, slope + length * turn, offset + length * lift)
+            if trial < loss + 1e-4 * length * descent:
                 break
             length *= 0.5
         else:
             break
-        slope, offset = slope + length * float(step[0]), offset + length * float(step[1])
-        loss = trial
+        slope, offset, loss = slope + length * turn, offset + length * lift, trial
     if slope < 0.0 or not varies:
         # Labels opposed to the values, as leave-one-out produces on uninformative data: then the
         # values are uninformative too, and probabilities must not contradict the decision.

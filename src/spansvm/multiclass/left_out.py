@@ -117,7 +117,8 @@ class SpanValues:
 
     def _find_values(self, pair: int) -> LeftOutValues:
         model = self._machines.model(pair)
-        return left_out_values(model.gram, model.solution, model.spans)
+        known = self._machines.prediction(pair)
+        return left_out_values(model.gram, model.solution, model.spans, predicted=known)
 
     @cached_property
     def decision(self) -> Array:

@@ -17,6 +17,7 @@ from ..kernels.expansion import Expansion
 from ..kernels.functions import Kernel
 from ..kernels.pair_grams import Grams
 from ..machine.criteria import SolvedModel
+from ..machine.doubt import Prediction
 from ..machine.dual import DualSolution
 from .path import Models, Solutions, Trainer
 from .together import trainer_of
@@ -53,6 +54,7 @@ class PairPaths:
         max_iter: int = -1,
         spans: bool = True,
         drops: bool = False,
+        values: bool = False,
     ) -> Iterator[Models]:
         """Train the machines of all pairs of classes for one weight vector after the other.
 
@@ -66,13 +68,15 @@ class PairPaths:
             Whether left-out values will be needed.
         drops : bool, default=False
             Whether they will be verified.
+        values : bool, default=False
+            Whether their size will matter, and not only their signs.
         """
         tol = float(tol)  # compiled code takes no other numbers
         trainer, row = self._trainer(max_iter), self.grams.pair_rows.row
         for start in range(0, len(weights), trainer.at_once):
             begin = time.perf_counter()
             part = np.array([own[row] for own in weights[start : start + trainer.at_once]])
-            several = trainer.steps(part, tol=tol, spans=spans, drops=drops)
+            several = trainer.steps(part, tol=tol, spans=spans, drops=drops, values=values)
             seconds = (time.perf_counter() - begin) / len(several)
             yield from (self._marked(models, seconds) for models in several)
 
@@ -249,6 +253,10 @@ class TrainedMachines(Machines):
     def model(self, pair: int) -> SolvedModel:
         """The machine of one pair with its Gram matrix; rebuilt unless kept."""
         return self.known().model(pair)
+
+    def prediction(self, pair: int) -> Prediction | None:
+        """What the span predicts for the rows of one pair, if that was found in training."""
+        return self.known().prediction(pair)
 
     def models(self) -> list[SolvedModel]:
         """The machine of every pair with its Gram matrix; rebuilt unless kept."""

@@ -24,6 +24,7 @@ from ..core.solver import rounding_level
 from ..kernels.gram import BoundedSums, Gram, as_gram
 from ..kernels.pair_grams import Grams
 from ..machine.criteria import SolvedModel
+from ..machine.doubt import Prediction
 from ..machine.dual import DualSolution, box, from_qp, solve_dual, terms_of
 from ..machine.values import Verified
 
@@ -77,6 +78,10 @@ class Solutions:
 
     def removed(self, entries: Rows) -> tuple[Array, Array, float] | None:
         """Values of some rows of all machines, each from its machine without it; here None."""
+        return None
+
+    def prediction(self, place: int) -> Prediction | None:
+        """What the span predicts for the rows of one machine; here that was not found."""
         return None
 
     @property
@@ -146,7 +151,13 @@ class Trainer(Protocol):
         """The number of weight vectors that should be given to one call."""
 
     def steps(
-        self, weights: Array, *, tol: float, spans: bool = True, drops: bool = False
+        self,
+        weights: Array,
+        *,
+        tol: float,
+        spans: bool = True,
+        drops: bool = False,
+        values: bool = False,
     ) -> Sequence[Models]:
         """The models for several weight vectors, one after the other.
 
@@ -159,6 +170,8 @@ class Trainer(Protocol):
             Whether spans and left-out values will be needed; if not, they are computed on demand.
         drops : bool, default=False
             Whether it will be needed how much lower the left-out margins may be.
+        values : bool, default=False
+            Whether it will be needed how far left-out values may be off.
         """
 
 
@@ -183,7 +196,13 @@ class OneByOne:
 
     @one_blas_thread
     def steps(
-        self, weights: Array, *, tol: float, spans: bool = True, drops: bool = False
+        self,
+        weights: Array,
+        *,
+        tol: float,
+        spans: bool = True,
+        drops: bool = False,
+        values: bool = False,
     ) -> list[Models]:
         """The models for several weight vectors, one after the other; see :class:`Trainer`."""
         step = partial(Path.step, tol=tol, max_iter=self._max_iter)

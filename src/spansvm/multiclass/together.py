@@ -21,6 +21,7 @@ from ..core.results import Results
 from ..core.verdicts import Ballots
 from ..kernels.pair_grams import Grams
 from ..machine.criteria import SolvedModel
+from ..machine.doubt import Prediction, reaches
 from ..machine.dual import DualSolution, solve_dual
 from ..machine.span import Spans
 from ..machine.values import Verified
@@ -72,14 +73,20 @@ class Together:
 
     @one_blas_thread
     def steps(
-        self, weights: Array, *, tol: float, spans: bool = True, drops: bool = False
+        self,
+        weights: Array,
+        *,
+        tol: float,
+        spans: bool = True,
+        drops: bool = False,
+        values: bool = False,
     ) -> list[JointModels]:
         """The models for several weight vectors, one after the other; see :class:`Trainer`."""
-        drops = drops and spans
+        drops, values = drops and spans, values and spans
         # With several pairs it depends on the votes which removals are followed.
-        wanted = float(tol), spans, drops, drops and self.starts.size == 2
+        wanted = float(tol), spans, drops, drops and self.starts.size == 2, values
         size, count = weights.shape[0], self.starts.size - 1
-        results = Results(size, self.labels.size, count)
+        results = Results(size, self.labels.size, count, with_values=values)
         others: list[dict[int, SolvedModel]] = [{} for _ in range(size)]
         self.chains.train(np.arange(count), weights, wanted, results)
         for m in map(int, np.flatnonzero(~results.done.all(axis=0))):
@@ -145,15 +152,16 @@ class JointModels(Models):
     def __init__(
         self,
         together: Together,
-        wanted: tuple[float, bool, bool, bool],
+        wanted: tuple[float, bool, bool, bool, bool],
         weights: Array,
         results: Results,
         step: int,
         others: dict[int, SolvedModel],
         classes: np.ndarray | None,
     ) -> None:
-        self._together, (_, self._spans, self._drops, self._exact) = together, wanted
+        self._together, (_, self._spans, self._drops, self._exact, _) = together, wanted
         self._known: dict[int, SolvedModel] = dict(others)
+        self._others = frozenset(others)  # trained in another way
         self._classes = None if classes is None or others else classes[step]
         self._weights, self._results, self._step = weights, results, step
         self.iterations, self.intercepts = results.iterations[step], results.intercept[step]
@@ -183,6 +191,20 @@ class JointModels(Models):
         lone = self._results.n_free[self._step] < 2  # those values were corrected
         sizes = np.diff(self._together.starts)
         return np.where(np.repeat(lone, sizes), np.nan, self._results.drop[self._step])
+
+    def prediction(self, place: int) -> Prediction | None:
+        """What the span predicts for the rows of one machine, if that was found in training."""
+        results, own = self._results, slice(*self._together.starts[place : place + 2])
+        if not results.with_values or place in self._others:
+            return None
+        outside = results.outside[self._step, own]
+        if np.isnan(outside).any():
+            return None
+        model = self.model(place)
+        return Prediction(
+            model.spans.decision.copy(), results.moved[self._step, own].copy(),
+            outside * reaches(model.solution, model.spans), results.drop[self._step, own],
+        )  # fmt: skip
 
     @property
     def verified(self) -> Verified | None:

@@ -168,7 +168,7 @@ class VerifiedValues(SpanValues):
         # not taken: values must not depend on what has been asked before.
         followed = self._when_counted.get(pair) or self._followed_in_training(pair)
         model = self._machines.model(pair)
-        known = self._predictions.pop(pair, None)
+        known = self._predictions.pop(pair, None) or self._machines.prediction(pair)
         return left_out_values(model.gram, model.solution, model.spans, followed, known)
 
     @cached_property

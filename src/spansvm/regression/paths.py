@@ -86,12 +86,13 @@ class TubePaths:
         max_iter: int = -1,
         spans: bool = True,
         drops: bool = False,
+        values: bool = False,
     ) -> Iterator[Regressions]:
         """Train the regressions of all targets for one tube after the other.
 
-        `spans` and `drops` tell what will be needed of left-out rows, as in
+        `spans`, `drops` and `values` tell what will be needed of left-out rows, as in
         :meth:`spansvm.multiclass.machines.PairPaths.train_each`: what is verified is followed row
-        by row, and needs no spans.
+        by row, and needs no spans; values always matter.
         """
         self._count(tubes)
         if max_iter != -1 or self.gram.values is None:
@@ -139,7 +140,7 @@ class TubePaths:
         results = Results(len(tubes), n * k, k, True)
         weights = np.array([(tube.bounds / sizes[:, None]).ravel() for tube in tubes])
         results.epsilon[:] = np.array([tube.epsilon for tube in tubes])[:, None] / sizes
-        wanted = min(unit.tolerance(tol) for unit in self.units), spans, False, False
+        wanted = min(unit.tolerance(tol) for unit in self.units), spans, False, False, False
         others: list[dict[int, DualSolution]] = [{} for _ in tubes]
         self._chains.train(np.arange(k), weights, wanted, results)
         for m in map(int, np.flatnonzero(~results.done.all(axis=0))):

@@ -164,7 +164,7 @@ class _Evaluator:
             paths.train_each(
                 [one.bounds[number] for one in prepared],
                 tol=first.tol, max_iter=first.machine.max_iter, spans=spans,
-                drops=method == "verified",
+                drops=method == "verified", values=self.scoring.needs_values,
             )
             for number, paths in enumerate(self.paths)
         ]  # fmt: skip

@@ -67,6 +67,12 @@ class Scoring:
         return np.flatnonzero(self._counted)
 
     @cached_property
+    def needs_values(self) -> bool:
+        """Whether the size of left-out values matters to a scorer, and not only their signs."""
+        scorers = (self._work.scorers or {}).values()
+        return any(asked_by(scorer) != "predict" for scorer in scorers)
+
+    @cached_property
     def _standard_errors(self) -> StandardErrors:
         """Of scores of these rows, of which rows or groups are left out."""
         units, sets = np.arange(len(self._y)), self._work.leaving.sets
