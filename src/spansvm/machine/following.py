@@ -16,8 +16,8 @@ import numpy as np
 from scipy import linalg
 
 from ..algebra.blas import one_blas_thread
-from ..algebra.qp import EQUAL_SUMS, STALE, default_max_iter, kkt_gap
-from ..algebra.systems import Bordered, bordered, from_first
+from ..algebra.qp import EQUAL_SUMS, STALE, QPResult, Terms, default_max_iter, kkt_gap
+from ..algebra.systems import Bordered, Factor, bordered, from_first
 from ..common.types import Array, Mask, Rows
 from ..core.following import follow_rows_of
 from ..core.removal import Paths
@@ -239,9 +239,12 @@ def _follow(
 def retrain(gram: Gram, solution: DualSolution, rows: Rows) -> tuple[Array, Array, Array]:
     """``f^p(x_p)``, the mean shift of the others, and the KKT gap, by training without p.
 
-    For each p in `rows`; each training starts from the prediction of the span.
+    For each p in `rows`; each training starts from the prediction of the span, or from the model
+    without another row of its class, in which the two change places: where kernel values are nearly
+    0, that is nearly the solution.
     """
     y, limit = solution.y, default_max_iter(solution.y.size)
+    latest: dict[float, tuple[int, QPResult]] = {}  # by class
     values, shifts, gaps = np.empty(rows.size), np.empty(rows.size), np.zeros(rows.size)
     for removal in removals(gram, solution, 10 * EXACT_TOLERANCE, rows):
         p, k = removal.row, np.flatnonzero(rows == removal.row)[0]
@@ -256,13 +259,34 @@ def retrain(gram: Gram, solution: DualSolution, rows: Rows) -> tuple[Array, Arra
             terms = terms_of(y, C)
             if not removal.exact:
                 x, g = gram.make_feasible(x, g, terms)
-                result = gram.solve(x, g, terms, tol=EXACT_TOLERANCE, max_iter=limit)
+                factor, before = None, latest.get(y[p])
+                if before is not None:
+                    x, g, factor = _nearer(gram, terms, (x, g), p, *before)
+                result = gram.solve(x, g, terms, tol=EXACT_TOLERANCE, max_iter=limit, known=factor)
                 x, g, gaps[k] = result.x, result.gradient, result.gap
+                latest[y[p]] = p, result
             decision = g - terms.c + find_intercept(x, g, terms.lo, terms.hi)
         others = solution.present.copy()
         others[p] = False
         values[k], shifts[k] = decision[p], (decision - solution.decision)[others].mean()
     return values, shifts, gaps
+
+
+def _nearer(
+    gram: Gram, terms: Terms, point: tuple[Array, Array], p: int, q: int, other: QPResult
+) -> tuple[Array, Array, Factor | None]:
+    """Where to start without row p: at a point, or at the solution without q, changed for p.
+
+    Whichever violates the KKT conditions less; with the gradient there, and the factor if known.
+    """
+    x, given = other.x.copy(), other.x[p]
+    x[p], x[q] = 0.0, given
+    if terms.lo[q] <= given <= terms.hi[q]:
+        g = other.gradient.copy()
+        gram.add_rows(g, np.array([p, q]), np.array([-given, given]))
+        if kkt_gap(x, g, terms.lo, terms.hi) < kkt_gap(*point, terms.lo, terms.hi):
+            return x, g, other.factor
+    return *point, None
 
 
 def start_paths(
