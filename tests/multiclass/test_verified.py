@@ -387,3 +387,13 @@ def test_left_out_values_do_not_depend_on_what_was_asked_before(C):
     np.testing.assert_array_equal(other.loo_decision_function_, values)
     saved = SpanSVC(C=C, gamma=0.3).fit(X, y).without_training_rows()
     np.testing.assert_array_equal(saved.predict_proba(X), one.predict_proba(X))
+
+
+@pytest.mark.parametrize("seed", [0, 1, 7, 9, 14, 28])
+def test_values_that_only_rounding_keeps_from_0_are_counted_as_exact_leave_one_out_does(seed):
+    # Rows that have nothing in common: where without one of them two classes have as many, f is 0.
+    rng = np.random.default_rng(seed)
+    k = rng.integers(3, 8)
+    y = rng.permutation(np.repeat(np.arange(k), rng.integers(6, 14, size=k)))
+    X = 6.0 * rng.standard_normal((y.size, 20))
+    assert_exact(SVC(gamma=1.0), {"C": [10.0]}, X, y, rule_is_too=True)

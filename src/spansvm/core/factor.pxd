@@ -37,9 +37,10 @@ cdef int factorise(Factor* f, const Matrix* K, Scratch* scratch) except -1 nogil
 cdef bint is_regular(const Factor* f) noexcept nogil
 cdef void invert(const Factor* f, double* inverse) noexcept nogil
 cdef void project(double* P, double* weights, idx n) noexcept nogil
-cdef double* ridged_inverse(
+cdef double* ridged_factor(
     const Matrix* K, const idx* points, idx n, Scratch* scratch
 ) except? NULL nogil
+cdef int to_projected(double* P, idx n, Scratch* scratch) except -1 nogil
 cdef int newton_solve(Problem* p, const Factor* f) except -1 nogil
 
 cdef int _resize(Factor* f, idx entries) except -1 nogil

@@ -5,7 +5,7 @@ Two eliminations, for two uses (a third, for removals, is in :mod:`spansvm.algeb
 * :func:`factorise`, Cholesky of ``K_II`` with a number added to all entries.  It is done once per
   trained machine and kept with it.  If ``K_II`` is nearly singular, repeated points are included
   once and a ridge of one of two sizes is added.
-* :func:`ridged_inverse`, for a Newton step while the free variables still change from step to
+* :func:`ridged_factor`, for a Newton step while the free variables still change from step to
   step: the direction is checked anyway, so one small ridge and no second attempt.
 
 Adding the same number to all entries of K changes neither distances nor moves with ``sum = 0``;
@@ -251,30 +251,37 @@ def project(P, weights, n):
         weights[a] /= total
 
 
-def ridged_inverse(K, points, n, scratch):
-    """The inverse of the bordered system of some points, without the border, with a small ridge.
+def ridged_factor(K, points, n, scratch):
+    """The factor of the shifted block of some points, with a small ridge; from the scratch.
 
-    With ``u = K_ff^-1 1`` that is ``K_ff^-1 - uu' / sum(u)``.  NULL if the block is not positive
-    definite.  It is taken from the scratch.
+    NULL if the block is not positive definite.
     """
     shift = 0.0
     for a in range(n):
         shift += entry(K, points[a], points[a]) / n
-    P, u, every = doubles(scratch, n * n), doubles(scratch, n), flags(scratch, n)
+    P = doubles(scratch, n * n)
     _fill_block(P, K, points, n, shift)
     for a in range(n):
         P[a * n + a] += 1e-10 * shift
-    if not (shift > 0.0 and cholesky(P, n)):
-        return cython.NULL
+    return P if shift > 0.0 and cholesky(P, n) else cython.NULL
+
+
+def to_projected(P, n, scratch):
+    """Overwrite a factor with the inverse of the bordered system, without the border.
+
+    With ``u = K_ff^-1 1`` that is ``K_ff^-1 - uu' / sum(u)``.  0 if rounding has spoilt it.
+    """
+    mark = scratch.count
+    u, every = doubles(scratch, n), flags(scratch, n)
     cholesky_inverse(P, n)
     total = 0.0
     for a in range(n):
         u[a], every[a] = sum_of(P + a * n, n), True
         total += u[a]
-    if not total > 0.0:  # spoilt by rounding
-        return cython.NULL
-    eliminate(P, u, 1.0 / total, every, n)
-    return P
+    if total > 0.0:
+        eliminate(P, u, 1.0 / total, every, n)
+    release(scratch, mark)
+    return total > 0.0
 
 
 def newton_solve(p, f):

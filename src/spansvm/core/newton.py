@@ -1,10 +1,14 @@
-"""Newton steps on the free variables: the bordered system is inverted once, and the step walks
-to the box, dropping each variable that meets its bound on the way.
+"""Newton steps on the free variables.
+
+If the minimum over them is inside the box, it is found with the factor of their bordered system.
+Otherwise the system is inverted, and the step walks to the box, dropping each variable that meets
+its bound on the way.
 """
 
 import cython
 from cython.cimports.libc.math import INFINITY, fabs, isfinite
-from cython.cimports.spansvm.core.factor import ridged_inverse
+from cython.cimports.spansvm.core.factor import ridged_factor, to_projected
+from cython.cimports.spansvm.core.linalg import cholesky_solve
 from cython.cimports.spansvm.core.loops import add_rows, add_vector, eliminate
 from cython.cimports.spansvm.core.problem import EPSILON, free_variables
 from cython.cimports.spansvm.core.scratch import doubles, flags, indices, release, spend
@@ -20,20 +24,28 @@ def newton(p, free, size, slope):
     mark = p.scratch.count
     w: Walk
     w.size = size
-    w.P = ridged_inverse(cython.address(p.K), free, size, p.scratch)
+    w.P = ridged_factor(cython.address(p.K), free, size, p.scratch)
     if not w.P:
         release(p.scratch, mark)
         return 0
     w.alive = flags(p.scratch, size)
-    w.direction, w.move = doubles(p.scratch, size), doubles(p.scratch, size)
+    w.direction, w.move = doubles(p.scratch, 2 * size), doubles(p.scratch, size)
     w.room_up, w.room_down = doubles(p.scratch, size), doubles(p.scratch, size)
     change = doubles(p.scratch, p.n)
     for a in range(size):
         i = free[a]
-        w.direction[a], w.room_up[a], w.room_down[a] = 0.0, p.hi[i] - p.x[i], p.lo[i] - p.x[i]
-    for a in range(size):
-        add_vector(w.direction, -p.g[free[a]], w.P + a * size, size)
-    _walk(cython.address(w), p)
+        w.alive[a], w.room_up[a], w.room_down[a] = True, p.hi[i] - p.x[i], p.lo[i] - p.x[i]
+    w.is_factor = True
+    _point(cython.address(w), p.g, free)
+    if _fits(cython.address(w)):
+        for a in range(size):
+            w.move[a] = w.direction[a]
+    else:
+        w.is_factor = False
+        if not to_projected(w.P, size, p.scratch):
+            release(p.scratch, mark)
+            return 0
+        _walk(cython.address(w), p)
     for t in range(p.n):
         change[t] = 0.0
     add_rows(change, cython.address(p.K), free, w.move, size)
@@ -59,6 +71,35 @@ def newton(p, free, size, slope):
             slope[0] = falls
     release(p.scratch, mark)
     return 0
+
+
+def _point(w, g, free):
+    """The Newton direction, by the factor: ``-g`` times the inverse, without a change of the sum.
+
+    Returns its slope.
+    """
+    size, rows = w.size, w.direction
+    for a in range(size):
+        rows[a], rows[size + a] = g[free[a]], 1.0
+    cholesky_solve(w.P, size, rows, 2)
+    total, ones, slope = 0.0, 0.0, 0.0
+    for a in range(size):
+        total += rows[a]
+        ones += rows[size + a]
+    for a in range(size):
+        rows[a] = rows[size + a] * (total / ones) - rows[a]
+    _balance(rows, w.alive, size)
+    for a in range(size):
+        slope += g[free[a]] * rows[a]
+    return slope
+
+
+def _fits(w):
+    """Whether no variable meets its bound along the whole direction."""
+    for a in range(w.size):
+        if not (w.room_down[a] < w.direction[a] and w.direction[a] < w.room_up[a]):
+            return False
+    return True
 
 
 def _walk(w, p):
@@ -119,6 +160,8 @@ def _balance(values, alive, size):
 
 def _slope_left(w, g, free):
     """The slope of a further Newton step."""
+    if w.is_factor:
+        return _point(w, g, free)
     left, size = 0.0, w.size
     for a in range(size):
         if w.alive[a]:
@@ -141,8 +184,9 @@ def slide(p, before):
     size = free_variables(p, free)
     w: Walk
     w.size = size
-    w.P = ridged_inverse(cython.address(p.K), free, size, p.scratch)
-    if w.P:
+    w.P = ridged_factor(cython.address(p.K), free, size, p.scratch)
+    w.is_factor = False
+    if w.P and to_projected(w.P, size, p.scratch):
         w.alive, w.direction = flags(p.scratch, size), doubles(p.scratch, size)
         w.room_up = doubles(p.scratch, size)
         change = doubles(p.scratch, p.n)

@@ -70,6 +70,7 @@ def find_doubt(m, C, wanted, carry, found):
     _mark_doubtful(cython.address(t), found)
     if wanted.verified:
         _verify(m, cython.address(t), cython.address(s), found)
+    clear_traces(found.verified, t.n)
     release(scratch, mark)
     return 0
 
@@ -143,7 +144,6 @@ def _verify(m, t, s, found):
                     found.doubtful[i], found.followed[i] = False, True
                     m.followed[i], m.shift[i] = value, followed.shift[k]
                     m.known[i] = not followed.met[k]
-    clear_traces(found.verified, n)
     release(scratch, mark)
     return 0
 
