@@ -166,6 +166,7 @@ bench: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.users
 	$(BIN)/python -m benchmarks.programs
+	$(BIN)/python -m benchmarks.tutorials
 	$(BIN)/python -m benchmarks.search
 	$(BIN)/python -m benchmarks.large
 	$(BIN)/python -m benchmarks.torchkm 1000
