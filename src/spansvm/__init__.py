@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from .estimators.svc import SpanSVC
     from .estimators.svr import SpanSVR
     from .estimators.weighting import ClassWeighting, SigmoidWeighting, Weighting
+    from .rows.influence import influence
+    from .rows.values import data_values
     from .search import SpanRandomizedSearch, SpanSearch, span_scorer
 
 __all__ = [
@@ -38,7 +40,9 @@ __all__ = [
     "Weighting",
     "__version__",
     "analyze",
+    "data_values",
     "exact_loo",
+    "influence",
     "span_scorer",
 ]
 
@@ -58,7 +62,9 @@ _HOMES = {
     "SpanSearchDisplay": "display",
     "Weighting": "estimators.weighting",
     "analyze": "estimators.analysis",
+    "data_values": "rows.values",
     "exact_loo": "estimators.loo",
+    "influence": "rows.influence",
     "span_scorer": "search",
 }
 
