@@ -25,11 +25,19 @@ if TYPE_CHECKING:
     from .estimators.weighting import ClassWeighting, SigmoidWeighting, Weighting
     from .rows.influence import influence
     from .rows.values import data_values
-    from .search import SpanRandomizedSearch, SpanSearch, span_scorer
+    from .search import (
+        Committee,
+        RegressionCommittee,
+        SpanRandomizedSearch,
+        SpanSearch,
+        span_scorer,
+    )
 
 __all__ = [
     "ClassWeighting",
+    "Committee",
     "LooDisplay",
+    "RegressionCommittee",
     "SigmoidWeighting",
     "SpanAnalysis",
     "SpanRandomizedSearch",
@@ -52,7 +60,9 @@ __version__ = "0.1.0"
 #: scikit-learn.
 _HOMES = {
     "ClassWeighting": "estimators.weighting",
+    "Committee": "search",
     "LooDisplay": "display",
+    "RegressionCommittee": "search",
     "SigmoidWeighting": "estimators.weighting",
     "SpanAnalysis": "estimators.analysis",
     "SpanRandomizedSearch": "search",
