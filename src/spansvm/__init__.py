@@ -23,9 +23,11 @@ if TYPE_CHECKING:
     from .estimators.svc import SpanSVC
     from .estimators.svr import SpanSVR
     from .estimators.weighting import ClassWeighting, SigmoidWeighting, Weighting
-    from .search import SpanRandomizedSearch, SpanSearch, span_scorer
+    from .search import SVCCV, SVRCV, SpanRandomizedSearch, SpanSearch, span_scorer
 
 __all__ = [
+    "SVCCV",
+    "SVRCV",
     "ClassWeighting",
     "LooDisplay",
     "SigmoidWeighting",
@@ -47,6 +49,8 @@ __version__ = "0.1.0"
 #: The module of each name, imported on first use: the help of the command line must not wait for
 #: scikit-learn.
 _HOMES = {
+    "SVCCV": "search",
+    "SVRCV": "search",
     "ClassWeighting": "estimators.weighting",
     "LooDisplay": "display",
     "SigmoidWeighting": "estimators.weighting",

@@ -22,7 +22,13 @@ from ..estimators.weighting import (
     SigmoidWeighting,
 )
 from ..kernels.functions import KERNELS
-from ..search.candidates.scales import balances, scaled_grid, start_values, weights_matter
+from ..search.candidates.scales import (
+    balances,
+    can_be_weighted,
+    scaled_grid,
+    start_values,
+    weights_matter,
+)
 from ..tables import Table
 from .terminal import printable
 
@@ -187,7 +193,7 @@ def plan_search(
         grid = scaled_grid(kernel or "rbf", spread)
         widens = tuple(name for name in ("C", "gamma") if name in grid)
         if search == C_GAMMA_WEIGHTS:
-            if not _can_be_weighted(table):
+            if not can_be_weighted(table.schema.classes):
                 raise UserError(
                     f"--search {search} needs classes whose names are not numbers written as text "
                     f"(here '{table.schema.classes[0]}'), as scikit-learn takes these for numbers; "
@@ -221,23 +227,12 @@ def _default(table: Table, scoring: str | None) -> tuple[str, str]:
     ratio = weights_matter(table.y, scoring)
     if ratio is None:
         return C_GAMMA, ""
-    if not _can_be_weighted(table):
+    if not can_be_weighted(table.schema.classes):
         return C_GAMMA, ""
     return C_GAMMA_WEIGHTS, (
         f"The weights of the classes are searched, too: the largest class is {ratio:.1f} times as "
         "large as the smallest"
         + ("." if scoring in (None, "accuracy") else f", and {scoring} takes that into account.")
-    )
-
-
-def _can_be_weighted(table: Table) -> bool:
-    """Whether weights can be given to the classes by their names.
-
-    scikit-learn looks up whole numbers for texts such as 01.
-    """
-    return not any(
-        isinstance(label, str) and label.strip().lstrip("+-").isdecimal()
-        for label in table.schema.classes
     )
 
 

@@ -4,9 +4,12 @@
 and scores; each folder imports from those before it.  Above them, ``base`` is the search itself,
 ``checks`` are those of its arguments, ``results`` builds the table, ``refit`` trains the selected
 model, ``selected`` is the fitted search as an estimator; ``unaccelerated`` has what scikit-learn
-evaluates; ``spansearch`` and ``randomized`` are the public classes.
+evaluates; ``spansearch`` and ``randomized`` are the public classes,
+``automatic`` has the estimators that search by themselves.
 """
 
+from .automatic.svccv import SVCCV
+from .automatic.svrcv import SVRCV
 from .evaluation.stages import SearchStoppedWarning
 from .randomized import SpanRandomizedSearch
 from .scoring.scorers import span_scorer
@@ -14,6 +17,8 @@ from .spansearch import SpanSearch
 from .unaccelerated import UnacceleratedWarning
 
 __all__ = [
+    "SVCCV",
+    "SVRCV",
     "SearchStoppedWarning",
     "SpanRandomizedSearch",
     "SpanSearch",

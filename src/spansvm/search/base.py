@@ -32,6 +32,7 @@ from .candidates.fit_arguments import FitParams, fit_params, refit_arguments, ro
 from .candidates.grid import select
 from .candidates.label_steps import by_folds, find_label_step
 from .candidates.leaving import method_used, plan_leaving
+from .candidates.refining import Refinement
 from .candidates.shared_data import SharedData
 from .checks import check_scorers, check_search, check_targets, several_scores
 from .conformal import SearchedRows, SelectedSets
@@ -69,6 +70,9 @@ class BaseSearch(
     #: Parameters of searches over a grid.
     coarse_first: bool = False
     widen: Sequence[str] = ()
+
+    #: Proposes candidates while the search goes on, if it is not over a grid.
+    _refinement: Refinement | None = None
 
     best_index_: Any
     best_params_: dict[str, Any]
@@ -121,7 +125,8 @@ class BaseSearch(
         work, refit_params = self._sort_out(
             X, labels, candidates, sample_weight, scores, groups, params
         )
-        work = replace(work, keeping=what_to_keep(self, work, len(candidates), labels))
+        most = len(candidates) if self._refinement is None else self._refinement.n_trials
+        work = replace(work, keeping=what_to_keep(self, work, most, labels))
         with Tasks(self, X, labels, work, len(candidates)) as tasks:
             self._evaluate(X, labels, candidates, work, groups, tasks)
             if self.refit is not False:

@@ -67,14 +67,16 @@ class SpanSearch(BaseSearch):
     refit : bool, str or callable, default=True
         Whether to train the selected model on all rows; with several scores, the name of the one
         to select by; or a function from ``cv_results_`` to the index of the selected candidate.
-    ties : {"plateau", "hinge", "first"}, default="plateau"
+    ties : {"plateau", "around", "hinge", "first"}, default="plateau"
         Which of the candidates with the best score to select.  "plateau": the one with the best
         neighbourhood on the grid (the middle of a plateau, not the rim of the grid), then the one
-        with the smaller hinge loss; without a grid, "hinge".  "hinge": the smallest hinge loss of
-        the left-out predictions.  "first": the first, as in GridSearchCV.  Except with "first", if
-        several candidates are the same model (equal score and hinge loss), the one with the
-        smallest weights (`C`, class weights) is selected.  A regression has the mean squared
-        left-out residual in the place of the hinge loss.
+        with the smaller hinge loss; without a grid, "hinge".  "around": the best neighbourhood
+        among all candidates, on a grid or not, by the logarithms of their parameters, then the
+        smaller hinge loss.  "hinge": the smallest hinge loss of the left-out predictions.
+        "first": the first, as in GridSearchCV.  Except with "first", if several candidates are the
+        same model (equal score and hinge loss), the one with the smallest weights (`C`, class
+        weights) is selected.  A regression has the mean squared left-out residual in the place of
+        the hinge loss.
     n_jobs : int, optional
         How many chains of candidates run at a time, in threads unless
         :func:`joblib.parallel_config` says otherwise.  Results do not depend on it.

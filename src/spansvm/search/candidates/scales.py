@@ -8,6 +8,7 @@ to the size of the residuals that a first model leaves.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,16 @@ from scipy import sparse
 from ...estimators.svr import SpanSVR
 
 __all__ = [
-    "SMOOTHER", "balances", "epsilons", "noise_of", "scaled_grid", "spread_of", "start_values",
+    "SMOOTHER",
+    "balances",
+    "can_be_weighted",
+    "epsilons",
+    "noise_of",
+    "scaled_grid",
+    "spread_of",
+    "start_values",
     "weights_matter",
-]  # fmt: skip
+]
 
 #: Exponents of 2 for C, and for gamma relative to the scale of the data: with half the steps and
 #: wider ends no better models are selected (``benchmarks/defaults.py``).
@@ -120,3 +128,13 @@ def balances(y: Any) -> list[dict[Any, float]]:
         }
         for power in _BALANCE
     ]
+
+
+def can_be_weighted(classes: Iterable[Any]) -> bool:
+    """Whether weights can be given to classes by their names.
+
+    scikit-learn looks up whole numbers for texts such as 01.
+    """
+    return not any(
+        isinstance(label, str) and label.strip().lstrip("+-").isdecimal() for label in classes
+    )
