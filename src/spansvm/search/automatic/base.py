@@ -114,7 +114,8 @@ class SelectsItself(ListsProperties, BaseEstimator, metaclass=ABCMeta):
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict with the selected model."""
-        return self.best_estimator_.predict(self._rows(X))
+        rows = self._rows(X)
+        return self.best_estimator_.predict(rows)
 
     def score(self, X: Any, y: npt.ArrayLike, sample_weight: Any = None) -> float:
         """The score of the selected model on other rows, by the score that selected it."""

@@ -141,15 +141,18 @@ class SVCCV(ClassifierMixin, SelectsItself):
 
     def decision_function(self, X: Any) -> Array:
         """Decision values of the selected model."""
-        return self.best_estimator_.decision_function(self._rows(X))
+        rows = self._rows(X)
+        return self.best_estimator_.decision_function(rows)
 
     def predict_proba(self, X: Any) -> Array:
         """Class probabilities of the selected model, calibrated on its left-out values."""
-        return self.best_estimator_.predict_proba(self._rows(X))
+        rows = self._rows(X)
+        return self.best_estimator_.predict_proba(rows)
 
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithm of :meth:`predict_proba`."""
-        return self.best_estimator_.predict_log_proba(self._rows(X))
+        rows = self._rows(X)
+        return self.best_estimator_.predict_log_proba(rows)
 
     @property
     def loo_predict_proba_(self) -> Array:

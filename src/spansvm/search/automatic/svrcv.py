@@ -115,4 +115,5 @@ search_
 
     def predict_interval(self, X: Any, confidence_level: Any = 0.9) -> Array:
         """Intervals of the selected model: :meth:`spansvm.SpanSVR.predict_interval`."""
-        return self.best_estimator_.predict_interval(self._rows(X), confidence_level)
+        rows = self._rows(X)
+        return self.best_estimator_.predict_interval(rows, confidence_level)
