@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 from sklearn import config_context
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ...common.listing import ListsProperties
@@ -39,12 +38,15 @@ _CONSTRAINTS: dict[str, Constraint] = {
 }
 
 
-class SelectsItself(ListsProperties, BaseEstimator, metaclass=ABCMeta):
+class SelectsItself(ListsProperties, metaclass=ABCMeta):
     """An estimator that searches for its hyperparameters in ``fit``."""
 
     kernel: str
-    n_trials: int
     scoring: Any
+    cv: Any
+    n_trials: int
+    time_budget: float | str | None
+    n_jobs: int | None
 
     def fit(
         self,
@@ -153,7 +155,7 @@ class SelectsItself(ListsProperties, BaseEstimator, metaclass=ABCMeta):
         return hasattr(self, "search_")
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+        tags: Any = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.pairwise = self.kernel == "precomputed"
         tags.input_tags.sparse = self.kernel != "precomputed"
         return tags

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ...common.types import Array
+from ...common.validation import Constraint, check_parameters
 from ...estimators.svc import SpanSVC
 from ..candidates.refining import Refinement
 from ..candidates.scales import start_values
@@ -19,8 +20,19 @@ from .plans import class_weights, plan_classes
 
 __all__ = ["SVCCV"]
 
+_CONSTRAINTS: dict[str, Constraint] = {
+    "class_weight": (
+        lambda value: (
+            value is None
+            or isinstance(value, dict)
+            or (isinstance(value, str) and value in ("auto", "balanced"))
+        ),
+        "'auto', 'balanced', a dict or None",
+    ),
+}
 
-class SVCCV(ClassifierMixin, SelectsItself):
+
+class SVCCV(SelectsItself, ClassifierMixin, BaseEstimator):
     """Support vector classifier that selects `C`, `gamma` and class weights itself.
 
     By leave-one-out, as :class:`~sklearn.linear_model.RidgeCV` does it, but without a grid: a
@@ -129,6 +141,7 @@ class SVCCV(ClassifierMixin, SelectsItself):
         return X, labels
 
     def _plan(self, X: Any, y: np.ndarray) -> tuple[Refinement, SpanSVC]:
+        check_parameters(self, _CONSTRAINTS)
         weights = class_weights(self.class_weight, y, self.scoring)
         plan = plan_classes(X, self.kernel, self.Cs, self.gammas, weights, int(self.n_trials))
         return plan, SpanSVC(**start_values(self.kernel), class_weight=weights[0])

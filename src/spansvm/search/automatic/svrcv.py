@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import RegressorMixin
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ...common.types import Array
@@ -19,7 +19,7 @@ from .plans import plan_targets
 __all__ = ["SVRCV"]
 
 
-class SVRCV(RegressorMixin, SelectsItself):
+class SVRCV(SelectsItself, RegressorMixin, BaseEstimator):
     """Support vector regression that selects `C`, `gamma` and `epsilon` itself.
 
     As :class:`~spansvm.SVCCV`: `C` around the spread of the targets, `gamma` around the scale of
