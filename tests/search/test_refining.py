@@ -18,7 +18,7 @@ def searched(plan, function, error=0.0):
     candidates = list(plan.candidates)
     while True:
         values = [function(**one) for one in candidates]
-        more = plan.more(int(np.argmax(values)), max(values), error)
+        more = plan.more(np.array(values), int(np.argmax(values)), error)
         if not more:
             return candidates, np.array(values)
         candidates += more
@@ -89,7 +89,7 @@ def test_nothing_is_added_to_listed_values():
 
 def test_scores_that_are_unknown_end_the_widening_not_the_search():
     plan = Refinement(C, GAMMA)
-    assert plan.more(0, np.nan, np.nan)
+    assert plan.more(np.full(32, np.nan), 0, np.nan)
 
 
 def test_ties_around_go_to_the_candidate_whose_surroundings_are_best():

@@ -32,7 +32,7 @@ from .candidates.fit_arguments import FitParams, fit_params, refit_arguments, ro
 from .candidates.grid import select
 from .candidates.label_steps import by_folds, find_label_step
 from .candidates.leaving import method_used, plan_leaving
-from .candidates.refining import Refinement
+from .candidates.ranges import Plan
 from .candidates.shared_data import SharedData
 from .checks import check_scorers, check_search, check_targets, several_scores
 from .conformal import SearchedRows, SelectedSets
@@ -72,7 +72,7 @@ class BaseSearch(
     widen: Sequence[str] = ()
 
     #: Proposes candidates while the search goes on, if it is not over a grid.
-    _refinement: Refinement | None = None
+    _plan: Plan | None = None
 
     best_index_: Any
     best_params_: dict[str, Any]
@@ -116,6 +116,8 @@ class BaseSearch(
         candidates = self._list_candidates()
         check_search(self, candidates)
         unknown = find_unaccelerated(self, candidates, y)
+        if unknown is not None and self._plan is not None:
+            raise TypeError(f"Ranges are searched for {KNOWN}; got {unknown}. List values instead.")
         if unknown is not None:
             given = {"sample_weight": sample_weight, "scores": scores, "groups": groups, **params}
             given = {name: value for name, value in given.items() if value is not None}
@@ -125,7 +127,7 @@ class BaseSearch(
         work, refit_params = self._sort_out(
             X, labels, candidates, sample_weight, scores, groups, params
         )
-        most = len(candidates) if self._refinement is None else self._refinement.n_trials
+        most = len(candidates) if self._plan is None else self._plan.n_trials
         work = replace(work, keeping=what_to_keep(self, work, most, labels))
         with Tasks(self, X, labels, work, len(candidates)) as tasks:
             self._evaluate(X, labels, candidates, work, groups, tasks)
@@ -247,6 +249,8 @@ class BaseSearch(
             With ``seconds``, ``gram`` and ``gram_bytes``; None for a search that takes no longer
             than a trial.
         """
+        if getattr(self, "study", None) is not None:
+            raise ValueError("What a study will propose is not known, nor what that will take.")
         candidates = self._list_candidates()
         check_search(self, candidates)
         unknown = find_unaccelerated(self, candidates, y)

@@ -55,5 +55,5 @@ class PlannedSearch(BaseSearch):
         self.time_budget = time_budget
 
     def _list_candidates(self) -> list[dict[str, Any]]:
-        self._refinement = self.plan
+        self._plan = self.plan
         return self.plan.candidates

@@ -25,13 +25,16 @@ __all__ = ["Axis", "Choices", "Refinement", "Setting"]
 #: parameter besides C and gamma is tried.
 _REACH, _SIDE_REACH = 3, 1
 
+#: Places that differ by less, of steps that are not powers of two, are the same.
+_DIGITS = 9
+
 #: Gram matrices of a search, at most, unless the coarse stage has more.
 _KERNELS = 8
 
 
 @dataclass(frozen=True)
 class Axis:
-    """A parameter with positive values, by its exponents of 2.
+    """A parameter with positive values, by its exponents of 2; or with any values.
 
     Attributes
     ----------
@@ -44,6 +47,8 @@ class Axis:
         By how much neighbours differ, coarse to fine.
     limits : (float, float)
         The least and the largest exponent.
+    linear : bool
+        Whether values themselves take the place of exponents.
     """
 
     name: str
@@ -51,26 +56,29 @@ class Axis:
     exponents: tuple[float, ...]
     steps: tuple[float, ...]
     limits: tuple[float, float] = (-np.inf, np.inf)
+    linear: bool = False
 
     @property
     def coarse(self) -> list[Any]:
         """Places of the coarse stage."""
-        return list(self.exponents)
+        return [round(one, _DIGITS) for one in self.exponents]
 
     @property
     def first(self) -> Any:
         """The place in the coarse stage, if there is to be one only: the middle."""
-        return self.exponents[len(self.exponents) // 2]
+        return self.coarse[len(self.exponents) // 2]
 
     def value(self, place: Any) -> float:
         """The value of the parameter."""
-        return float(self.unit * 2.0**place)
+        inside = min(max(place, self.limits[0]), self.limits[1])
+        return float(self.unit * (inside if self.linear else 2.0**inside))
 
     def around(self, place: Any, level: int, reach: int) -> list[Any]:
         """Places within so many steps, the nearest first."""
         step = self.steps[min(level, len(self.steps) - 1)]
-        near = [place + k * step for k in _offsets(reach)]
-        return [one for one in near if self.limits[0] <= one <= self.limits[1]]
+        near = [round(place + k * step, _DIGITS) for k in _offsets(reach)]
+        low, high = self.limits[0] - 10.0**-_DIGITS, self.limits[1] + 10.0**-_DIGITS
+        return [one for one in near if low <= one <= high]
 
 
 @dataclass(frozen=True)
@@ -173,17 +181,19 @@ class Refinement:
         """How many Gram matrices the candidates need."""
         return len(self._kernels)
 
-    def more(self, best: int, score: float, error: float) -> list[dict[str, Any]]:
+    def more(self, scores: np.ndarray, best: int, error: float) -> list[dict[str, Any]]:
         """The next candidates, all of them new; none if the search is over.
 
         Parameters
         ----------
+        scores : ndarray
+            Of the candidates so far.
         best : int
-            The selected one of the candidates so far.
-        score, error : float
-            Its score and the standard error of that; NaN if it is not known.
+            The selected one of them.
+        error : float
+            The standard error of its score; NaN if it is not known.
         """
-        place, first = self.places[best], len(self.places)
+        place, first, score = self.places[best], len(self.places), float(scores[best])
         while self._level < max(len(one.steps) for one in self.settings):
             self._add(self._allowed(self._neighbours(place), score, error), _KERNELS)
             if len(self.places) > first:

@@ -19,6 +19,7 @@ from typing import Any
 import joblib
 import numpy as np
 
+from ...common.types import Array
 from ..candidates.building import setting_keys
 from ..candidates.grid import select
 from .checkpoint import key_of
@@ -199,15 +200,14 @@ class Stages:
 
     def _further(self, seconds: float) -> list[dict[str, Any]]:
         """Candidates that follow from the scores of those before; none if the search is over."""
-        refinement = self.search._refinement
-        if refinement is not None:
-            best = self._best_so_far()
+        plan = self.search._plan
+        if plan is not None:
+            best, scores = self._best_so_far(), self._scores()
             if best is None:
                 return []
-            name = self._selecting
-            own = list(self.outcomes[best].values())
-            score = float(np.mean([one.scores[name] for one in own]))
-            return refinement.more(best, score, _error_of(own, name))
+            return plan.more(
+                scores, best, _error_of(list(self.outcomes[best].values()), self._selecting)
+            )
         if self._has_widened or not self.search._widens(seconds):
             return []
         self._has_widened = True
@@ -243,12 +243,15 @@ class Stages:
         """The name of the score that candidates are selected by."""
         return self.search.refit if isinstance(self.search.refit, str) else "score"
 
+    def _scores(self) -> Array:
+        """The score of every candidate; NaN if it failed."""
+        name, every = self._selecting, [own.values() for own in self.outcomes]
+        return np.array([np.mean([one.scores.get(name, np.nan) for one in own]) for own in every])
+
     def _best_so_far(self) -> int | None:
         """The candidate that would be selected now; None if none has a score."""
-        every = [list(own.values()) for own in self.outcomes]
-        name = self._selecting
-        scores = np.array([np.mean([one.scores.get(name, np.nan) for one in own]) for own in every])
-        losses = np.array([np.mean([one.hinge for one in own]) for own in every])
+        scores = self._scores()
+        losses = np.array([np.mean([one.hinge for one in own.values()]) for own in self.outcomes])
         if np.isnan(scores).all():
             return None
         return select(scores, losses, self.candidates, self.search.ties)
