@@ -23,13 +23,23 @@ if TYPE_CHECKING:
     from .estimators.svc import SpanSVC
     from .estimators.svr import SpanSVR
     from .estimators.weighting import ClassWeighting, SigmoidWeighting, Weighting
-    from .search import SVCCV, SVRCV, SpanRandomizedSearch, SpanSearch, span_scorer
+    from .search import (
+        SVCCV,
+        SVRCV,
+        Committee,
+        RegressionCommittee,
+        SpanRandomizedSearch,
+        SpanSearch,
+        span_scorer,
+    )
 
 __all__ = [
     "SVCCV",
     "SVRCV",
     "ClassWeighting",
+    "Committee",
     "LooDisplay",
+    "RegressionCommittee",
     "SigmoidWeighting",
     "SpanAnalysis",
     "SpanRandomizedSearch",
@@ -52,7 +62,9 @@ _HOMES = {
     "SVCCV": "search",
     "SVRCV": "search",
     "ClassWeighting": "estimators.weighting",
+    "Committee": "search",
     "LooDisplay": "display",
+    "RegressionCommittee": "search",
     "SigmoidWeighting": "estimators.weighting",
     "SpanAnalysis": "estimators.analysis",
     "SpanRandomizedSearch": "search",

@@ -110,7 +110,7 @@ def test_no_module_imports_from_a_higher_layer():
 
 
 def test_folders_of_the_search_import_from_those_before():
-    order = ["candidates", "scoring", "evaluation"]
+    order = ["candidates", "scoring", "evaluation", "committee"]
 
     def place(name: str) -> int:
         folder = name.split(".")[1]

@@ -1,15 +1,16 @@
 """Hyperparameter search by the span.
 
 ``candidates`` says what is searched, ``scoring`` what predictions are worth, ``evaluation`` trains
-and scores; each folder imports from those before it.  Above them, ``base`` is the search itself,
-``checks`` are those of its arguments, ``results`` builds the table, ``refit`` trains the selected
-model, ``selected`` is the fitted search as an estimator; ``unaccelerated`` has what scikit-learn
-evaluates; ``spansearch`` and ``randomized`` are the public classes,
-``automatic`` has the estimators that search by themselves.
+and scores, ``committee`` averages candidates; each folder imports from those before it.  Above
+them, ``base`` is the search itself, ``checks`` are those of its arguments, ``results`` builds the
+table, ``refit`` trains the selected model, ``selected`` is the fitted search as an estimator;
+``unaccelerated`` has what scikit-learn evaluates; ``spansearch`` and ``randomized`` are the public
+classes, ``automatic`` has the estimators that search by themselves.
 """
 
 from .automatic.svccv import SVCCV
 from .automatic.svrcv import SVRCV
+from .committee import Committee, RegressionCommittee
 from .evaluation.stages import SearchStoppedWarning
 from .randomized import SpanRandomizedSearch
 from .scoring.scorers import span_scorer
@@ -19,6 +20,8 @@ from .unaccelerated import UnacceleratedWarning
 __all__ = [
     "SVCCV",
     "SVRCV",
+    "Committee",
+    "RegressionCommittee",
     "SearchStoppedWarning",
     "SpanRandomizedSearch",
     "SpanSearch",

@@ -35,6 +35,8 @@ from .candidates.leaving import method_used, plan_leaving
 from .candidates.ranges import Plan
 from .candidates.shared_data import SharedData
 from .checks import check_scorers, check_search, check_targets, several_scores
+from .committee.building import Searched
+from .committee.of_search import HasCommittee
 from .conformal import SearchedRows, SelectedSets
 from .evaluation.callbacks import CallbackSupportMixin, Tasks
 from .evaluation.checkpoint import KeepsCheckpoint
@@ -46,7 +48,7 @@ from .evaluation.work import Outcome, Work
 from .refit import leave_out, refit_as_judged
 from .refit_targets import warn_of_bounds
 from .results import report_early_stops, report_failures, results_table, score_names
-from .scoring.corrected import CorrectedScore, what_to_keep
+from .scoring.corrected import CorrectedScore, selecting_scorer, what_to_keep
 from .scoring.scorers import weighted_scorers
 from .selected import SelectedModel
 from .unaccelerated import find_unaccelerated, fit_by_scikit_learn
@@ -62,7 +64,7 @@ _Outcomes = list[dict[int, Outcome]]
 
 class BaseSearch(
     ListsProperties, CallbackSupportMixin, KeepsCheckpoint, CorrectedScore, SelectedSets,
-    SelectedModel,
+    HasCommittee, SelectedModel,
     metaclass=ABCMeta,
 ):  # fmt: skip
     """A search over candidates; the public classes say where these come from."""
@@ -113,6 +115,10 @@ class BaseSearch(
             delattr(self, name)  # an interrupted search must not show the results of the last one
         self._correction = "the search has not ended"
         self._for_sets = None
+        self._committee, self._for_committee = (
+            None,
+            "the search has not ended, or scikit-learn did it",
+        )
         candidates = self._list_candidates()
         check_search(self, candidates)
         unknown = find_unaccelerated(self, candidates, y)
@@ -179,6 +185,10 @@ class BaseSearch(
         if self.stopped_ is not None:
             self._write_checkpoint(stages, about)
         done = [index for index, own in enumerate(outcomes) if own]
+        evaluated = [stages.candidates[i] for i in done]
+        jobs = self.n_jobs, self.pre_dispatch
+        name = selecting_scorer(self)
+        self._remember(Searched(work, X, y, evaluated, groups, jobs, name))
         self._store([stages.candidates[i] for i in done], [outcomes[i] for i in done], work)
         self._correct(outcomes, work, X, y, groups)
         if self.stopped_ is not None:

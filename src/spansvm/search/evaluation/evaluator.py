@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -23,12 +24,13 @@ from ..candidates.building import Candidates
 from ..candidates.composite import Machine
 from ..candidates.regression_sets import RegressionProblems
 from ..candidates.training_sets import Problems
+from .recorded import RecordedClasses, RecordedTargets
 from .scored import Scoring, failure
 from .scored_targets import TargetScoring
 from .trained import Trained
 from .work import Chain, Outcome, Work
 
-__all__ = ["evaluate"]
+__all__ = ["evaluate", "train"]
 
 
 def evaluate(work: Work, X: Any, y: np.ndarray, chain: Chain) -> Iterator[Outcome]:
@@ -56,6 +58,26 @@ def evaluate(work: Work, X: Any, y: np.ndarray, chain: Chain) -> Iterator[Outcom
         waiting.append(one)
     builders.append(candidates)
     yield from evaluator.evaluate_all(waiting)
+
+
+def train(work: Work, X: Any, y: np.ndarray, chain: Chain) -> list[Trained]:
+    """Train the candidates of a chain, and do not evaluate them; what fails raises."""
+    evaluator, builder = _Evaluator(work, X, y, chain), Candidates(work.estimator)
+    prepared = [evaluator.prepare(params, builder) for params in chain.candidates]
+    evaluator.paths = [own.paths() for own in prepared[0].problems.sets]
+    found: list[Trained] = []
+    while len(found) < len(prepared):
+        first = prepared[len(found)]
+        part = list(takewhile(first.follows, prepared[len(found) :]))
+        found += evaluator._train(part)
+    return found
+
+
+def _scoring_of(work: Work) -> type[Scoring]:
+    """What becomes of the predictions of candidates."""
+    if work.recording:
+        return RecordedTargets if work.regression else RecordedClasses
+    return TargetScoring if work.regression else Scoring
 
 
 def _taken_from(builders: deque[Candidates]) -> Candidates | None:
@@ -98,7 +120,7 @@ class _Evaluator:
             self.params = work.params.take(self.split[0], len(y))
         weight = work.params.sample_weight
         self.counted = np.ones(len(y), dtype=np.bool_) if weight is None else weight != 0
-        self.scoring = (TargetScoring if work.regression else Scoring)(work, X, y, self.counted)
+        self.scoring = _scoring_of(work)(work, X, y, self.counted)
         self.paths: list[Any] | None = None
         self.held: Any = None  # of shared data, only what is in use is kept
 

@@ -45,6 +45,8 @@ class Work:
         Whether training rows are scored as well.
     regression : bool
         Whether targets are predicted, not classes.
+    recording : bool
+        Whether predictions are kept as they are, and not scored.
     """
 
     shared: SharedData
@@ -59,6 +61,7 @@ class Work:
     keeping: Keeping | str = ""
     train_scores: bool = False
     regression: bool = False
+    recording: bool = False
 
     @property
     def splits(self) -> Sequence[Split]:

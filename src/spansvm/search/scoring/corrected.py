@@ -20,7 +20,13 @@ from .quickest_scores import Sample, quickest_scores
 if TYPE_CHECKING:
     from ..evaluation.work import Outcome, Work
 
-__all__ = ["CorrectedScore", "Correction", "what_to_keep"]
+__all__ = [
+    "CorrectedScore",
+    "Correction",
+    "predicted_rows",
+    "selecting_scorer",
+    "what_to_keep",
+]
 
 _MEMORY = (
     f"the predictions of all candidates would take more than {BUDGET // 2**20} MiB; search fewer "
@@ -151,7 +157,7 @@ def _gather(
         return keeping
     if not hasattr(search, "best_score_"):
         return "no candidate was selected"
-    predicted = _predicted_rows(work, len(y))
+    predicted = predicted_rows(work, len(y))
     sizes, rows = [own.size for own in predicted], np.concatenate(predicted)
     parts = [[own[k].kept if k in own else None for k in range(len(sizes))] for own in outcomes]
     kept = [_pooled(own, sizes) for own in parts]
@@ -183,7 +189,7 @@ def _gather(
     )
 
 
-def _predicted_rows(work: Work, n_rows: int) -> list[Rows]:
+def predicted_rows(work: Work, n_rows: int) -> list[Rows]:
     """The rows that candidates predict, split by split."""
     leaving = work.leaving
     if leaving.sets is not None and not leaving.pooled:
