@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from .rows.influence import influence
     from .rows.values import data_values
     from .search import (
+        SVCCV,
+        SVRCV,
         Committee,
         RegressionCommittee,
         SpanRandomizedSearch,
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "SVCCV",
+    "SVRCV",
     "ClassWeighting",
     "Committee",
     "LooDisplay",
@@ -59,6 +63,8 @@ __version__ = "0.1.0"
 #: The module of each name, imported on first use: the help of the command line must not wait for
 #: scikit-learn.
 _HOMES = {
+    "SVCCV": "search",
+    "SVRCV": "search",
     "ClassWeighting": "estimators.weighting",
     "Committee": "search",
     "LooDisplay": "display",

@@ -5,9 +5,11 @@ and scores, ``committee`` averages candidates; each folder imports from those be
 them, ``base`` is the search itself, ``checks`` are those of its arguments, ``results`` builds the
 table, ``refit`` trains the selected model, ``selected`` is the fitted search as an estimator;
 ``unaccelerated`` has what scikit-learn evaluates; ``spansearch`` and ``randomized`` are the public
-classes.
+classes, ``automatic`` has the estimators that search by themselves.
 """
 
+from .automatic.svccv import SVCCV
+from .automatic.svrcv import SVRCV
 from .committee import Committee, RegressionCommittee
 from .evaluation.stages import SearchStoppedWarning
 from .randomized import SpanRandomizedSearch
@@ -16,6 +18,8 @@ from .spansearch import SpanSearch
 from .unaccelerated import UnacceleratedWarning
 
 __all__ = [
+    "SVCCV",
+    "SVRCV",
     "Committee",
     "RegressionCommittee",
     "SearchStoppedWarning",

@@ -32,6 +32,7 @@ from .candidates.fit_arguments import FitParams, fit_params, refit_arguments, ro
 from .candidates.grid import select
 from .candidates.label_steps import by_folds, find_label_step
 from .candidates.leaving import method_used, plan_leaving
+from .candidates.ranges import Plan
 from .candidates.shared_data import SharedData
 from .checks import check_scorers, check_search, check_targets, several_scores
 from .committee.building import Searched
@@ -71,6 +72,9 @@ class BaseSearch(
     #: Parameters of searches over a grid.
     coarse_first: bool = False
     widen: Sequence[str] = ()
+
+    #: Proposes candidates while the search goes on, if it is not over a grid.
+    _plan: Plan | None = None
 
     best_index_: Any
     best_params_: dict[str, Any]
@@ -118,6 +122,8 @@ class BaseSearch(
         candidates = self._list_candidates()
         check_search(self, candidates)
         unknown = find_unaccelerated(self, candidates, y)
+        if unknown is not None and self._plan is not None:
+            raise TypeError(f"Ranges are searched for {KNOWN}; got {unknown}. List values instead.")
         if unknown is not None:
             given = {"sample_weight": sample_weight, "scores": scores, "groups": groups, **params}
             given = {name: value for name, value in given.items() if value is not None}
@@ -127,7 +133,8 @@ class BaseSearch(
         work, refit_params = self._sort_out(
             X, labels, candidates, sample_weight, scores, groups, params
         )
-        work = replace(work, keeping=what_to_keep(self, work, len(candidates), labels))
+        most = len(candidates) if self._plan is None else self._plan.n_trials
+        work = replace(work, keeping=what_to_keep(self, work, most, labels))
         with Tasks(self, X, labels, work, len(candidates)) as tasks:
             self._evaluate(X, labels, candidates, work, groups, tasks)
             if self.refit is not False:
@@ -252,6 +259,8 @@ class BaseSearch(
             With ``seconds``, ``gram`` and ``gram_bytes``; None for a search that takes no longer
             than a trial.
         """
+        if getattr(self, "study", None) is not None:
+            raise ValueError("What a study will propose is not known, nor what that will take.")
         candidates = self._list_candidates()
         check_search(self, candidates)
         unknown = find_unaccelerated(self, candidates, y)
