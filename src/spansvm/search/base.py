@@ -33,7 +33,13 @@ from .candidates.grid import select
 from .candidates.label_steps import by_folds, find_label_step
 from .candidates.leaving import method_used, plan_leaving
 from .candidates.shared_data import SharedData
-from .checks import check_scorers, check_search, check_targets, several_scores
+from .checks import (
+    check_scorers,
+    check_search,
+    check_several_labels,
+    check_targets,
+    several_scores,
+)
 from .conformal import SearchedRows, SelectedSets
 from .evaluation.callbacks import CallbackSupportMixin, Tasks
 from .evaluation.checkpoint import KeepsCheckpoint
@@ -92,8 +98,9 @@ class BaseSearch(
         ----------
         X : array-like, sparse matrix or data frame of shape (l, d)
             Whatever the first step of the estimator accepts.
-        y : array-like of shape (l,)
-            Labels; other estimators than the engine's may take other targets, or none.
+        y : array-like of shape (l,) or (l, k)
+            Labels, or k labels per row for one-vs-rest or several outputs; other estimators than
+            the engine's may take other targets, or none.
         sample_weight : array-like of shape (l,), optional
             Factors that multiply ``C``.
         scores : array-like of shape (l,), optional
@@ -265,6 +272,9 @@ class BaseSearch(
         X, y = indexable(X, y)
         if regression:
             return X, check_targets(self.estimator, y, self.method)
+        several = check_several_labels(self.estimator, y, self.method)
+        if several is not None:
+            return X, several
         labels = column_or_1d(y, warn=True)
         assert_all_finite(labels, input_name="y")
         check_classification_targets(labels)
@@ -310,7 +320,7 @@ class BaseSearch(
         if method != "kfold":
             step = find_label_step(self.estimator, candidates, X, y, checked)
             if step is not None:
-                folds = "5 folds" if regression else "5 stratified folds"
+                folds = "5 folds" if regression or y.ndim > 1 else "5 stratified folds"
                 folds = folds if groups is None else "leaving out one group at a time"
                 method = by_folds(step, self.method, folds)
         if not routing:
