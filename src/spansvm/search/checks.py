@@ -113,9 +113,11 @@ def check_targets(estimator: Any, y: Any, method: str | None) -> np.ndarray:
 
 def check_several_labels(estimator: Any, y: Any, method: str | None) -> np.ndarray | None:
     """Several labels per row, a column each; None if the estimator has one label per row."""
+    labels = np.asarray(y)
+    if labels.ndim == 2:
+        assert_all_finite(labels, input_name="y")
     if not takes_several_labels(estimator, y):
         return None
-    labels = np.asarray(y)
     if labels.ndim != 2:
         raise ValueError(
             "y must have at least two dimensions for multi-output classification but has only one."
@@ -125,7 +127,6 @@ def check_several_labels(estimator: Any, y: Any, method: str | None) -> np.ndarr
             f"method={method!r} is defined for two classes; y has {labels.shape[1]} labels per "
             "row. Use 'verified', 'loo' or 'kfold'."
         )
-    assert_all_finite(labels, input_name="y")
     check_classification_targets(labels)
     return labels
 

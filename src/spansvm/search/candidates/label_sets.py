@@ -5,6 +5,7 @@ The counterpart of :mod:`spansvm.search.candidates.training_sets`, where a row h
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -46,6 +47,11 @@ def label_rows(estimator: Any, X: Any, y: np.ndarray, params: FitParams, split: 
     return LabelRows.of(parts.steps, train_rows, y, test_rows, params.steps)
 
 
+def _said_of_constant(column: int, y: np.ndarray) -> str:
+    have = "all training rows have" if y[0, column] else "no training row has"
+    return f"In a fold, {have} label {column}: it is not learned there."
+
+
 class LabelRows(TransformedRows):
     """Transformed rows with several labels each, of shape (l, k)."""
 
@@ -79,10 +85,8 @@ class LabelProblems:
     constant : dict of int to bool
         With one-vs-rest, labels that all training rows have, or none.
     compares : bool
-        Whether values of different machines are compared: no label depends on another.
+        Whether values are compared with something else than 0, so that their signs are not enough.
     """
-
-    compares = False
 
     def __init__(self, rows: LabelRows, machine: SpanSVC, parts: Parts) -> None:
         self.rows = rows
@@ -93,6 +97,8 @@ class LabelProblems:
         for column in rows.classes:
             if self._rest and (rows.y[:, column] == rows.y[0, column]).all():
                 self.constant[int(column)] = bool(rows.y[0, column])
+                if rows.test is not None:  # of all rows, scikit-learn says so when it refits
+                    warnings.warn(_said_of_constant(column, rows.y), UserWarning, stacklevel=2)
                 continue
             own = rows.of_label(int(column), parts.inner)
             alike = None if parts.inner or own.classes.size > 2 else of_two
@@ -101,6 +107,10 @@ class LabelProblems:
                 of_two = self.sets[-1]
         if not self.sets:
             raise ValueError("The training rows differ in none of their labels.")
+        # Where the first label needs no machine, scikit-learn takes the values of all others for
+        # probabilities: a row has the labels above 0.5.
+        self._threshold = 0.5 if 0 in self.constant else 0.0
+        self.compares = self._threshold != 0
         found = iter(self.sets)
         self.column_classes = [
             np.arange(2) if self._rest else next(found).classes for _ in rows.classes
@@ -163,7 +173,7 @@ class LabelProblems:
             else:
                 own = next(found)
                 # One-vs-rest asks for a value above 0, where an SVC has a class for 0 as well.
-                own = RestClasses([own], indices) if self._rest else own
+                own = RestClasses([own], indices, self._threshold) if self._rest else own
             columns.append(own)
         everywhere = np.ones(len(y), dtype=np.bool_) if used is None else used
         return LeftOutLabels(columns, everywhere)
