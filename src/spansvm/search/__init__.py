@@ -4,10 +4,12 @@
 and scores; each folder imports from those before it.  Above them, ``base`` is the search itself,
 ``checks`` are those of its arguments, ``results`` builds the table, ``refit`` trains the selected
 model, ``selected`` is the fitted search as an estimator; ``unaccelerated`` has what scikit-learn
-evaluates; ``spansearch`` and ``randomized`` are the public classes.
+evaluates; ``spansearch`` and ``randomized`` are the public classes, and ``onnx`` makes skl2onnx
+know them.
 """
 
 from .evaluation.stages import SearchStoppedWarning
+from .onnx import register_onnx
 from .randomized import SpanRandomizedSearch
 from .scoring.scorers import span_scorer
 from .spansearch import SpanSearch
@@ -18,5 +20,6 @@ __all__ = [
     "SpanRandomizedSearch",
     "SpanSearch",
     "UnacceleratedWarning",
+    "register_onnx",
     "span_scorer",
 ]

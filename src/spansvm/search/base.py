@@ -48,6 +48,7 @@ from .evaluation.forecast import Forecast, predict_cost
 from .evaluation.progress import SearchProgress
 from .evaluation.stages import INTERRUPTED, SearchStoppedWarning, Stages
 from .evaluation.work import Outcome, Work
+from .onnx_parser import tell_onnx
 from .refit import leave_out, refit_as_judged
 from .refit_targets import warn_of_bounds
 from .results import report_early_stops, report_failures, results_table, score_names
@@ -116,6 +117,7 @@ class BaseSearch(
             delattr(self, name)  # an interrupted search must not show the results of the last one
         self._correction = "the search has not ended"
         self._for_sets = None
+        tell_onnx(self)
         candidates = self._list_candidates()
         check_search(self, candidates)
         unknown = find_unaccelerated(self, candidates, y)
