@@ -25,6 +25,7 @@ DEFERRED = {
     "cli.tune": _COMMAND,
     "display._figures": "matplotlib is optional",
     "search.evaluation.progress": "rich is optional",
+    "search.onnx_parser": "skl2onnx is optional",
 }
 
 

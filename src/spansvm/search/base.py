@@ -34,7 +34,13 @@ from .candidates.label_steps import by_folds, find_label_step
 from .candidates.leaving import method_used, plan_leaving
 from .candidates.ranges import Plan
 from .candidates.shared_data import SharedData
-from .checks import check_scorers, check_search, check_targets, several_scores
+from .checks import (
+    check_scorers,
+    check_search,
+    check_several_labels,
+    check_targets,
+    several_scores,
+)
 from .committee.building import Searched
 from .committee.of_search import HasCommittee
 from .conformal import SearchedRows, SelectedSets
@@ -45,6 +51,7 @@ from .evaluation.forecast import Forecast, predict_cost
 from .evaluation.progress import SearchProgress
 from .evaluation.stages import INTERRUPTED, SearchStoppedWarning, Stages
 from .evaluation.work import Outcome, Work
+from .onnx_parser import tell_onnx
 from .refit import leave_out, refit_as_judged
 from .refit_targets import warn_of_bounds
 from .results import report_early_stops, report_failures, results_table, score_names
@@ -98,8 +105,9 @@ class BaseSearch(
         ----------
         X : array-like, sparse matrix or data frame of shape (l, d)
             Whatever the first step of the estimator accepts.
-        y : array-like of shape (l,)
-            Labels; other estimators than the engine's may take other targets, or none.
+        y : array-like of shape (l,) or (l, k)
+            Labels, or k labels per row for one-vs-rest or several outputs; other estimators than
+            the engine's may take other targets, or none.
         sample_weight : array-like of shape (l,), optional
             Factors that multiply ``C``.
         scores : array-like of shape (l,), optional
@@ -119,6 +127,7 @@ class BaseSearch(
             None,
             "the search has not ended, or scikit-learn did it",
         )
+        tell_onnx(self)
         candidates = self._list_candidates()
         check_search(self, candidates)
         unknown = find_unaccelerated(self, candidates, y)
@@ -284,6 +293,9 @@ class BaseSearch(
         X, y = indexable(X, y)
         if regression:
             return X, check_targets(self.estimator, y, self.method)
+        several = check_several_labels(self.estimator, y, self.method)
+        if several is not None:
+            return X, several
         labels = column_or_1d(y, warn=True)
         assert_all_finite(labels, input_name="y")
         check_classification_targets(labels)
@@ -329,7 +341,7 @@ class BaseSearch(
         if method != "kfold":
             step = find_label_step(self.estimator, candidates, X, y, checked)
             if step is not None:
-                folds = "5 folds" if regression else "5 stratified folds"
+                folds = "5 folds" if regression or y.ndim > 1 else "5 stratified folds"
                 folds = folds if groups is None else "leaving out one group at a time"
                 method = by_folds(step, self.method, folds)
         if not routing:

@@ -7,6 +7,7 @@ from typing import Any
 
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import MultiOutputClassifier
 from sklearn.utils.validation import check_is_fitted
 
 from ...common.validation import is_bool
@@ -68,7 +69,7 @@ class HasCommittee:
         """Keep what committees are made of, as far as there are any."""
         estimators = machine_settings(searched.work.estimator, searched.candidates)
         around = {type(take_apart(one).wrapper) for one in estimators}
-        unknown = around & {OneVsRestClassifier, CalibratedClassifierCV}
+        unknown = around & {CalibratedClassifierCV, MultiOutputClassifier, OneVsRestClassifier}
         self._committee = None
         self._for_committee = searched
         if unknown:
