@@ -84,8 +84,8 @@ def judged(quality: np.ndarray, issues: np.ndarray, wrong: np.ndarray, seconds: 
 
 def measure(name: str, noise: str, seed: int) -> Row:
     """One row of the table."""
-    X, truth = rows_of(name, int(seed))
-    y = spoilt(truth, noise, int(seed))
+    X, truth = rows_of(name, seed)
+    y = spoilt(truth, noise, seed)
     wrong, found = y != truth, {}
     start = time.process_time()
     search = SpanSearch(SpanSVC(), GRID).fit(X, y)
@@ -116,7 +116,7 @@ def summary(rows: list[Row]) -> Iterator[Row]:
         for way in WAYS if own else ():
 
             def of(key: str, own: list[Row] = own, way: str = way) -> np.ndarray:
-                return np.array([float(str(row[f"{way}_{key}"] or "nan")) for row in own])
+                return np.array([float(str(row[f"{way}_{key}"]).strip() or "nan") for row in own])
 
             reported, right = of("reported"), of("right")
             changed = np.array([float(str(row["changed"])) for row in own])
@@ -141,7 +141,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     results = Results(RESULTS / "labels_runs.csv", ("data_set", "noise", "seed"))
     problems: list[Problem] = [
-        (name, noise, str(seed))
+        (name, noise, seed)
         for seed in range(options.seeds) for name in SETS for noise in NOISES
     ]  # fmt: skip
     with threadpool_limits(1):

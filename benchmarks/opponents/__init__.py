@@ -114,3 +114,4 @@ LIQUIDSVM = Opponent(
 TORCHKM = Opponent("torchkm", (("torch==2.13.*", "torchkm==4.3.2"),))
 MAPIE = Opponent("mapie", (("scikit-learn", "mapie==1.*"),))
 CLEANLAB = Opponent("cleanlab", (("scikit-learn", "cleanlab==2.9.*"),))
+PYDVL = Opponent("pydvl", (("scikit-learn", "pydvl==0.10.*"),))
