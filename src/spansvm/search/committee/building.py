@@ -156,9 +156,10 @@ class Searched:
     def _train(self, result: Any) -> None:
         """Train the members on all rows."""
         sets = self.work.leaving.sets if self.work.leaving.pooled else None
+        # Trained as a SpanSVC trains itself, whose probabilities the members have.
         work = replace(
-            self.work, shared=SharedData(), leaving=Leaving([None]), method="verified",
-            recording=True, train_scores=False,
+            self.work, shared=SharedData(), leaving=Leaving([None]), method="span_rule",
+            scorers=None, train_scores=False,
         )  # fmt: skip
         if not work.regression:
             result.classes_ = np.unique(self.y)
