@@ -8,6 +8,8 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from ...common.types import Array
+from ...estimators.svr import SpanSVR
+from ..candidates.composite import rebuilt, take_apart
 from .base import BaseCommittee
 
 __all__ = ["RegressionCommittee"]
@@ -95,4 +97,6 @@ class RegressionCommittee(RegressorMixin, BaseCommittee):
 
     def to_svr(self) -> Any:
         """The only member as a fitted SVR, at the end of its pipeline; ValueError for several."""
-        return self._only_member("to_svr")
+        member = self._only_member("to_svr")
+        machine = take_apart(member).machine
+        return rebuilt(member, {}, machine.to_svr()) if isinstance(machine, SpanSVR) else member
