@@ -62,17 +62,17 @@ def by_hand(losses, max_members=20):
     return weights / weights.sum()
 
 
-def left_out_by(params, rows, labels, **arguments):
-    """Left-out probabilities as any scorer of a search is given them, of a single candidate."""
-    seen = []
+def left_out_by(rows, labels, wanted=None, **arguments):
+    """Left-out probabilities of candidates of the grid, as any scorer of a search is given them."""
+    seen = {}
 
     def scorer(model, points, _):
-        seen.append(model.predict_proba(points))
+        own = model.get_params()
+        seen.setdefault((own["C"], own["gamma"]), model.predict_proba(points))
         return 0.0
 
-    one = {name: [value] for name, value in params.items()}
-    SpanSearch(SpanSVC(), one, scoring=scorer, refit=False).fit(rows, labels, **arguments)
-    return seen[0]
+    SpanSearch(SpanSVC(), GRID, scoring=scorer, refit=False).fit(rows, labels, **arguments)
+    return np.array([seen[own["C"], own["gamma"]] for own in wanted or candidates()])
 
 
 def own_class(probabilities, labels):
@@ -92,7 +92,7 @@ def test_a_committee_is_the_weighted_mean_of_separately_fitted_models(
 ):
     committee = SpanSearch(machine(), GRID).fit(rows, labels).committee(max_members)
     models = [SpanSVC(**own).fit(rows, labels) for own in candidates()]
-    left_out = np.array([left_out_by(own, rows, labels) for own in candidates()])
+    left_out = left_out_by(rows, labels)
     weights = by_hand(np.array([own_class(own, labels) for own in left_out]), max_members)
     assert isinstance(committee, Committee)
     found = {(own["C"], own["gamma"]): w for own, w in zip(
@@ -163,7 +163,7 @@ def test_groups_are_left_out_together():
     groups = np.arange(y.size) // 5
     committee = SpanSearch(SpanSVC(), GRID).fit(X, y, groups=groups).committee_
     models = [SpanSVC(**own).fit(X, y, groups=groups) for own in committee.members_]
-    every = [left_out_by(own, X, y, groups=groups) for own in committee.members_]
+    every = left_out_by(X, y, committee.members_, groups=groups)
     left_out = np.tensordot(committee.weights_, every, axes=1)
     np.testing.assert_allclose(committee.loo_predict_proba_, left_out, atol=1e-5)
     expected = np.tensordot(committee.weights_, [m.predict_proba(X_NEW) for m in models], axes=1)
@@ -316,7 +316,7 @@ def test_26_classes_are_averaged_as_two_are():
 @pytest.mark.parametrize("scoring", [None, "neg_log_loss", "roc_auc"])
 def test_the_corrected_score_repeats_the_weighting_on_drawn_rows(scoring):
     committee = SpanSearch(SpanSVC(), GRID, scoring=scoring).fit(X, y).committee(5)
-    left_out = np.array([left_out_by(own, X, y) for own in candidates()])
+    left_out = left_out_by(X, y)
     losses = np.array([own_class(own, y) for own in left_out])
     whole = np.tensordot(by_hand(losses, 5), left_out, axes=1)
     repeated = committee._correction.repeat(30)
