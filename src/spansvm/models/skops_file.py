@@ -21,6 +21,7 @@ from .. import __version__
 from ..common.errors import UserError, require
 from ..estimators.svc import SpanSVC
 from ..estimators.svr import SpanSVR
+from ..search.committee import Committee, RegressionCommittee
 from ..tables import Schema
 
 __all__ = [
@@ -53,6 +54,11 @@ TRUSTED = (
     "spansvm.regression.intervals.Jackknife",
     "spansvm.regression.left_out.LeftOutTargets",
     "spansvm.regression.machines.RegressionMachines",
+    "spansvm.search.committee.classifier.Committee",
+    "spansvm.search.committee.members.Members",
+    "spansvm.search.committee.members.SharedExpansion",
+    "spansvm.search.committee.regressor.RegressionCommittee",
+    "spansvm.search.scoring.corrected.Correction",
 )
 
 _MEMBER = "spansvm.json"
@@ -105,7 +111,7 @@ def save_model(
     Parameters
     ----------
     path : str or Path
-    model : SpanSVC, SVC, SpanSVR, SVR, or Pipeline that ends in one
+    model : SpanSVC, SVC, SpanSVR, SVR, Pipeline that ends in one, or Committee of them
     schema : Schema, optional
         Of the table that it was trained on.
     command : str
@@ -182,6 +188,10 @@ def without_training_rows(model: Any) -> Any:
         return model.without_training_rows(exact=model.shape_fit_[0] <= MOST_FOLLOWED)
     if isinstance(model, SpanSVC):
         return model.without_training_rows()
+    if isinstance(model, (Committee, RegressionCommittee)):
+        result = copy(model)
+        result.search = None  # which has been searched
+        return result
     if isinstance(model, Pipeline):
         result = copy(model)
         name, last = model.steps[-1]

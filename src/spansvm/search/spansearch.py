@@ -147,6 +147,9 @@ class SpanSearch(BaseSearch):
         is a function.
     corrected_interval_ : (float, float)
         Its 95% CI.
+    committee_ : Committee or RegressionCommittee
+        The candidates that could have been the best, as one model that predicts their mean;
+        trained on first access.
     best_estimator_ : estimator
         Trained on all rows; of the class that was given.  Where LibSVM's refit of an SVC does not
         solve the problem (a very large `C`), it holds the solution that was evaluated, and a
@@ -176,6 +179,7 @@ class SpanSearch(BaseSearch):
     --------
     sklearn.model_selection.GridSearchCV : Search by cross-validation, for any estimator.
     spansvm.SpanSVC : Weighted classifier with leave-one-out predictions.
+    spansvm.Committee : Several candidates as one classifier.
     spansvm.SpanSearchDisplay : Plot the scores of a search.
     spansvm.analyze : All estimates and bounds for one fitted model.
     spansvm.search.scoring.scorers.SpanScorer : ``span_scorer``, leave-one-out for GridSearchCV.

@@ -22,6 +22,7 @@ from ...estimators.svr import SpanSVR
 from ...estimators.weighting import weigh
 from ...multiclass.group_left_out import groups_left_out
 from ...multiclass.verified import verified_left_out
+from ..candidates.building import candidate_estimator
 from ..candidates.composite import rebuilt, unwrap
 from ..candidates.fit_arguments import take_rows
 from ..candidates.leaving import Leaving
@@ -156,9 +157,10 @@ class Searched:
     def _train(self, result: Any) -> None:
         """Train the members on all rows."""
         sets = self.work.leaving.sets if self.work.leaving.pooled else None
+        # Trained as a SpanSVC trains itself, whose probabilities the members have.
         work = replace(
-            self.work, shared=SharedData(), leaving=Leaving([None]), method="verified",
-            recording=True, train_scores=False,
+            self.work, shared=SharedData(), leaving=Leaving([None]), method="span_rule",
+            scorers=None, train_scores=False,
         )  # fmt: skip
         if not work.regression:
             result.classes_ = np.unique(self.y)
@@ -182,7 +184,7 @@ class Searched:
                         _calibration(own, sets)
                     )  # fmt: skip
                 if len(result.members_) == 1:
-                    result._single = _as_sklearn(trained[0])
+                    result._single = _alone(trained[0])
         finally:
             work.shared.close()
         every = range(len(result.members_))
@@ -227,16 +229,16 @@ def _target_transformer(trained: Trained) -> Any:
     return None if wrapper is None else wrapper.transformer_
 
 
-def _as_sklearn(trained: Trained) -> Any:
-    """The fitted estimator of a candidate, with a machine of scikit-learn."""
-    estimator, rows = trained.fitted(), trained.problems.rows
-    parts = unwrap(estimator)
+def _alone(trained: Trained) -> Any:
+    """The fitted estimator of a candidate, with a SpanSVC or SpanSVR that keeps no rows."""
+    estimator = candidate_estimator(trained.given, trained.candidate)
+    machines, own = trained.machines[0], trained.problems.sets[0]
     if isinstance(trained.machine, SpanSVR):
-        if parts.wrapper is not None or not isinstance(parts.machine, SpanSVR):
-            return estimator
-        return rebuilt(estimator, rows.fitted, parts.machine.to_svr())
-    own = trained.problems.sets[0]
-    given = trained.params.sample_weight, trained.params.scores
-    weights, _ = weigh(trained.machine, own.y, *given)
-    model = clone(trained.machine).hold(trained.machines[0], own.classes, weights)
-    return rebuilt(estimator, rows.fitted, model.to_svc())
+        if unwrap(estimator).wrapper is not None:
+            return trained.fitted()
+        model: Any = clone(trained.machine).hold(machines).without_training_rows(exact=False)
+    else:
+        given = trained.params.sample_weight, trained.params.scores
+        weights, _ = weigh(trained.machine, own.y, *given)
+        model = clone(trained.machine).hold(machines, own.classes, weights).without_training_rows()
+    return rebuilt(estimator, trained.problems.rows.fitted, model)

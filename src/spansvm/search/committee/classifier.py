@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...common.types import Array
 from ...multiclass.calibration import PairSigmoids
+from ..candidates.composite import rebuilt, take_apart
 from .base import BaseCommittee
 
 __all__ = ["Committee"]
@@ -122,4 +123,5 @@ class Committee(ClassifierMixin, BaseCommittee):
 
     def to_svc(self) -> Any:
         """The only member as a fitted SVC, at the end of its pipeline; ValueError for several."""
-        return self._only_member("to_svc")
+        member = self._only_member("to_svc")
+        return rebuilt(member, {}, take_apart(member).machine.to_svc())

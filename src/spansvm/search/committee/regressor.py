@@ -8,6 +8,8 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from ...common.types import Array
+from ...estimators.svr import SpanSVR
+from ..candidates.composite import rebuilt, take_apart
 from .base import BaseCommittee
 
 __all__ = ["RegressionCommittee"]
@@ -18,8 +20,8 @@ class RegressionCommittee(RegressorMixin, BaseCommittee):
 
     A search makes it: ``search.committee_``, or ``search.committee(max_members=5)``; or it searches
     itself: ``RegressionCommittee(SpanSearch(...)).fit(X, y)``.  It predicts the mean of
-    the members' predictions, weighted by ``exp(-(l - l_min) / se)``: `l` is the mean squared left-out
-    residual of a candidate, `se` the standard error of the smallest.
+    the members' predictions, weighted by ``exp(-(l - l_min) / se)``: `l` is the mean squared
+    left-out residual of a candidate, `se` the standard error of the smallest.
 
     Parameters
     ----------
@@ -95,4 +97,6 @@ class RegressionCommittee(RegressorMixin, BaseCommittee):
 
     def to_svr(self) -> Any:
         """The only member as a fitted SVR, at the end of its pipeline; ValueError for several."""
-        return self._only_member("to_svr")
+        member = self._only_member("to_svr")
+        machine = take_apart(member).machine
+        return rebuilt(member, {}, machine.to_svr()) if isinstance(machine, SpanSVR) else member
