@@ -34,7 +34,7 @@ from spansvm.estimators.weighting import PAPER_CLASS_WEIGHTS
 from spansvm.kernels.functions import resolve_kernel
 from spansvm.kernels.gram import HeldGram
 from spansvm.multiclass.path import follow
-from spansvm.search.candidates.grid import TIES, select
+from spansvm.search.candidates.grid import select
 
 from .datasets import MOST_TEST_ROWS, NAMES, Split, splits
 from .measure import RESULTS, command, geometric_mean, machine
@@ -45,6 +45,8 @@ SUMMARY = RESULTS / "selection.csv"
 WEIGHTS = np.array(PAPER_CLASS_WEIGHTS)
 C_VALUES, GAMMAS = 2.0 ** np.arange(-4, 11, 2), 2.0 ** np.arange(-7, 4, 2)
 
+#: The tie rules of grids.
+TIES = ("plateau", "hinge", "first")
 RULES = (*(f"span_{ties}" for ties in TIES), "span_worst")
 FOLD_RULES = tuple(f"kfold_{ties}" for ties in TIES)
 

@@ -110,6 +110,37 @@ def test_the_corrected_score_knows_all_candidates_and_is_not_above_the_best(fitt
         assert model.corrected_score_ == model.search_.corrected_score_
 
 
+# A committee --------------------------------------------------------------------------------------
+
+
+def test_a_committee_predicts_if_it_is_asked_for(tumours):
+    X, y = tumours
+    model = SVCCV(ensemble=True, n_trials=40).fit(X, y)
+    own = model.search_.committee_
+    assert len(own.members_) > 1
+    np.testing.assert_array_equal(model.predict_proba(X), own.predict_proba(X))
+    np.testing.assert_array_equal(model.predict(X), own.predict(X))
+    np.testing.assert_array_equal(model.loo_predict_proba_, own.loo_predict_proba_)
+    np.testing.assert_allclose(np.exp(model.predict_log_proba(X)), own.predict_proba(X))
+    assert model.loo_error_ == own.loo_error_ == np.mean(model.loo_predict_ != y)
+    assert model.corrected_score_ == own.corrected_score_
+    assert model.corrected_interval_ == own.corrected_interval_
+    assert model.score(X, y) == np.mean(own.predict(X) == y)
+    assert not hasattr(model, "decision_function")
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    assert not hasattr(model.set_params(ensemble=False).fit(X, y), "committee_")
+
+
+def test_a_committee_of_regressions_is_the_mean_of_its_members(patients):
+    X, y = patients
+    model = SVRCV(ensemble=True, n_trials=40).fit(X, y)
+    members = zip(model.committee_.members_, model.committee_.weights_, strict=True)
+    mean = sum(weight * SVR(**own, tol=1e-6).fit(X, y).predict(X) for own, weight in members)
+    np.testing.assert_allclose(model.predict(X), mean, rtol=2e-3)
+    assert not hasattr(model, "predict_interval")
+
+
 # As other estimators ------------------------------------------------------------------------------
 
 
@@ -313,6 +344,7 @@ def test_a_class_of_one_row_is_missed_when_it_is_left_out():
     ("arguments", "message"),
     [
         ({"kernel": "sigmoid"}, "kernel must be one of rbf, linear"),
+        ({"ensemble": "yes"}, "ensemble must be True or False; got 'yes'"),
         ({"n_trials": 0}, "n_trials must be a whole number of at least 1; got 0"),
         ({"Cs": [1.0, -1.0]}, "Cs must be None or a list of positive numbers"),
         ({"gammas": 3}, "gammas must be None or a list of positive numbers; got 3"),

@@ -20,7 +20,7 @@ from .plans import KERNELS, check_values
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["SelectsItself"]
+__all__ = ["SelectsItself", "of_single_models"]
 
 _CONSTRAINTS: dict[str, Constraint] = {
     "kernel": (
@@ -31,11 +31,19 @@ _CONSTRAINTS: dict[str, Constraint] = {
         lambda value: isinstance(value, Integral) and not is_bool(value) and int(value) >= 1,
         "a whole number of at least 1",
     ),
+    "ensemble": (is_bool, "True or False"),
     "scoring": (
         lambda value: value is None or isinstance(value, str) or callable(value),
         "None, the name of a score or a function",
     ),
 }
+
+
+def of_single_models(estimator: SelectsItself) -> bool:
+    """Whether one model predicts, for ``available_if``."""
+    if estimator.ensemble:
+        raise AttributeError("A committee (ensemble=True) predicts; only single models have this.")
+    return True
 
 
 class SelectsItself(ListsProperties, metaclass=ABCMeta):
@@ -45,6 +53,7 @@ class SelectsItself(ListsProperties, metaclass=ABCMeta):
     scoring: Any
     cv: Any
     n_trials: int
+    ensemble: bool
     time_budget: float | str | None
     n_jobs: int | None
 
@@ -89,7 +98,10 @@ class SelectsItself(ListsProperties, metaclass=ABCMeta):
         )  # fmt: skip
         with config_context(enable_metadata_routing=False):  # what is given here is for the search
             search.fit(X, target, sample_weight=sample_weight, groups=groups)
+        self.__dict__.pop("committee_", None)
         self.search_ = search
+        if self.ensemble:
+            self.committee_ = search.committee_
         self.best_estimator_ = search.best_estimator_
         self.best_params_, self.best_score_ = search.best_params_, search.best_score_
         self.best_index_, self.cv_results_ = search.best_index_, search.cv_results_
@@ -114,42 +126,47 @@ class SelectsItself(ListsProperties, metaclass=ABCMeta):
             accept_large_sparse=False,
         )  # fmt: skip
 
+    @property
+    def _predicting(self) -> Any:
+        """The model that predicts: the selected one, or the committee."""
+        return self.committee_ if self.ensemble else self.best_estimator_
+
     def predict(self, X: Any) -> np.ndarray:
-        """Predict with the selected model."""
+        """Predict with the selected model, or with the committee."""
         rows = self._rows(X)
-        return self.best_estimator_.predict(rows)
+        return self._predicting.predict(rows)
 
     def score(self, X: Any, y: npt.ArrayLike, sample_weight: Any = None) -> float:
-        """The score of the selected model on other rows, by the score that selected it."""
+        """The score on other rows, by the score that candidates were selected by."""
         rows = self._rows(X)
         params = {} if sample_weight is None else {"sample_weight": sample_weight}
         scorer: Any = self.search_.scorer_
         with config_context(enable_metadata_routing=False):
-            return scorer(self.best_estimator_, rows, y, **params)
+            return scorer(self._predicting, rows, y, **params)
 
     @property
     def corrected_score_(self) -> float:
-        """Score of the selected model, corrected for being the best of many."""
+        """The score, corrected for the selection."""
         check_is_fitted(self)
-        return self.search_.corrected_score_
+        return (self.committee_ if self.ensemble else self.search_).corrected_score_
 
     @property
     def corrected_interval_(self) -> tuple[float, float]:
-        """95% CI of the score of the selected model."""
+        """95% CI of the score."""
         check_is_fitted(self)
-        return self.search_.corrected_interval_
+        return (self.committee_ if self.ensemble else self.search_).corrected_interval_
 
     @property
     def loo_error_(self) -> float:
-        """That of the selected model."""
+        """Leave-one-out error of the selected model, or of the committee."""
         check_is_fitted(self)
-        return self.best_estimator_.loo_error_
+        return self._predicting.loo_error_
 
     @property
     def loo_predict_(self) -> np.ndarray:
-        """What the selected model would predict for each row, had it been left out."""
+        """What would be predicted for each row, had it been left out."""
         check_is_fitted(self)
-        return self.best_estimator_.loo_predict_
+        return self._predicting.loo_predict_
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "search_")

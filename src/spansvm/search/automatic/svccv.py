@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -15,7 +16,7 @@ from ...common.validation import Constraint, check_parameters
 from ...estimators.svc import SpanSVC
 from ..candidates.refining import Refinement
 from ..candidates.scales import start_values
-from .base import SelectsItself
+from .base import SelectsItself, of_single_models
 from .plans import class_weights, plan_classes
 
 __all__ = ["SVCCV"]
@@ -59,6 +60,9 @@ class SVCCV(SelectsItself, ClassifierMixin, BaseEstimator):
         Folds; by default rows (or `groups`) are left out.
     n_trials : int, default=80
         How many candidates are evaluated, at most.
+    ensemble : bool, default=False
+        Whether the candidates that could have been the best predict together, as the
+        :class:`~spansvm.Committee` of the search; otherwise the selected one alone does.
     time_budget : float or str, optional
         Time for the evaluation of candidates, in seconds or as ``"2 min"``; the best of those that
         are finished is then selected, with a SearchStoppedWarning.
@@ -72,7 +76,8 @@ class SVCCV(SelectsItself, ClassifierMixin, BaseEstimator):
     best_score_ : float
         The best score, which is optimistic: see `corrected_score_`.
     corrected_score_ : float
-        The same, corrected for being the best of many candidates; computed on first access.
+        The same, corrected for being the best of many candidates; computed on first access.  With
+        `ensemble`, that of the committee.
     corrected_interval_ : (float, float)
         Its 95% CI.
     best_estimator_ : SpanSVC
@@ -81,9 +86,13 @@ class SVCCV(SelectsItself, ClassifierMixin, BaseEstimator):
         As in :class:`~spansvm.SpanSearch`.
     search_ : estimator
         The search, with its other attributes.
-    loo_error_, loo_predict_, loo_predict_proba_, loo_decision_function_, loo_margin_
-        Those of the selected model; for reporting, `corrected_score_` takes the selection into
-        account.
+    committee_ : Committee
+        Only with `ensemble`.
+    loo_error_, loo_predict_, loo_predict_proba_
+        Those of the selected model, or of the committee; for reporting, `corrected_score_` takes
+        the selection into account.
+    loo_decision_function_, loo_margin_
+        Those of the selected model.
     classes_, n_features_in_, feature_names_in_
 
     See Also
@@ -119,6 +128,7 @@ class SVCCV(SelectsItself, ClassifierMixin, BaseEstimator):
         scoring: Any = None,
         cv: Any = None,
         n_trials: int = 80,
+        ensemble: bool = False,
         time_budget: float | str | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -129,6 +139,7 @@ class SVCCV(SelectsItself, ClassifierMixin, BaseEstimator):
         self.scoring = scoring
         self.cv = cv
         self.n_trials = n_trials
+        self.ensemble = ensemble
         self.time_budget = time_budget
         self.n_jobs = n_jobs
 
@@ -152,26 +163,27 @@ class SVCCV(SelectsItself, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self.best_estimator_.classes_
 
+    @available_if(of_single_models)
     def decision_function(self, X: Any) -> Array:
         """Decision values of the selected model."""
         rows = self._rows(X)
         return self.best_estimator_.decision_function(rows)
 
     def predict_proba(self, X: Any) -> Array:
-        """Class probabilities of the selected model, calibrated on its left-out values."""
+        """Class probabilities, calibrated on left-out values."""
         rows = self._rows(X)
-        return self.best_estimator_.predict_proba(rows)
+        return self._predicting.predict_proba(rows)
 
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithm of :meth:`predict_proba`."""
         rows = self._rows(X)
-        return self.best_estimator_.predict_log_proba(rows)
+        return self._predicting.predict_log_proba(rows)
 
     @property
     def loo_predict_proba_(self) -> Array:
-        """Probabilities that the selected model would give to each row, had it been left out."""
+        """Probabilities that each row would be given, had it been left out."""
         check_is_fitted(self)
-        return self.best_estimator_.loo_predict_proba_
+        return self._predicting.loo_predict_proba_
 
     @property
     def loo_decision_function_(self) -> Array:

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ...common.types import Array
 from ...estimators.svr import SpanSVR
 from ..candidates.refining import Refinement
 from ..candidates.scales import start_values
-from .base import SelectsItself
+from .base import SelectsItself, of_single_models
 from .plans import plan_targets
 
 __all__ = ["SVRCV"]
@@ -33,7 +34,7 @@ class SVRCV(SelectsItself, RegressorMixin, BaseEstimator):
     kernel : {"rbf", "linear", "poly", "precomputed"}, default="rbf"
     scoring : str or callable, optional
         The score to select by, of the left-out predictions; R2 by default.
-    cv, n_trials, time_budget, n_jobs
+    cv, n_trials, ensemble, time_budget, n_jobs
         As in :class:`~spansvm.SVCCV`.
 
     Attributes
@@ -46,7 +47,9 @@ search_
     best_estimator_ : SpanSVR
         The selected model, trained on all rows.
     loo_error_, loo_predict_, loo_residual_
-        Those of the selected model.
+        Those of the selected model, or of the committee; residuals are of the selected model.
+    committee_ : RegressionCommittee
+        Only with `ensemble`.
     n_features_in_, feature_names_in_
 
     See Also
@@ -76,6 +79,7 @@ search_
         scoring: Any = None,
         cv: Any = None,
         n_trials: int = 80,
+        ensemble: bool = False,
         time_budget: float | str | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -86,6 +90,7 @@ search_
         self.scoring = scoring
         self.cv = cv
         self.n_trials = n_trials
+        self.ensemble = ensemble
         self.time_budget = time_budget
         self.n_jobs = n_jobs
 
@@ -113,6 +118,7 @@ search_
         check_is_fitted(self)
         return self.best_estimator_.loo_residual_
 
+    @available_if(of_single_models)
     def predict_interval(self, X: Any, confidence_level: Any = 0.9) -> Array:
         """Intervals of the selected model: :meth:`spansvm.SpanSVR.predict_interval`."""
         rows = self._rows(X)
