@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .estimators.svr import SpanSVR
     from .estimators.weighting import ClassWeighting, SigmoidWeighting, Weighting
     from .rows.influence import influence
+    from .rows.labels import find_label_issues
     from .rows.values import data_values
     from .search import (
         SVCCV,
@@ -54,6 +55,7 @@ __all__ = [
     "analyze",
     "data_values",
     "exact_loo",
+    "find_label_issues",
     "influence",
     "span_scorer",
 ]
@@ -80,6 +82,7 @@ _HOMES = {
     "analyze": "estimators.analysis",
     "data_values": "rows.values",
     "exact_loo": "estimators.loo",
+    "find_label_issues": "rows.labels",
     "influence": "rows.influence",
     "span_scorer": "search",
 }

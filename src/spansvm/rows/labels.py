@@ -18,6 +18,7 @@ import numpy.typing as npt
 from ..common.types import Array, Mask, Rows
 from ..estimators.svr import SpanSVR
 from ..multiclass.left_out import LeftOutClasses
+from ..search.committee.of_search import HasCommittee
 from .without import Without, trained_model
 
 __all__ = ["LabelIssuesWarning", "find_label_issues"]
@@ -84,7 +85,8 @@ def find_label_issues(
         In the order of the training rows, with the columns ``is_label_issue``, ``label_quality``
         (the left-out probability of the given label; of a target, ``exp(-|residual| / spread)``),
         ``given_label``, ``predicted_label``, and ``contradicted_by``: for an issue, the numbers of
-        the rows without which its label would be contradicted less, the strongest first.
+        rows with the predicted label (of targets, on that side) without which its own would be
+        contradicted less, the strongest first.
 
     Warns
     -----
@@ -129,7 +131,11 @@ def _check(filter_by: Any, ranked_by: Any) -> None:
 
 
 def _probabilities(model: Any, fitted: Any) -> Array:
-    """Left-out probabilities of the training rows."""
+    """Left-out probabilities of the training rows: of the committee of a search, if it has one."""
+    if isinstance(model, HasCommittee) and model.has_committee:
+        found = model.committee_.loo_predict_proba_
+        if not np.isnan(found).any():  # with folds, some rows may be in none
+            return found
     return fitted.left_out_.calibrated_probabilities
 
 
@@ -214,11 +220,18 @@ def _contradicting(fitted: Any, judged: _Judged, number: int) -> list[Rows]:
     for machine, (rows, change) in enumerate(without.each_row(exact=False)):
         strongest[rows] += change * _towards(fitted, judged, issues, machine)
     for place, row in enumerate(issues):
-        pull = strongest[:, place].copy()
-        pull[row] = 0.0
+        pull = np.where(_opposed(fitted, judged, row), strongest[:, place], 0.0)
         order = np.argsort(-pull, kind="stable")[:number]
         found[row] = order[pull[order] > 0.0]
     return found
+
+
+def _opposed(fitted: Any, judged: _Judged, row: int) -> Mask:
+    """The rows that are labelled as predicted, or whose targets are on that side."""
+    if isinstance(fitted, SpanSVR):
+        way = np.sign(judged.predicted - judged.given)[row]
+        return way * (judged.given - judged.given[row]) > 0.0
+    return judged.given == judged.predicted[row]
 
 
 def _towards(fitted: Any, judged: _Judged, issues: Rows, machine: int) -> Array:

@@ -37,6 +37,11 @@ class HasCommittee:
             self._committee = self._searched().committee(MAX_MEMBERS)
         return self._committee
 
+    @property
+    def has_committee(self) -> bool:
+        """Whether there are committees of its candidates."""
+        return isinstance(self._for_committee, Searched) or self._committee is not None
+
     def committee(self, max_members: int = MAX_MEMBERS) -> Committee | RegressionCommittee:
         """A committee of the candidates that could have been the best.
 
