@@ -687,4 +687,9 @@ def test_a_class_with_one_row_is_said_as_by_stratified_folds():
     retrained = cross_val_predict(SVC(tol=1e-9), X, y, cv=LeaveOneOut())
     assert retrained[0] != 7
     assert search.best_score_ == pytest.approx((retrained == y).mean())
-    SpanSearch(SVC(), {"C": [1]}).fit(X, y, sample_weight=(y != 7).astype(float))  # not counted
+    y[1] = 7
+    SpanSearch(SVC(), {"C": [1]}).fit(X, y)
+    weight = np.ones(y.size)
+    weight[1] = 0  # does not count
+    with pytest.warns(UserWarning, match="Class 7 has only one row"):
+        SpanSearch(SVC(), {"C": [1]}).fit(X, y, sample_weight=weight)
