@@ -40,7 +40,6 @@ from .checks import (
     check_several_labels,
     check_targets,
     several_scores,
-    warn_of_lone_rows,
 )
 from .committee.building import Searched
 from .committee.of_search import HasCommittee
@@ -143,9 +142,6 @@ class BaseSearch(
         work, refit_params = self._sort_out(
             X, labels, candidates, sample_weight, scores, groups, params
         )
-        by_rows = work.method != "kfold" and work.leaving.sets is None
-        if by_rows and predicts(work.method) and labels.ndim == 1 and not work.regression:
-            warn_of_lone_rows(labels, work.params.sample_weight)
         most = len(candidates) if self._plan is None else self._plan.n_trials
         work = replace(work, keeping=what_to_keep(self, work, most, labels))
         with Tasks(self, X, labels, work, len(candidates)) as tasks:

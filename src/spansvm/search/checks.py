@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from os import PathLike
@@ -28,11 +27,7 @@ __all__ = [
     "check_several_labels",
     "check_targets",
     "several_scores",
-    "warn_of_lone_rows",
 ]
-
-#: At most so many classes are listed in a warning.
-_NAMED = 5
 
 _CONSTRAINTS: dict[str, Constraint] = {
     "method": (
@@ -134,22 +129,6 @@ def check_several_labels(estimator: Any, y: Any, method: str | None) -> np.ndarr
         )
     check_classification_targets(labels)
     return labels
-
-
-def warn_of_lone_rows(y: np.ndarray, weight: np.ndarray | None) -> None:
-    """Say which classes leave-one-out cannot know, as stratified folds do in scikit-learn."""
-    labels = y if weight is None else y[weight != 0]
-    classes, sizes = np.unique(labels, return_counts=True)
-    lone = classes[sizes == 1]
-    if lone.size:
-        names = ", ".join(map(str, lone[:_NAMED])) + (", ..." if lone.size > _NAMED else "")
-        which = f"Class {names} has" if lone.size == 1 else f"{lone.size} classes ({names}) have"
-        warnings.warn(
-            f"{which} only one row: without it nothing tells of the class, so that it counts as an "
-            "error for every candidate.",
-            UserWarning,
-            stacklevel=3,
-        )
 
 
 def check_scorers(search: Any) -> None:
