@@ -674,3 +674,15 @@ def test_one_line_per_candidate_without_folds(flowers, capsys):
     printed = capsys.readouterr().out
     assert printed.startswith("Fitting 1 folds for each of 2 candidates, totalling 2 fits\n")
     assert len(re.findall(r"\[CV 1/1\] END \.+C=10?;, score=0\.\d{3} total time=", printed)) == 2
+
+
+def test_a_class_with_one_row_is_said_by_stratified_folds():
+    X, y = load_iris(return_X_y=True)
+    y[0] = 7
+    for search in (GridSearchCV(SVC(), {"C": [1]}), SpanSearch(SVC(), {"C": [1]}, cv=5)):
+        with pytest.warns(UserWarning, match="only 1 members"):
+            search.fit(X, y)
+    search = SpanSearch(SVC(tol=1e-9), {"C": [1]}).fit(X, y)
+    retrained = cross_val_predict(SVC(tol=1e-9), X, y, cv=LeaveOneOut())
+    assert retrained[0] != 7
+    assert search.best_score_ == pytest.approx((retrained == y).mean())

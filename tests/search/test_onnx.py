@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
-from spansvm import SpanRandomizedSearch, SpanSearch, SpanSVC, SpanSVR
+from spansvm import SVCCV, SpanRandomizedSearch, SpanSearch, SpanSVC, SpanSVR
 from spansvm.search import register_onnx
 
 skl2onnx = pytest.importorskip("skl2onnx", reason="skl2onnx converts models to ONNX")
@@ -90,6 +90,9 @@ def test_machines_are_converted_without_a_search():
     # LibSVM and skl2onnx couple classes by an iteration that ends within 0.005.
     expected = model[-1].predict_calibrated_proba(model[:-1].transform(X))
     np.testing.assert_allclose(found[1], expected, atol=5e-3)
+    scaled = StandardScaler().fit_transform(X)
+    automatic = SVCCV(n_trials=4).fit(scaled, y)
+    np.testing.assert_array_equal(outputs(automatic, scaled)[1][0], automatic.predict(scaled))
     X, y = DIABETES
     regression = SpanSVR(C=10.0).fit(X, y)
     np.testing.assert_allclose(

@@ -19,9 +19,9 @@ class RegressionCommittee(RegressorMixin, BaseCommittee):
     """The candidates of a search that could have been the best, as one regressor.
 
     A search makes it: ``search.committee_``, or ``search.committee(max_members=5)``; or it searches
-    itself: ``RegressionCommittee(SpanSearch(...)).fit(X, y)``.  It predicts the mean of
-    the members' predictions, weighted by ``exp(-(l - l_min) / se)``: `l` is the mean squared
-    left-out residual of a candidate, `se` the standard error of the smallest.
+    itself: ``RegressionCommittee(SpanSearch(...)).fit(X, y)``.  It predicts the mean of what its
+    members predict, weighted by ``exp(-(l - l_min) / se)``: `l` is the mean squared residual of the
+    left-out rows for a candidate, `se` the standard error of the smallest.
 
     Parameters
     ----------
