@@ -219,7 +219,7 @@ def _contradicting(fitted: Any, judged: _Judged, number: int) -> list[Rows]:
     strongest = np.zeros((without.n_rows, issues.size))
     for machine, (rows, change) in enumerate(without.each_row(exact=False)):
         strongest[rows] += change * _towards(fitted, judged, issues, machine)
-    for place, row in enumerate(issues):
+    for place, row in enumerate(map(int, issues)):
         pull = np.where(_opposed(fitted, judged, row), strongest[:, place], 0.0)
         order = np.argsort(-pull, kind="stable")[:number]
         found[row] = order[pull[order] > 0.0]
