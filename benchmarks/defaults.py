@@ -25,7 +25,8 @@ from threadpoolctl import threadpool_limits
 from reproduction.csv_files import Row, read_rows, to_csv, write_text
 from reproduction.page_tables import mean_and_error
 from spansvm import SpanSearch, SpanSVC
-from spansvm.cli.grids import C_GAMMA, C_GAMMA_WEIGHTS, CLASS_WEIGHTS, plan_search, spread_of
+from spansvm.cli.grids import C_GAMMA, C_GAMMA_WEIGHTS, CLASS_WEIGHTS, plan_search
+from spansvm.search.candidates.scales import spread_of
 from spansvm.tables import Schema, Table, build_pipeline
 from spansvm.tables.table import NUMERIC
 

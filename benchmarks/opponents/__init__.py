@@ -113,3 +113,5 @@ LIQUIDSVM = Opponent(
 # A torch without CUDA is enough, if pip knows of one; that with CUDA takes several gigabytes.
 TORCHKM = Opponent("torchkm", (("torch==2.13.*", "torchkm==4.3.2"),))
 MAPIE = Opponent("mapie", (("scikit-learn", "mapie==1.*"),))
+CLEANLAB = Opponent("cleanlab", (("scikit-learn", "cleanlab==2.9.*"),))
+PYDVL = Opponent("pydvl", (("scikit-learn", "pydvl==0.10.*"),))

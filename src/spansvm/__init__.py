@@ -23,7 +23,12 @@ if TYPE_CHECKING:
     from .estimators.svc import SpanSVC
     from .estimators.svr import SpanSVR
     from .estimators.weighting import ClassWeighting, SigmoidWeighting, Weighting
+    from .rows.influence import influence
+    from .rows.labels import find_label_issues
+    from .rows.values import data_values
     from .search import (
+        SVCCV,
+        SVRCV,
         Committee,
         RegressionCommittee,
         SpanRandomizedSearch,
@@ -32,6 +37,8 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "SVCCV",
+    "SVRCV",
     "ClassWeighting",
     "Committee",
     "LooDisplay",
@@ -46,7 +53,10 @@ __all__ = [
     "Weighting",
     "__version__",
     "analyze",
+    "data_values",
     "exact_loo",
+    "find_label_issues",
+    "influence",
     "span_scorer",
 ]
 
@@ -55,6 +65,8 @@ __version__ = "0.1.0"
 #: The module of each name, imported on first use: the help of the command line must not wait for
 #: scikit-learn.
 _HOMES = {
+    "SVCCV": "search",
+    "SVRCV": "search",
     "ClassWeighting": "estimators.weighting",
     "Committee": "search",
     "LooDisplay": "display",
@@ -68,7 +80,10 @@ _HOMES = {
     "SpanSearchDisplay": "display",
     "Weighting": "estimators.weighting",
     "analyze": "estimators.analysis",
+    "data_values": "rows.values",
     "exact_loo": "estimators.loo",
+    "find_label_issues": "rows.labels",
+    "influence": "rows.influence",
     "span_scorer": "search",
 }
 

@@ -158,7 +158,7 @@ def boosting_drawn_at_random(GridSearchCV, RandomizedSearchCV):
     return Ran(search, search.predict(X_test) == y_test, {"p": search.predict_proba(X_test)})
 
 
-@program(warns=SAID)
+@program()
 def several_labels_per_row(GridSearchCV, RandomizedSearchCV):
     X, y = make_multilabel_classification(120, n_classes=4, random_state=0)
     X_train, X_test, y_train, _ = train_test_split(X, y, random_state=0)

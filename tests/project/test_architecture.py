@@ -24,7 +24,9 @@ DEFERRED = {
     "cli.terminal": _COMMAND,
     "cli.tune": _COMMAND,
     "display._figures": "matplotlib is optional",
+    "rows.labels": "pandas is optional",
     "search.evaluation.progress": "rich is optional",
+    "search.onnx_parser": "skl2onnx is optional",
 }
 
 

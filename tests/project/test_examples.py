@@ -17,7 +17,7 @@ PAGE = EXAMPLES.parent / "docs" / "examples.md"
 def test_every_example_has_a_small_picture():
     scripts = {path.stem for path in EXAMPLES.glob("[0-9]*.py")}
     pictures = {path.stem: path for path in (EXAMPLES / "images").glob("*.png")}
-    assert len(scripts) == 6
+    assert len(scripts) == 7
     assert scripts == set(pictures)
     assert all(path.stat().st_size < 100_000 for path in pictures.values())
 
@@ -137,3 +137,10 @@ def test_intervals_contain_as_many_new_rows_as_they_promise(tmp_path):
         "06_prediction_intervals.py", f"{left_out:.3f} on left-out rows", f"{new:.3f} on new ones",
         f"those of level 0.9 contain {of_90:.3f} of 5000 new rows",
     )  # fmt: skip
+
+
+def test_doubted_digits_are_contradicted_by_digits_of_the_predicted_label(tmp_path):
+    pytest.importorskip("pandas", reason="pandas is not installed")
+    text = run("07_doubted_digits.py", tmp_path)
+    (count,) = numbers(r"(\d+) of 1797 labels", text)
+    assert_told("07_doubted_digits.py", f"{count:.0f} of 1797")

@@ -521,10 +521,9 @@ RATES = {"estimator__C": [0.1, 1, 10]}
 @pytest.mark.parametrize(
     ("model", "grid"),
     [
-        (MultiOutputClassifier(SVC()), RATES),
+        (MultiOutputClassifier(LinearSVC()), RATES),
         (ClassifierChain(SVC()), {"cv": [None, 2]}),
         (OneVsRestClassifier(LinearSVC()), RATES),
-        (OneVsRestClassifier(SVC()), RATES),
     ],
 )
 def test_several_labels_per_row(model, grid):
@@ -546,9 +545,9 @@ def test_scores_of_several_labels_per_row_are_corrected(monkeypatch):
 
 
 def test_rows_with_several_labels_are_right_or_wrong():
-    dense, theirs, _ = both(OneVsRestClassifier(SVC()), RATES, MANY_X, MANY_Y)
+    dense, theirs, _ = both(OneVsRestClassifier(LinearSVC()), RATES, MANY_X, MANY_Y)
     same_search(dense, theirs)
-    rare, _, _ = both(OneVsRestClassifier(SVC()), RATES, MANY_X, sparse.csr_matrix(MANY_Y))
+    rare, _, _ = both(OneVsRestClassifier(LinearSVC()), RATES, MANY_X, sparse.csr_matrix(MANY_Y))
     assert rare.corrected_score_ == dense.corrected_score_ <= dense.best_score_
     assert rare.corrected_interval_ == dense.corrected_interval_
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from scipy import sparse
 from sklearn.kernel_approximation import Nystroem
 from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import Pipeline
@@ -24,6 +22,13 @@ from ..estimators.weighting import (
     SigmoidWeighting,
 )
 from ..kernels.functions import KERNELS
+from ..search.candidates.scales import (
+    balances,
+    can_be_weighted,
+    scaled_grid,
+    start_values,
+    weights_matter,
+)
 from ..tables import Table
 from .terminal import printable
 
@@ -41,9 +46,6 @@ __all__ = [
     "own_name",
     "plan_from_file",
     "plan_search",
-    "scaled_grid",
-    "spread_of",
-    "start_values",
 ]
 
 #: The named searches.
@@ -63,22 +65,6 @@ STEP, APPROXIMATION = "svm", "nystroem"
 
 #: Parameters of the kernel: those of the approximation, if there is one.
 _OF_KERNEL = ("kernel", "gamma", "degree", "coef0")
-
-#: Exponents of 2 for C, and for gamma relative to the scale of the data: with half the steps and
-#: wider ends no better models are selected (``benchmarks/defaults.py``).
-_C, _GAMMA = range(-4, 11, 2), range(-6, 3, 2)
-
-#: The same for a linear kernel, whose C is relative to the scale of the data, and for a polynomial.
-_LINEAR_C, _POLY_C, _POLY_GAMMA = range(-4, 11), range(-4, 9, 2), range(-4, 3, 2)
-_DEGREES, _COEF0 = (2, 3), 1.0
-
-#: How many times larger than the smallest class the largest is, from which the weights of the
-#: classes are searched by default: for accuracy, where weights of classes that are less unequal do
-#: not lead to better models (``benchmarks/defaults.py``); and for other scores.
-_UNEQUAL, _UNEQUAL_FOR_SCORES = 4.0, 1.25
-
-#: Weights of the classes are their sizes to these powers: none, halfway, and balanced.
-_BALANCE = (0.0, 0.5, 1.0)
 
 #: Parameters that a file cannot name: they need objects, or do not affect the model.
 _NOT_SEARCHED = ("weighting", "gram_budget", "decision_function_shape")
@@ -157,17 +143,6 @@ def own_name(parameter: str) -> str:
     return parameter.removeprefix(f"{STEP}__").removeprefix(f"{APPROXIMATION}__")
 
 
-def spread_of(X: Any) -> float:
-    """The sum of the variances of the features: half the mean squared distance between rows."""
-    if sparse.issparse(X):
-        rows = sparse.csr_matrix(X)
-        means = np.asarray(rows.mean(axis=0)).ravel()
-        spread = float(np.sum(rows.multiply(rows).mean(axis=0)) - means @ means)
-    else:
-        spread = float(np.asarray(X, dtype=np.float64).var(axis=0).sum())
-    return spread if spread > 0 else 1.0
-
-
 def plan_search(
     search: str | None,
     table: Table,
@@ -185,7 +160,7 @@ def plan_search(
         them, else C and gamma, with class weights if classes are unequal.
     table : Table
     spread : float, default=1.0
-        Of the transformed rows, by :func:`spread_of`: the scale of gamma.
+        Of the transformed rows: the scale of gamma.
     kernel : {"rbf", "linear", "poly"}, optional
         Default: "rbf".
     scoring : str, optional
@@ -218,13 +193,13 @@ def plan_search(
         grid = scaled_grid(kernel or "rbf", spread)
         widens = tuple(name for name in ("C", "gamma") if name in grid)
         if search == C_GAMMA_WEIGHTS:
-            if not _can_be_weighted(table):
+            if not can_be_weighted(table.schema.classes):
                 raise UserError(
                     f"--search {search} needs classes whose names are not numbers written as text "
                     f"(here '{table.schema.classes[0]}'), as scikit-learn takes these for numbers; "
                     "rename them."
                 )
-            grid["class_weight"] = _balances(table)
+            grid["class_weight"] = balances(table.y)
         return SearchPlan(search, _model(kernel), grid, widens=widens, why=why)
     if search == C_GAMMA_EPSILON:
         raise UserError(
@@ -243,75 +218,22 @@ def check_kernel(kernel: str | None) -> None:
         )
 
 
-def start_values(kernel: str | None) -> dict[str, Any]:
-    """Parameters of a model that are not searched."""
-    return {"kernel": kernel or "rbf", "coef0": _COEF0 if kernel == "poly" else 0.0}
-
-
 def _model(kernel: str | None, **others: Any) -> SpanSVC:
     return SpanSVC(**start_values(kernel), **others)
 
 
 def _default(table: Table, scoring: str | None) -> tuple[str, str]:
     """The search by default, and why it has class weights."""
-    sizes = np.unique(np.asarray(table.y), return_counts=True)[1]
-    ratio = float(sizes.max() / sizes.min())
-    if scoring in (None, "accuracy"):
-        if ratio < _UNEQUAL:
-            return C_GAMMA, ""
-    elif ratio < _UNEQUAL_FOR_SCORES:
+    ratio = weights_matter(table.y, scoring)
+    if ratio is None:
         return C_GAMMA, ""
-    if not _can_be_weighted(table):
+    if not can_be_weighted(table.schema.classes):
         return C_GAMMA, ""
     return C_GAMMA_WEIGHTS, (
         f"The weights of the classes are searched, too: the largest class is {ratio:.1f} times as "
         "large as the smallest"
         + ("." if scoring in (None, "accuracy") else f", and {scoring} takes that into account.")
     )
-
-
-def _can_be_weighted(table: Table) -> bool:
-    """Whether weights can be given to the classes by their names.
-
-    scikit-learn looks up whole numbers for texts such as 01.
-    """
-    return not any(
-        isinstance(label, str) and label.strip().lstrip("+-").isdecimal()
-        for label in table.schema.classes
-    )
-
-
-def scaled_grid(
-    kernel: str, spread: float, unit: float = 1.0, smoother: int = 0
-) -> dict[str, list[Any]]:
-    """Values around those that suit the scale of the data, as powers of two.
-
-    `unit` multiplies C, and gamma gets so many `smoother` values.
-    """
-    scale = round(-np.log2(spread))
-    if kernel == "linear":
-        return {"C": [unit * 2.0 ** (scale + exponent) for exponent in _LINEAR_C]}
-    own = _POLY_GAMMA if kernel == "poly" else _GAMMA
-    exponents = range(own.start - smoother * own.step, own.stop, own.step)
-    grid: dict[str, list[Any]] = {
-        "C": [unit * 2.0**exponent for exponent in (_POLY_C if kernel == "poly" else _C)],
-        "gamma": [2.0 ** (scale + exponent) for exponent in exponents],
-    }
-    return {**grid, "degree": list(_DEGREES)} if kernel == "poly" else grid
-
-
-def _balances(table: Table) -> list[Any]:
-    """Weights of all classes but the largest, from none to balanced."""
-    classes, sizes = np.unique(np.asarray(table.y), return_counts=True)
-    largest = int(sizes.argmax())
-    return [
-        {
-            label: float(f"{(sizes[largest] / size) ** power:.3g}")
-            for label, size in zip(classes.tolist(), sizes, strict=True)
-            if label != classes[largest]
-        }
-        for power in _BALANCE
-    ]
 
 
 def _refuse_scores(table: Table, search: str) -> None:

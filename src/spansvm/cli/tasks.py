@@ -14,8 +14,9 @@ from ..estimators.svc import SpanSVC
 from ..estimators.svr import SpanSVR
 from ..report import RegressionReport, Report
 from ..report.plain import number
+from ..search.candidates.scales import spread_of
 from ..tables import Table
-from .grids import SearchPlan, plan_search, spread_of
+from .grids import SearchPlan, plan_search
 from .held_out import HeldOut, held_out_figures
 from .held_out_targets import HeldOutTargets, held_out_targets
 from .method_choice import choose_regression_scorers, choose_scorers, default_scoring

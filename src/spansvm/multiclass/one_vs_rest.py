@@ -27,28 +27,33 @@ class RestClasses(LeftOutClasses):
         Of every class against the rest; for two classes, of the second against the first.
     indices : ndarray of shape (n,)
         The class of every row; -1 for a class that the classifier does not know.
+    threshold : float, default=0.0
+        Of two classes, the second is predicted for values above it.
     """
 
-    def __init__(self, machines: Sequence[LeftOutClasses], indices: np.ndarray) -> None:
-        self.machines, self.indices = machines, indices
+    def __init__(
+        self, machines: Sequence[LeftOutClasses], indices: np.ndarray, threshold: float = 0.0
+    ) -> None:
+        self.machines, self.indices, self._threshold = machines, indices, threshold
         self.n_classes, self.used = max(len(machines), 2), machines[0].used
 
     def _predicted(self, break_ties: bool) -> np.ndarray:
         if self.n_classes == 2:
-            return (self.machines[0].values.counted[:, 0] > 0).astype(np.intp)
+            return (self.machines[0].values.counted[:, 0] > self._threshold).astype(np.intp)
         values = np.column_stack([own.values.counted[:, 0] for own in self.machines])
         # Of equal values the last counts, as in scikit-learn.
         return self.n_classes - 1 - np.argmax(values[:, ::-1], axis=1)
 
     def unshifted(self) -> LeftOutClasses:
         """The same for scores; see :meth:`LeftOutClasses.unshifted`."""
-        result = RestClasses([own.unshifted() for own in self.machines], self.indices)
+        machines = [own.unshifted() for own in self.machines]
+        result = RestClasses(machines, self.indices, self._threshold)
         result.used = self.used
         return result
 
     def wrong(self, break_ties: bool = False) -> Mask:
         """Which rows are misclassified."""
-        if self.n_classes == 2:
+        if self.n_classes == 2 and self._threshold == 0:
             return self.machines[0].wrong() | (self.indices < 0)
         return self._predicted(break_ties) != self.indices
 

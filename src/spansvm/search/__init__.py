@@ -5,22 +5,29 @@ and scores, ``committee`` averages candidates; each folder imports from those be
 them, ``base`` is the search itself, ``checks`` are those of its arguments, ``results`` builds the
 table, ``refit`` trains the selected model, ``selected`` is the fitted search as an estimator;
 ``unaccelerated`` has what scikit-learn evaluates; ``spansearch`` and ``randomized`` are the public
-classes.
+classes, ``automatic`` has the estimators that search by themselves, and ``onnx`` makes skl2onnx
+know the searches.
 """
 
+from .automatic.svccv import SVCCV
+from .automatic.svrcv import SVRCV
 from .committee import Committee, RegressionCommittee
 from .evaluation.stages import SearchStoppedWarning
+from .onnx import register_onnx
 from .randomized import SpanRandomizedSearch
 from .scoring.scorers import span_scorer
 from .spansearch import SpanSearch
 from .unaccelerated import UnacceleratedWarning
 
 __all__ = [
+    "SVCCV",
+    "SVRCV",
     "Committee",
     "RegressionCommittee",
     "SearchStoppedWarning",
     "SpanRandomizedSearch",
     "SpanSearch",
     "UnacceleratedWarning",
+    "register_onnx",
     "span_scorer",
 ]

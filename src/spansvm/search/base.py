@@ -32,8 +32,15 @@ from .candidates.fit_arguments import FitParams, fit_params, refit_arguments, ro
 from .candidates.grid import select
 from .candidates.label_steps import by_folds, find_label_step
 from .candidates.leaving import method_used, plan_leaving
+from .candidates.ranges import Plan
 from .candidates.shared_data import SharedData
-from .checks import check_scorers, check_search, check_targets, several_scores
+from .checks import (
+    check_scorers,
+    check_search,
+    check_several_labels,
+    check_targets,
+    several_scores,
+)
 from .committee.building import Searched
 from .committee.of_search import HasCommittee
 from .conformal import SearchedRows, SelectedSets
@@ -44,6 +51,7 @@ from .evaluation.forecast import Forecast, predict_cost
 from .evaluation.progress import SearchProgress
 from .evaluation.stages import INTERRUPTED, SearchStoppedWarning, Stages
 from .evaluation.work import Outcome, Work
+from .onnx_parser import tell_onnx
 from .refit import leave_out, refit_as_judged
 from .refit_targets import warn_of_bounds
 from .results import report_early_stops, report_failures, results_table, score_names
@@ -72,6 +80,9 @@ class BaseSearch(
     coarse_first: bool = False
     widen: Sequence[str] = ()
 
+    #: Proposes candidates while the search goes on, if it is not over a grid.
+    _plan: Plan | None = None
+
     best_index_: Any
     best_params_: dict[str, Any]
 
@@ -94,8 +105,9 @@ class BaseSearch(
         ----------
         X : array-like, sparse matrix or data frame of shape (l, d)
             Whatever the first step of the estimator accepts.
-        y : array-like of shape (l,)
-            Labels; other estimators than the engine's may take other targets, or none.
+        y : array-like of shape (l,) or (l, k)
+            Labels, or k labels per row for one-vs-rest or several outputs; other estimators than
+            the engine's may take other targets, or none.
         sample_weight : array-like of shape (l,), optional
             Factors that multiply ``C``.
         scores : array-like of shape (l,), optional
@@ -115,9 +127,12 @@ class BaseSearch(
             None,
             "the search has not ended, or scikit-learn did it",
         )
+        tell_onnx(self)
         candidates = self._list_candidates()
         check_search(self, candidates)
         unknown = find_unaccelerated(self, candidates, y)
+        if unknown is not None and self._plan is not None:
+            raise TypeError(f"Ranges are searched for {KNOWN}; got {unknown}. List values instead.")
         if unknown is not None:
             given = {"sample_weight": sample_weight, "scores": scores, "groups": groups, **params}
             given = {name: value for name, value in given.items() if value is not None}
@@ -127,7 +142,8 @@ class BaseSearch(
         work, refit_params = self._sort_out(
             X, labels, candidates, sample_weight, scores, groups, params
         )
-        work = replace(work, keeping=what_to_keep(self, work, len(candidates), labels))
+        most = len(candidates) if self._plan is None else self._plan.n_trials
+        work = replace(work, keeping=what_to_keep(self, work, most, labels))
         with Tasks(self, X, labels, work, len(candidates)) as tasks:
             self._evaluate(X, labels, candidates, work, groups, tasks)
             if self.refit is not False:
@@ -252,6 +268,8 @@ class BaseSearch(
             With ``seconds``, ``gram`` and ``gram_bytes``; None for a search that takes no longer
             than a trial.
         """
+        if getattr(self, "study", None) is not None:
+            raise ValueError("What a study will propose is not known, nor what that will take.")
         candidates = self._list_candidates()
         check_search(self, candidates)
         unknown = find_unaccelerated(self, candidates, y)
@@ -275,6 +293,9 @@ class BaseSearch(
         X, y = indexable(X, y)
         if regression:
             return X, check_targets(self.estimator, y, self.method)
+        several = check_several_labels(self.estimator, y, self.method)
+        if several is not None:
+            return X, several
         labels = column_or_1d(y, warn=True)
         assert_all_finite(labels, input_name="y")
         check_classification_targets(labels)
@@ -320,7 +341,7 @@ class BaseSearch(
         if method != "kfold":
             step = find_label_step(self.estimator, candidates, X, y, checked)
             if step is not None:
-                folds = "5 folds" if regression else "5 stratified folds"
+                folds = "5 folds" if regression or y.ndim > 1 else "5 stratified folds"
                 folds = folds if groups is None else "leaving out one group at a time"
                 method = by_folds(step, self.method, folds)
         if not routing:

@@ -11,16 +11,23 @@ from typing import Any
 import numpy as np
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.utils import assert_all_finite
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from ..common.memory import parse_budget
 from ..common.methods import SELECTING, predicts
 from ..common.validation import Constraint, check_parameters, is_bool, is_positive
-from .candidates.composite import take_apart
+from .candidates.composite import take_apart, takes_several_labels
 from .candidates.grid import TIES
 from .evaluation.stages import parse_time
 
-__all__ = ["check_scorers", "check_search", "check_targets", "several_scores"]
+__all__ = [
+    "check_scorers",
+    "check_search",
+    "check_several_labels",
+    "check_targets",
+    "several_scores",
+]
 
 _CONSTRAINTS: dict[str, Constraint] = {
     "method": (
@@ -102,6 +109,26 @@ def check_targets(estimator: Any, y: Any, method: str | None) -> np.ndarray:
             ) from error
     assert_all_finite(targets, input_name="y")
     return targets
+
+
+def check_several_labels(estimator: Any, y: Any, method: str | None) -> np.ndarray | None:
+    """Several labels per row, a column each; None if the estimator has one label per row."""
+    labels = np.asarray(y)
+    if labels.ndim == 2:
+        assert_all_finite(labels, input_name="y")
+    if not takes_several_labels(estimator, y):
+        return None
+    if labels.ndim != 2:
+        raise ValueError(
+            "y must have at least two dimensions for multi-output classification but has only one."
+        )
+    if not predicts(method):
+        raise ValueError(
+            f"method={method!r} is defined for two classes; y has {labels.shape[1]} labels per "
+            "row. Use 'verified', 'loo' or 'kfold'."
+        )
+    check_classification_targets(labels)
+    return labels
 
 
 def check_scorers(search: Any) -> None:

@@ -90,7 +90,7 @@ def refit_as_judged(
     unchecked = (CalibratedClassifierCV, TransformedTargetRegressor, MultiOutputRegressor)
     if isinstance(parts.wrapper, unchecked):
         return estimator.fit(X, y, **arguments)
-    # One-vs-rest trains copies of the machine.
+    # One-vs-rest trains copies of the machine, as a classifier of several outputs does.
     trained = parts.machine if parts.wrapper is None else parts.wrapper
     given: dict[str, Any] = {}
     own_fit = trained.fit
@@ -112,12 +112,14 @@ def refit_as_judged(
         check(parts.machine, budget=budget, **given)
         return estimator
     X, y, weight = given["X"], given["y"], given["weight"]
-    labels = parts.wrapper.classes_[-len(trained.estimators_) :]
-    for label, own in zip(labels, trained.estimators_, strict=True):
+    if y.ndim == 1:
+        labels = parts.wrapper.classes_[-len(trained.estimators_) :]
+        y = np.column_stack([(y == label).astype(np.intp) for label in labels])
+    for column, own in zip(y.T, trained.estimators_, strict=True):
         if isinstance(own, (SVC, Pipeline)):  # a class that every row has needs no machine
             svc, rows = _behind_transformers(own, X)
             if rows is not None:
-                _check(svc, rows, (y == label).astype(np.intp), weight, budget)
+                _check(svc, rows, column, weight, budget)
     return estimator
 
 

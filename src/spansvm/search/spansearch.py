@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Integral
 from os import PathLike
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from .base import BaseSearch
 from .candidates.grid import list_candidates
+from .candidates.ranges import DEFAULT_TRIALS, StudyPlan, has_ranges, plan_ranges
 
 __all__ = ["SpanSearch"]
 
@@ -36,7 +38,9 @@ class SpanSearch(BaseSearch):
         with an UnacceleratedWarning that says why (see Notes).
     param_grid : dict, list of dicts, or iterable of dicts
         As in GridSearchCV; or an iterable of single candidates, such as
-        :class:`sklearn.model_selection.ParameterSampler`.
+        :class:`sklearn.model_selection.ParameterSampler`.  Values of a dict may also be ranges,
+        distributions of scipy (:func:`scipy.stats.loguniform`) or Optuna: a few values of each are
+        tried, then finer steps around the best, `n_trials` candidates at most.
     method : str, optional
         How the rows that are left out are predicted; `cv` and `groups` say which these are.
 
@@ -67,14 +71,16 @@ class SpanSearch(BaseSearch):
     refit : bool, str or callable, default=True
         Whether to train the selected model on all rows; with several scores, the name of the one
         to select by; or a function from ``cv_results_`` to the index of the selected candidate.
-    ties : {"plateau", "hinge", "first"}, default="plateau"
+    ties : {"plateau", "around", "hinge", "first"}, default="plateau"
         Which of the candidates with the best score to select.  "plateau": the one with the best
         neighbourhood on the grid (the middle of a plateau, not the rim of the grid), then the one
-        with the smaller hinge loss; without a grid, "hinge".  "hinge": the smallest hinge loss of
-        the left-out predictions.  "first": the first, as in GridSearchCV.  Except with "first", if
-        several candidates are the same model (equal score and hinge loss), the one with the
-        smallest weights (`C`, class weights) is selected.  A regression has the mean squared
-        left-out residual in the place of the hinge loss.
+        with the smaller hinge loss; without a grid, "hinge".  "around": the best neighbourhood
+        among all candidates, on a grid or not, by the logarithms of their parameters, then the
+        smaller hinge loss.  "hinge": the smallest hinge loss of the left-out predictions.
+        "first": the first, as in GridSearchCV.  Except with "first", if several candidates are the
+        same model (equal score and hinge loss), the one with the smallest weights (`C`, class
+        weights) is selected.  A regression has the mean squared left-out residual in the place of
+        the hinge loss.
     n_jobs : int, optional
         How many chains of candidates run at a time, in threads unless
         :func:`joblib.parallel_config` says otherwise.  Results do not depend on it.
@@ -112,6 +118,11 @@ class SpanSearch(BaseSearch):
     widen : list of str, default=()
         Parameters with positive values whose axis gets two more values, in steps of the same
         factor, on the side where the selected candidate is at its end; once.
+    n_trials : int, optional
+        How many candidates are evaluated, at most, if there are ranges or a study; 80 by default.
+    study : optuna.study.Study, optional
+        Proposes the candidates, one after the other, from Optuna's distributions in `param_grid`,
+        and is told their scores.  It is to be maximised.
 
     Attributes
     ----------
@@ -243,6 +254,8 @@ class SpanSearch(BaseSearch):
         checkpoint: str | PathLike[str] | None = None,
         coarse_first: bool = False,
         widen: Sequence[str] = (),
+        n_trials: int | None = None,
+        study: Any = None,
     ) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
@@ -262,6 +275,26 @@ class SpanSearch(BaseSearch):
         self.checkpoint = checkpoint
         self.coarse_first = coarse_first
         self.widen = widen
+        self.n_trials = n_trials
+        self.study = study
 
     def _list_candidates(self) -> list[dict[str, Any]]:
-        return list_candidates(self.param_grid)
+        self._plan = None
+        if self.study is None and not has_ranges(self.param_grid):
+            if self.n_trials is not None:
+                raise ValueError(
+                    "n_trials is for ranges and studies; param_grid lists its candidates."
+                )
+            return list_candidates(self.param_grid)
+        n_trials = DEFAULT_TRIALS if self.n_trials is None else self.n_trials
+        if not isinstance(n_trials, Integral) or n_trials < 1:
+            raise ValueError(f"n_trials must be a whole number of at least 1; got {n_trials!r}.")
+        if self.widen:
+            raise ValueError("widen is for grids; a range has the ends that it is given.")
+        if self.study is None:
+            self._plan = plan_ranges(self.param_grid, int(n_trials))
+        elif self.checkpoint is None:
+            self._plan = StudyPlan(self.study, self.param_grid, int(n_trials))
+        else:
+            raise ValueError("checkpoint is for searches without a study, which keeps its own.")
+        return self._plan.candidates

@@ -24,7 +24,6 @@ from sklearn.multioutput import MultiOutputRegressor
 from sklearn.utils import indexable
 from sklearn.utils._param_validation import validate_parameter_constraints
 from sklearn.utils.metadata_routing import process_routing
-from sklearn.utils.multiclass import is_multilabel
 
 from ..kernels.gram import as_rows
 from .candidates.building import machine_settings
@@ -35,11 +34,13 @@ from .candidates.composite import (
     is_regression,
     own_methods,
     take_apart,
+    takes_several_labels,
 )
 from .candidates.fit_arguments import FitParams
 from .candidates.leaving import Leaving
 from .candidates.shared_data import SharedData
 from .evaluation.work import Outcome, Work
+from .scoring.column_scores import is_indicator
 from .scoring.corrected import what_to_keep
 from .scoring.kept import Keeping
 from .scoring.label_scores import accuracy, count_score
@@ -106,8 +107,15 @@ def _unknown_use(estimator: Any, scoring: Any, y: Any) -> Unknown | None:
                 f"{name} with several targets",
                 "A regression of several targets is accelerated in MultiOutputRegressor.",
             )
-    if isinstance(parts.wrapper, OneVsRestClassifier) and is_multilabel(y):
-        return Unknown("OneVsRestClassifier with several labels per row")
+    if y is None or not takes_several_labels(estimator, y):
+        return None
+    around = type(parts.wrapper).__name__
+    if sparse.issparse(y):
+        return Unknown(f"{around} with a sparse matrix y", "With y.toarray() it is accelerated.")
+    if isinstance(parts.wrapper, OneVsRestClassifier) and not is_indicator(np.asarray(y)):
+        return Unknown(
+            f"{around} with labels per row that are not 0 or 1", "With y != 0 it is accelerated."
+        )
     return None
 
 

@@ -17,9 +17,10 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
-from sklearn.multioutput import MultiOutputRegressor
+from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR
+from sklearn.utils.multiclass import is_multilabel
 
 from ...common.types import Array
 from ...estimators.svc import SpanSVC
@@ -41,6 +42,7 @@ __all__ = [
     "rebuilt",
     "resamples",
     "take_apart",
+    "takes_several_labels",
     "transform",
     "unwrap",
 ]
@@ -50,13 +52,17 @@ Machine = SpanSVC | SpanSVR
 
 #: Machines that the engine knows, and classes around them, besides pipelines: of either task.
 _CLASSIFIERS, _REGRESSORS = (SVC, SpanSVC), (SVR, SpanSVR)
-_AROUND_CLASSIFIERS = (OneVsRestClassifier, CalibratedClassifierCV)
+_AROUND_CLASSIFIERS = (OneVsRestClassifier, CalibratedClassifierCV, MultiOutputClassifier)
 _AROUND_REGRESSORS = (TransformedTargetRegressor, MultiOutputRegressor)
+
+#: Those of them that fit a copy of what they wrap for each class, label or target.
+_FOR_EACH = (OneVsRestClassifier, MultiOutputClassifier, MultiOutputRegressor)
 
 #: What the engine knows, in words.
 KNOWN = (
-    "SVC, SVR, SpanSVC and SpanSVR, these in OneVsRestClassifier, CalibratedClassifierCV, "
-    "TransformedTargetRegressor or MultiOutputRegressor, and a Pipeline that ends in one"
+    "SVC, SVR, SpanSVC and SpanSVR, these in OneVsRestClassifier, MultiOutputClassifier, "
+    "CalibratedClassifierCV, TransformedTargetRegressor or MultiOutputRegressor, and a Pipeline "
+    "that ends in one"
 )
 
 #: Methods that decide what is trained and predicted; a subclass with its own is another model.
@@ -119,7 +125,8 @@ class Parts(NamedTuple):
     outer : str
         What the names of the wrapper's parameters begin with; the prefix if there is none.
     inner : list of (str, transformer)
-        Transformers that one-vs-rest fits for each class anew.
+        Transformers that one-vs-rest fits for each class anew, and a classifier of several outputs
+        for each of these.
     """
 
     steps: list[tuple[str, Any]]
@@ -143,6 +150,14 @@ def is_wrapper(estimator: Any) -> bool:
 def is_regression(estimator: Any) -> bool:
     """Whether the machine of an estimator is that of a regression."""
     return isinstance(take_apart(estimator).machine, _REGRESSORS)
+
+
+def takes_several_labels(estimator: Any, y: Any) -> bool:
+    """Whether an estimator is given, or needs, several labels per row."""
+    wrapper = take_apart(estimator).wrapper
+    if isinstance(wrapper, OneVsRestClassifier):
+        return bool(is_multilabel(y))
+    return isinstance(wrapper, MultiOutputClassifier)
 
 
 def name_inside(wrapper: Any) -> str:
@@ -177,8 +192,7 @@ def take_apart(estimator: Any) -> Parts:
         if isinstance(machine, Pipeline):
             for name, transformer in machine.steps[:-1]:
                 if not is_absent(transformer):
-                    anew = isinstance(wrapper, (OneVsRestClassifier, MultiOutputRegressor))
-                    own = inner if anew else steps
+                    own = inner if isinstance(wrapper, _FOR_EACH) else steps
                     own.append((prefix + name, transformer))
             name, machine = machine.steps[-1]
             prefix += f"{name}__"

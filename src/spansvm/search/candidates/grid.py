@@ -1,7 +1,7 @@
 """Candidates on their grid: the order to train them in, their neighbourhoods, and ties.
 
 Ties matter.  Leave-one-out errors are counts, so on a fine grid many candidates share the best
-score, from the middle of a plateau to its rim.  :func:`select` has three ways to choose among
+score, from the middle of a plateau to its rim.  :func:`select` has four ways to choose among
 them.  On a wide grid, moreover, many candidates are the same model: beyond some C nothing changes,
 and with a small gamma only C times gamma matters.  They predict the same, but the model may be
 trained again later, so the one with the smallest weights is chosen.
@@ -25,7 +25,7 @@ __all__ = ["EQUAL_SCORES", "TIES", "chains", "list_candidates", "select"]
 Params = Mapping[str, Any]
 
 #: The ways to choose among equal scores.
-TIES = ("plateau", "hinge", "first")
+TIES = ("plateau", "around", "hinge", "first")
 
 #: Standard deviation of the Gaussian that weights a neighbourhood: a sixteenth of an axis, but at
 #: least one step and at most two.
@@ -40,6 +40,9 @@ _SAME_MODEL = 1e-5
 
 #: A hinge loss that is larger by this share is no reason for larger weights.
 _SAME_LOSS = 0.01
+
+#: The same for candidates that are not on a grid, by the logarithms of their parameters to base 2.
+_OCTAVES = 1.0
 
 #: Axes with fewer values have no rim: it would be most of the axis.
 _LONG_AXIS = 5
@@ -206,6 +209,32 @@ def neighbourhood_scores(scores: Array, grids: Sequence[np.ndarray]) -> Array:
     return result
 
 
+def surrounding_scores(scores: Array, candidates: Sequence[Params]) -> Array:
+    """Mean score around every candidate, which need not lie on a grid.
+
+    Distances are those of the logarithms of positive parameters, and neighbourhoods do not extend
+    along others.  Failed candidates (NaN) do not count.
+    """
+    names = sorted(set().union(*candidates)) if candidates else []
+    columns = {name: [_number(params.get(name)) for params in candidates] for name in names}
+    positive = {
+        name: np.log2([value for value in column if value is not None])
+        for name, column in columns.items()
+        if all(value is not None and value > 0 for value in column)
+    }
+    rest = [name for name in names if name not in positive]
+    keys = [repr([params.get(name) for name in rest]) for params in candidates]
+    kinds = np.unique(keys, return_inverse=True)[1]
+    squared = np.zeros((len(candidates), len(candidates)))
+    for column in positive.values():
+        squared += np.subtract.outer(column, column) ** 2
+    weight = np.exp(-0.5 * squared / _OCTAVES**2) * (kinds[:, None] == kinds)
+    known = ~np.isnan(scores)
+    weight[:, ~known] = 0.0
+    with np.errstate(invalid="ignore"):
+        return weight @ np.where(known, scores, 0.0) / weight.sum(axis=1)
+
+
 def _inside(n_candidates: int, grids: Sequence[np.ndarray]) -> np.ndarray:
     """Which candidates are not at the end of a long axis of their grid."""
     result = np.ones(n_candidates, dtype=np.bool_)
@@ -226,10 +255,12 @@ def select(scores: Array, hinge: Array, candidates: Sequence[Params], ties: str)
     hinge : ndarray of shape (n,)
         Mean hinge loss of the left-out predictions.
     candidates : sequence of dict
-    ties : {"plateau", "hinge", "first"}
+    ties : {"plateau", "around", "hinge", "first"}
         Prefer the best neighbourhood on the grid, away from its rim if possible, and then the
-        smaller hinge loss; the smaller hinge loss; or the first.  Except with "first", of
-        candidates that are the same model, the one with the smallest weights is selected.
+        smaller hinge loss; the best neighbourhood by the logarithms of parameters, on a grid or
+        not, and then the smaller hinge loss; the smaller hinge loss; or the first.  Except with
+        "first", of candidates that are the same model, the one with the smallest weights is
+        selected.
     """
     tied = every = np.flatnonzero(scores >= np.nanmax(scores) - EQUAL_SCORES)
     if ties == "first":
@@ -243,6 +274,9 @@ def select(scores: Array, hinge: Array, candidates: Sequence[Params], ties: str)
             if inside.any():
                 tied, around = tied[inside], around[inside]
             tied = tied[around >= around.max() - EQUAL_SCORES]
+    elif ties == "around" and tied.size > 1:
+        around = surrounding_scores(scores, candidates)[tied]
+        tied = tied[around >= around.max() - EQUAL_SCORES]
     losses = np.where(np.isnan(hinge[tied]), np.inf, hinge[tied])
     least = float(losses.min())
     chosen = tied[losses <= least + _slack(least)]

@@ -189,12 +189,18 @@ class _Trial:
 def _trials(parts: Parts, y: np.ndarray, params: FitParams) -> list[_Trial]:
     """The steps up to the last one that may look at the labels."""
     trials = [_Trial(path, step, y, params.steps.get(path, {})) for path, step in parts.steps]
-    if parts.inner:  # within one-vs-rest, steps are fitted for each class
-        rest = (y == np.unique(y)[-1]).astype(np.intp)
+    if parts.inner:  # within one-vs-rest, steps are fitted for each class; or for each label
+        rest = (y == np.unique(y)[-1]).astype(np.intp) if y.ndim == 1 else _most_even(y)
         trials += [_Trial(path, step, rest, {}) for path, step in parts.inner]
     while trials and not _suspects(trials[-1].step):
         trials.pop()
     return trials
+
+
+def _most_even(y: np.ndarray) -> np.ndarray:
+    """The column of labels whose most frequent class has the fewest rows."""
+    largest = [np.unique(column, return_counts=True)[1].max() for column in y.T]
+    return y[:, int(np.argmin(largest))]
 
 
 def _try_in_turn(trials: Sequence[_Trial], X: Any) -> LabelStep | None:
@@ -234,6 +240,10 @@ def _suspects(step: Any) -> list[Any]:
 def _permuted(y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """The labels in another order that does more than rename the classes, if there is one."""
     classes, codes = np.unique(y, return_inverse=True)
+    if y.ndim > 1:  # rows with the same labels are a class
+        columns = codes.reshape(y.shape)
+        classes, codes = np.unique(columns, axis=0, return_inverse=True)
+        classes, codes = np.arange(len(classes)), codes.reshape(-1)
     for _ in range(_DRAWS):
         order = rng.permutation(len(y))
         if np.unique(codes * classes.size + codes[order]).size > classes.size:

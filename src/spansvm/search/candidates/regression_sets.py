@@ -135,7 +135,11 @@ class RegressionProblems:
     rows : TargetRows
     classes : ndarray
         Empty.
+    compares : bool
+        Whether values of different sets are compared: there is one set.
     """
+
+    compares = False
 
     def __init__(self, rows: TargetRows, machine: SpanSVR, parts: Parts) -> None:
         self.rows, self.classes = rows, rows.classes

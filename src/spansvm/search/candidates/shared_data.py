@@ -15,6 +15,7 @@ import numpy as np
 from .building import Candidates
 from .composite import Machine, is_regression, unwrap
 from .fit_arguments import FitParams
+from .label_sets import LabelProblems, label_rows
 from .regression_sets import RegressionProblems, target_rows
 from .training_sets import Problems, Split, TransformedRows, transformed_rows
 
@@ -89,6 +90,8 @@ class SharedData:
         def make_rows() -> TransformedRows:
             if regression:
                 return target_rows(estimator, X, labels, params, split)
+            if labels.ndim > 1:
+                return label_rows(estimator, X, labels, params, split)
             if split is not None and (labels == labels[0]).all():
                 raise ValueError(
                     "The number of classes has to be greater than one; got 1 class: all training "
@@ -98,7 +101,9 @@ class SharedData:
 
         def make_set() -> Any:
             rows = self._rows.get((transformers, number), make_rows)
-            make = RegressionProblems if regression else Problems
+            make: Any = RegressionProblems if regression else Problems
+            if labels.ndim > 1 and not regression:
+                make = LabelProblems
             return make(rows, machine, unwrap(estimator))
 
         found = self._sets.get((transformers, kernel, number), make_set)

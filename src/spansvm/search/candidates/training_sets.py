@@ -36,7 +36,16 @@ from .fit_arguments import FitParams, take_rows
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["Problems", "Split", "TrainingSet", "TransformedRows", "transformed_rows"]
+__all__ = [
+    "Problems",
+    "Split",
+    "TrainingSet",
+    "TransformedRows",
+    "check_resampling",
+    "known_places",
+    "split_rows",
+    "transformed_rows",
+]
 
 #: Training rows and test rows of a fold; None for all rows.
 Split = tuple[np.ndarray, np.ndarray] | None
@@ -182,7 +191,7 @@ class TransformedRows:
     def test_rows(self, y: np.ndarray) -> PairRows:
         """The test rows, whose labels are `y`, by pairs of the training rows' classes."""
         if self._test_rows is None:
-            self._test_rows = PairRows(_known(y, self.classes), self.classes.size)
+            self._test_rows = PairRows(known_places(y, self.classes), self.classes.size)
         return self._test_rows
 
     def points(self, kernel: Kernel) -> Points:
@@ -200,10 +209,13 @@ class TransformedRows:
 class TrainingSet:
     """Rows with their kernel and Gram matrices, shared by all candidates with that kernel.
 
-    `whole` is the Gram matrix of the rows, if it is known.
+    `alike` has the same rows in the same order, with other labels: of it are their kernel values.
     """
 
-    def __init__(self, rows: TransformedRows, machine: SpanSVC, whole: Gram | None = None) -> None:
+    def __init__(
+        self, rows: TransformedRows, machine: SpanSVC, alike: TrainingSet | None = None
+    ) -> None:
+        self._alike, whole = alike, None if alike is None else alike.whole
         numbered = rows.numbered(machine.kernel)
         if numbered is not None:
             machine = copy(machine)
@@ -233,6 +245,8 @@ class TrainingSet:
     @cached_property
     def _test_values(self) -> Array:
         """Kernel values of the training rows, in their order there, with the test rows."""
+        if self._alike is not None:
+            return self._alike._test_values
         kernel, points = self.kernel, self.grams.points
         if not (kernel.precomputed or callable(kernel.name)):
             return values_between(kernel, points.X, self._test)
@@ -261,7 +275,7 @@ class TrainingSet:
             return tested(machines, machines.of_all_rows(own), machines.pair_rows)
         X, y = self.rows.seen
         values = machines.decide(check_rows(X, self.kernel.name))
-        return tested(machines, values, PairRows(_known(y, self.classes), self.classes.size))
+        return tested(machines, values, PairRows(known_places(y, self.classes), self.classes.size))
 
     def on_test_rows(
         self, several: Sequence[TrainedMachines], y: np.ndarray
@@ -277,7 +291,7 @@ def _are_numbers(rows: Any) -> bool:
     return np.asarray(rows).dtype.kind in "biuf"
 
 
-def _known(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
+def known_places(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """The indices of labels among the classes; -1 for others."""
     indices = np.searchsorted(classes, y)
     indices[~np.isin(y, classes)] = -1
@@ -294,7 +308,11 @@ class Problems:
         one for two classes.
     rows : TransformedRows
     classes : ndarray
+    compares : bool
+        Whether values of different sets are compared, so that their signs are not enough.
     """
+
+    compares = False
 
     def __init__(self, rows: TransformedRows, machine: SpanSVC, parts: Parts) -> None:
         self.rows, self.classes = rows, rows.classes
@@ -306,8 +324,9 @@ class Problems:
         self.sets = []
         for label in self.classes if self.classes.size > 2 else self.classes[1:]:
             own = rows.against_rest(label, parts.inner)
-            known = self.sets[0].grams.whole if self.sets and not parts.inner else None
-            self.sets.append(TrainingSet(own, machine, known))
+            alike = self.sets[0] if self.sets and not parts.inner else None
+            self.sets.append(TrainingSet(own, machine, alike))
+        self.compares = len(self.sets) > 1
 
     def weigh(self, machine: SpanSVC, params: FitParams) -> list[Array]:
         """``C_i`` of every row for a candidate, in each set."""
@@ -362,5 +381,5 @@ class Problems:
 
     def _together(self, parts: Sequence[LeftOutClasses], y: np.ndarray) -> LeftOutClasses:
         if self._rest:
-            return RestClasses(parts, _known(y, self.classes))
+            return RestClasses(parts, known_places(y, self.classes))
         return ProbableClasses(parts[0]) if self._calibrated else parts[0]

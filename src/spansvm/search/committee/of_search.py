@@ -7,6 +7,7 @@ from typing import Any
 
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import MultiOutputClassifier
 from sklearn.utils.validation import check_is_fitted
 
 from ...common.validation import is_bool
@@ -35,6 +36,11 @@ class HasCommittee:
         if self._committee is None:
             self._committee = self._searched().committee(MAX_MEMBERS)
         return self._committee
+
+    @property
+    def has_committee(self) -> bool:
+        """Whether there are committees of its candidates."""
+        return isinstance(self._for_committee, Searched) or self._committee is not None
 
     def committee(self, max_members: int = MAX_MEMBERS) -> Committee | RegressionCommittee:
         """A committee of the candidates that could have been the best.
@@ -68,7 +74,7 @@ class HasCommittee:
         """Keep what committees are made of, as far as there are any."""
         estimators = machine_settings(searched.work.estimator, searched.candidates)
         around = {type(take_apart(one).wrapper) for one in estimators}
-        unknown = around & {OneVsRestClassifier, CalibratedClassifierCV}
+        unknown = around & {CalibratedClassifierCV, MultiOutputClassifier, OneVsRestClassifier}
         self._committee = None
         self._for_committee = searched
         if unknown:

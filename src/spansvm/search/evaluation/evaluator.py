@@ -22,10 +22,12 @@ from ...machine.following import EXACT_TOLERANCE
 from ...multiclass.machines import TrainedMachines
 from ..candidates.building import Candidates
 from ..candidates.composite import Machine
+from ..candidates.label_sets import LabelProblems
 from ..candidates.regression_sets import RegressionProblems
 from ..candidates.training_sets import Problems
 from .recorded import RecordedClasses, RecordedTargets
 from .scored import Scoring, failure
+from .scored_labels import LabelScoring
 from .scored_targets import TargetScoring
 from .trained import Trained
 from .work import Chain, Outcome, Work
@@ -73,11 +75,13 @@ def train(work: Work, X: Any, y: np.ndarray, chain: Chain) -> list[Trained]:
     return found
 
 
-def _scoring_of(work: Work) -> type[Scoring]:
+def _scoring_of(work: Work, y: np.ndarray) -> type[Scoring]:
     """What becomes of the predictions of candidates."""
     if work.recording:
         return RecordedTargets if work.regression else RecordedClasses
-    return TargetScoring if work.regression else Scoring
+    if work.regression:
+        return TargetScoring
+    return LabelScoring if y.ndim > 1 else Scoring
 
 
 def _taken_from(builders: deque[Candidates]) -> Candidates | None:
@@ -97,7 +101,7 @@ class _Prepared:
     candidate: Mapping[str, Any]
     machine: Machine
     agrees: bool
-    problems: Problems | RegressionProblems
+    problems: Problems | LabelProblems | RegressionProblems
     bounds: list[Any]
     tol: float
     seconds: float
@@ -120,7 +124,7 @@ class _Evaluator:
             self.params = work.params.take(self.split[0], len(y))
         weight = work.params.sample_weight
         self.counted = np.ones(len(y), dtype=np.bool_) if weight is None else weight != 0
-        self.scoring = _scoring_of(work)(work, X, y, self.counted)
+        self.scoring = _scoring_of(work, y)(work, X, y, self.counted)
         self.paths: list[Any] | None = None
         self.held: Any = None  # of shared data, only what is in use is kept
 
@@ -138,7 +142,7 @@ class _Evaluator:
                 builder.estimator, machine, self.X, self.y, self.params, self.split,
             )  # fmt: skip
         tol = machine.tol
-        if self._method(len(self.held.sets)) == "loo":
+        if self._method(self.held) == "loo":
             tol = min(tol, EXACT_TOLERANCE)
         bounds = self.held.weigh(machine, self.params)
         seconds = time.perf_counter() - started
@@ -180,7 +184,7 @@ class _Evaluator:
     def _train(self, prepared: list[_Prepared]) -> list[Trained]:
         """Train candidates in one go."""
         assert self.paths is not None
-        first, method = prepared[0], self._method(len(self.paths))
+        first, method = prepared[0], self._method(prepared[0].problems)
         spans = self.split is None and self.work.leaving.sets is None and method != "loo"
         found = [
             paths.train_each(
@@ -243,15 +247,15 @@ class _Evaluator:
         criterion = self._criterion(trained.machines[0]) if by_criterion else None
         return self.scoring.left_out(self._left_out(trained), trained, criterion)
 
-    def _method(self, n_sets: int) -> str:
-        """The method for some sets of machines: where their values are compared, by one-vs-rest,
-        signs are not enough.
+    def _method(self, problems: Any) -> str:
+        """The method for some machines: where their values are compared, by one-vs-rest, signs are
+        not enough.
         """
-        verified = self.work.method == "verified" and n_sets > 1
+        verified = self.work.method == "verified" and problems.compares
         return "loo" if verified and self.split is None else self.work.method
 
     def _left_out(self, trained: Trained) -> Any:
-        method = self._method(len(trained.machines))
+        method = self._method(trained.problems)
         return trained.problems.leave_out(
             trained.machines, method, self.work.leaving.sets, self.counted
         )

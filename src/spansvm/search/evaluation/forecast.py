@@ -313,7 +313,8 @@ def _measure(
 
     `limit` is for one stretch, in seconds.
     """
-    rows = drawn_rows(len(y), n_rows) if work.regression else stratified_rows(y, n_rows)
+    single = not work.regression and y.ndim == 1
+    rows = stratified_rows(y, n_rows) if single else drawn_rows(len(y), n_rows)
     part, part_X, part_y = _restricted(work, rows, len(y)), take_rows(X, rows), y[rows]
     started = time.perf_counter()
     matrices, kernels, cold, warm, done, without_matrix = [], [], [], [], [], False

@@ -1,4 +1,4 @@
-"""Candidates in stages: coarse ones first, the edge widened once, until the time is up.
+"""Candidates in stages: coarse ones first, the edge widened or the best refined, until time is up.
 
 A search that stops early ends after the candidate under way and selects among the finished ones.
 All that were evaluated, in whichever stage, are candidates of one search: the correction of the
@@ -19,6 +19,7 @@ from typing import Any
 import joblib
 import numpy as np
 
+from ...common.types import Array
 from ..candidates.building import setting_keys
 from ..candidates.grid import select
 from .checkpoint import key_of
@@ -102,6 +103,7 @@ class Stages:
         self.stopped: str | None = None
         self.widened: list[Widened] = []
         self._known = known
+        self._has_widened = False
 
     def run(
         self, progress: SearchProgress, asked_to_stop: Callable[[], bool]
@@ -111,14 +113,14 @@ class Stages:
         started = time.monotonic()
         self._until = None if seconds is None else started + seconds
         self._asked_to_stop = asked_to_stop
-        yield from self._evaluated(0, progress)
-        if self.stopped is None and self.search._widens(time.monotonic() - started):
-            first = len(self.candidates)
-            self.candidates += self._beyond_the_edge()
-            n_more = len(self.candidates) - first
-            self.outcomes += [{} for _ in range(n_more)]
-            progress.extend(n_more)
+        first = 0
+        while first < len(self.candidates):
             yield from self._evaluated(first, progress)
+            first = len(self.candidates)
+            more = [] if self.stopped else self._further(time.monotonic() - started)
+            self.candidates += more
+            self.outcomes += [{} for _ in more]
+            progress.extend(len(more))
         if self.stopped is not None:
             for own in self.outcomes:  # one that has not been scored on all folds does not count
                 if len(own) < self.work.leaving.n_splits:
@@ -196,9 +198,25 @@ class Stages:
             parts.setdefault((level, order.index(keys)), []).append(first + place)
         return [parts[key] for key in sorted(parts)]
 
+    def _further(self, seconds: float) -> list[dict[str, Any]]:
+        """Candidates that follow from the scores of those before; none if the search is over."""
+        plan = self.search._plan
+        if plan is not None:
+            best, scores = self._best_so_far(), self._scores()
+            if best is None:
+                return []
+            return plan.more(
+                scores, best, _error_of(list(self.outcomes[best].values()), self._selecting)
+            )
+        if self._has_widened or not self.search._widens(seconds):
+            return []
+        self._has_widened = True
+        return self._beyond_the_edge()
+
     def _beyond_the_edge(self) -> list[dict[str, Any]]:
         """Candidates beyond the edges of the grid at which the best one lies."""
-        best = self._best_so_far()
+        index = self._best_so_far()
+        best = {} if index is None else self.candidates[index]
         axes = {
             name: list({key_of({name: one[name]}): one[name] for one in self.candidates}.values())
             for name in best
@@ -220,14 +238,30 @@ class Stages:
         every = (dict(zip(wider, values, strict=True)) for values in product(*wider.values()))
         return [one for one in every if key_of(one) not in known]
 
-    def _best_so_far(self) -> dict[str, Any]:
-        name = self.search.refit if isinstance(self.search.refit, str) else "score"
-        every = [list(own.values()) for own in self.outcomes]
-        scores = np.array([np.mean([one.scores.get(name, np.nan) for one in own]) for own in every])
-        losses = np.array([np.mean([one.hinge for one in own]) for own in every])
+    @property
+    def _selecting(self) -> str:
+        """The name of the score that candidates are selected by."""
+        return self.search.refit if isinstance(self.search.refit, str) else "score"
+
+    def _scores(self) -> Array:
+        """The score of every candidate; NaN if it failed."""
+        name, every = self._selecting, [own.values() for own in self.outcomes]
+        return np.array([np.mean([one.scores.get(name, np.nan) for one in own]) for own in every])
+
+    def _best_so_far(self) -> int | None:
+        """The candidate that would be selected now; None if none has a score."""
+        scores = self._scores()
+        losses = np.array([np.mean([one.hinge for one in own.values()]) for own in self.outcomes])
         if np.isnan(scores).all():
-            return {}
-        return self.candidates[select(scores, losses, self.candidates, self.search.ties)]
+            return None
+        return select(scores, losses, self.candidates, self.search.ties)
+
+
+def _error_of(outcomes: Sequence[Outcome], name: str) -> float:
+    """The standard error of a score: that of one sample, or by the spread between folds."""
+    if len(outcomes) == 1:
+        return outcomes[0].errors.get(name, np.nan)
+    return float(np.std([one.scores[name] for one in outcomes]) / np.sqrt(len(outcomes)))
 
 
 def _end(results: Iterator[Any]) -> None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor
-from sklearn.multiclass import OneVsRestClassifier
-from sklearn.multioutput import MultiOutputRegressor
+from sklearn.multiclass import OneVsRestClassifier, _ConstantPredictor
+from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
 from sklearn.preprocessing import LabelBinarizer
 from sklearn.svm import SVC, SVR
 
@@ -21,6 +22,7 @@ from ...multiclass.machines import TrainedMachines
 from ..candidates.building import candidate_estimator
 from ..candidates.composite import Parts, rebuilt, unwrap
 from ..candidates.fit_arguments import FitParams
+from ..candidates.label_sets import LabelProblems
 from ..candidates.regression_sets import TargetRows
 from ..candidates.training_sets import TrainingSet
 
@@ -74,7 +76,9 @@ class Trained:
             for own, part in zip(self.problems.sets, self.machines, strict=True)
         ]
         model = models[0]
-        if isinstance(parts.wrapper, OneVsRestClassifier):
+        if isinstance(self.problems, LabelProblems):
+            model = _fitted_labels(self.problems, parts, models, within)
+        elif isinstance(parts.wrapper, OneVsRestClassifier):
             model = clone(parts.wrapper)
             model.label_binarizer_ = LabelBinarizer(sparse_output=True).fit(rows.y)
             model.classes_, model.n_features_in_ = self.problems.classes, models[0].n_features_in_
@@ -92,6 +96,31 @@ class Trained:
         weights, _ = weigh(self.machine, own.y, self.params.sample_weight, self.params.scores)
         model = clone(self.machine).hold(machines, own.classes, weights)
         return model.to_svc() if as_svc else model
+
+
+def _fitted_labels(
+    problems: LabelProblems, parts: Parts, models: Sequence[Any], within: str
+) -> Any:
+    """A classifier of several labels per row with the machines of each."""
+    model = clone(parts.wrapper)
+    found = iter(
+        rebuilt(parts.wrapper.estimator, own.rows.fitted, machine, within)
+        for own, machine in zip(problems.sets, models, strict=True)
+    )
+    model.classes_, model.n_features_in_ = problems.classes, models[0].n_features_in_
+    if isinstance(parts.wrapper, MultiOutputClassifier):
+        model.estimators_ = list(found)
+        return model
+    model.label_binarizer_ = LabelBinarizer(sparse_output=True).fit(problems.rows.y)
+    model.estimators_ = []
+    for column in problems.classes:
+        if int(column) in problems.constant:
+            known = np.array([int(problems.constant[int(column)])])
+            own = _ConstantPredictor().fit(np.zeros((1, model.n_features_in_)), known)
+        else:
+            own = next(found)
+        model.estimators_.append(own)
+    return model
 
 
 def fitted_regressor(trained: Trained, parts: Parts, rows: TargetRows) -> Any:

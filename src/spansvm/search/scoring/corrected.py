@@ -64,7 +64,9 @@ def what_to_keep(search: Any, work: Work, n_candidates: int, y: np.ndarray) -> K
     scorers = {"score": None} if work.scorers is None else work.scorers
     if name not in scorers:
         return "there are several scores, and refit names none of them to select by"
-    errors = only_errors(scorers[name], work.score_params.get(name, {}), np.unique(y))
+    # Of several labels per row, only all together are right or wrong.
+    classes = np.unique(y) if y.ndim == 1 else np.empty(0)
+    errors = only_errors(scorers[name], work.score_params.get(name, {}), classes)
     return Keeping(name, errors, BUDGET // (n_candidates * work.leaving.n_splits))
 
 
@@ -171,7 +173,7 @@ def _gather(
         return _LACKING
     classes = np.unique(y)
     values = selected.responses.get("predict_proba")
-    if values is not None and values.shape[1] != classes.size:
+    if values is not None and y.ndim == 1 and values.shape[1] != classes.size:
         return _LACKING
     params = work.score_params.get(keeping.scorer, {})
     scorer = None if work.scorers is None else work.scorers[keeping.scorer]

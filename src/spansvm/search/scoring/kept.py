@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 
 from ...common.types import Mask, Rows
 from ...common.validation import n_rows
@@ -23,6 +24,7 @@ __all__ = [
     "Keeping",
     "Kept",
     "Replayed",
+    "ReplayedLabels",
     "ReplayedValues",
     "keep_errors",
     "keep_responses",
@@ -163,3 +165,35 @@ class ReplayedValues(BaseEstimator):
         if "predict" not in self.responses or n_rows(X) != self.rows.size:
             raise ValueError("The scorer asks for other predictions than before.")
         return self.responses["predict"][self.rows]
+
+
+def _has(method: str) -> Callable[[Any], bool]:
+    """Whether predictions of a method were kept, for ``available_if``."""
+    return lambda replayed: method in replayed.responses
+
+
+class ReplayedLabels(ClassifierMixin, BaseEstimator):
+    """Kept predictions of several labels per row, behind the interface of a classifier.
+
+    It has the methods that were asked for, and no others.
+    """
+
+    def __init__(self, responses: Mapping[str, np.ndarray], rows: Rows) -> None:
+        self.responses, self.rows = responses, rows
+        n_labels = max(values.shape[-1] for values in responses.values())
+        self.classes_ = [np.arange(2)] * n_labels
+
+    @available_if(_has("predict"))
+    def predict(self, X: Any) -> np.ndarray:
+        """What the classifier predicted for the rows."""
+        return self.responses["predict"][self.rows]
+
+    @available_if(_has("decision_function"))
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Decision values of every label."""
+        return self.responses["decision_function"][self.rows]
+
+    @available_if(_has("predict_proba"))
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities that rows have each label."""
+        return self.responses["predict_proba"][self.rows]

@@ -32,9 +32,11 @@ __all__ = [
     "CountScore",
     "LabelScore",
     "accuracy",
+    "averaged_ratio",
     "count_score",
     "label_score",
     "only_errors",
+    "ratio_of",
     "same_digits",
     "warns",
 ]
@@ -100,12 +102,19 @@ def label_score(scorer: Any) -> LabelScore | None:
     if function in (matthews_corrcoef, cohen_kappa_score):
         formula = _correlation if function is matthews_corrcoef else _kappa
         return None if settings else formula
+    found = ratio_of(scorer)
+    return None if found is None else partial(_averaged, ratio=found[0], average=found[1])
+
+
+def ratio_of(scorer: Any) -> tuple[Ratio, str] | None:
+    """The ratio that a scorer averages over classes or labels, and how; None if it does not."""
+    function, settings = _of_labels(scorer)
     average = settings.pop("average", "binary")
     settings.pop("pos_label", None)  # these averages do not look at it
     empty = settings.pop("zero_division", "warn")
-    if function not in _RATIOS or average not in _AVERAGES or settings:
+    if function not in _RATIOS or average not in _AVERAGES or settings or empty not in _EMPTY:
         return None
-    return partial(_averaged, ratio=_RATIOS[function], average=average) if empty in _EMPTY else None
+    return _RATIOS[function], average
 
 
 def _of_labels(scorer: Any) -> tuple[Any, dict[str, Any]]:
@@ -127,9 +136,9 @@ def balanced_accuracy(rows: Array, wrong: Array) -> Array:
 
 
 #: From the weights of rows that are rightly a class, predicted as it, and of it, to a ratio.
-_Ratio = Callable[[Array, Array, Array], Array]
+Ratio = Callable[[Array, Array, Array], Array]
 
-_RATIOS: dict[Any, _Ratio] = {
+_RATIOS: dict[Any, Ratio] = {
     precision_score: lambda right, predicted, true: _ratio(right, predicted),
     recall_score: lambda right, predicted, true: _ratio(right, true),
     f1_score: lambda right, predicted, true: _ratio(2.0 * right, predicted + true),
@@ -148,7 +157,7 @@ _EMPTY = ("warn", 0, 0.0)
 _AVERAGES = ("macro", "micro", "weighted")
 
 
-def _of_two_classes(rows: Array, wrong: Array, *, ratio: _Ratio, positive: int | None) -> Array:
+def _of_two_classes(rows: Array, wrong: Array, *, ratio: Ratio, positive: int | None) -> Array:
     """A ratio of class `positive`, or its mean over the classes that occur."""
     right = rows - wrong
     values = ratio(right, right + wrong[..., ::-1], right + wrong)
@@ -158,13 +167,21 @@ def _of_two_classes(rows: Array, wrong: Array, *, ratio: _Ratio, positive: int |
     return _ratio(np.where(occurs, values, 0.0).sum(axis=-1), occurs.sum(axis=-1), np.nan)
 
 
-def _averaged(matrices: Array, *, ratio: _Ratio, average: str) -> Array:
+def _averaged(matrices: Array, *, ratio: Ratio, average: str) -> Array:
     right = np.diagonal(matrices, axis1=-2, axis2=-1)
     predicted, true = matrices.sum(axis=-2), matrices.sum(axis=-1)
+    # Classes that do not occur do not count.
+    occurs = (predicted + true > 0).astype(np.float64)
+    return averaged_ratio(right, predicted, true, occurs, ratio=ratio, average=average)
+
+
+def averaged_ratio(
+    right: Array, predicted: Array, true: Array, counts: Array, *, ratio: Ratio, average: str
+) -> Array:
+    """An average of the ratios of classes or labels, of which `counts` tells which count."""
     if average == "micro":
         return ratio(right.sum(axis=-1), predicted.sum(axis=-1), true.sum(axis=-1))
-    # Classes that do not occur do not count.
-    weights = true if average == "weighted" else (predicted + true > 0).astype(np.float64)
+    weights = true if average == "weighted" else counts
     return _ratio((weights * ratio(right, predicted, true)).sum(axis=-1), weights.sum(axis=-1))
 
 

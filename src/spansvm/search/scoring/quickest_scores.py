@@ -20,7 +20,8 @@ from .bootstrap_scores import (
     CountedErrors,
     RowMeans,
 )
-from .kept import Kept, Replayed, ReplayedValues
+from .column_scores import ColumnScores, column_score, is_indicator
+from .kept import Kept, Replayed, ReplayedLabels, ReplayedValues
 from .label_scores import accuracy, count_score, label_score
 from .ranked_scores import RankedClasses, RankedValues, area, average_precision
 from .target_scores import TargetScores, target_score
@@ -124,7 +125,12 @@ def quickest_scores(
         if of_targets is not None:
             target = sample.labels.astype(np.float64)
             return TargetScores(responses, target, weight, *of_targets)
-        return AnyScorer(responses, ReplayedValues, call)
+        of_columns = column_score(scorer) if plain and is_indicator(sample.y) else None
+        if of_columns is not None:
+            return ColumnScores(responses, sample.labels, weight, of_columns)
+        asked = set().union(*(own for own in responses if own is not None))
+        replay = ReplayedValues if asked <= {"predict"} else ReplayedLabels
+        return AnyScorer(responses, replay, call)
     classes, indices = sample.classes, sample.indices
     if any(own is not None and own.wrong is not None for own in kept):
         counted = count_score(scorer, classes)
@@ -214,7 +220,7 @@ def _log_probability(indices: np.ndarray, responses: Mapping[str, np.ndarray]) -
 
 def _call(
     scorer: Any, params: Mapping[str, Any], sample: Sample, name: Any,
-    predictions: Replayed | ReplayedValues, places: Rows,
+    predictions: Any, places: Rows,
 ) -> float:  # fmt: skip
     """The score of replayed predictions.
 

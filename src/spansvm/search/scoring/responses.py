@@ -11,17 +11,27 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
-from sklearn.metrics import accuracy_score
+from sklearn.metrics import accuracy_score, hamming_loss, zero_one_loss
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Bunch
+from sklearn.utils.metaestimators import available_if
 
 from ...common.types import Array, Mask
 from ...common.validation import n_rows
 from ...estimators.svc import SpanSVC
-from ...multiclass.left_out import LeftOutClasses
 from ...regression.left_out import LeftOutTargets
 
-__all__ = ["LeftOutClassifier", "LeftOutRegressor", "TrainedAttributes"]
+__all__ = [
+    "LeftOutClassifier",
+    "LeftOutIndicators",
+    "LeftOutOutputs",
+    "LeftOutRegressor",
+    "TrainedAttributes",
+]
+
+
+#: Functions that count errors.
+_COUNTING = (accuracy_score, hamming_loss, zero_one_loss)
 
 
 class TrainedModel(BaseEstimator, metaclass=ABCMeta):
@@ -110,9 +120,10 @@ class TrainedAttributes(ClassifierMixin, TrainedModel):
 class LeftOutClassifier(TrainedAttributes):
     """Predictions for rows that the machines did not see, with the interface of a classifier.
 
-    This is the estimator that scorers receive.  It predicts the rows that count and no others.
-    Where nothing fixes the intercept, it predicts without the shift of all rows of a class, except
-    for the accuracy: that is what leave-one-out counts, as without a scorer (`counts` is True).
+    This is the estimator that scorers receive.  `left_out` is a LeftOutClasses.  It predicts the
+    rows that count and no others.  Where nothing fixes the intercept, it predicts without the shift
+    of all rows of a class, except for scorers that count errors, such as accuracy: that is what
+    leave-one-out counts, as without a scorer (`counts` is True).
     `ranks` is for scorers that rank decision values; `fitted` gives the trained estimator.  Where
     the probabilities of the trained estimator are those of LibSVM, they need not agree with its
     labels: then these do not either (`agrees` is False).
@@ -122,8 +133,8 @@ class LeftOutClassifier(TrainedAttributes):
 
     def __init__(
         self,
-        left_out: LeftOutClasses,
-        classes: np.ndarray,
+        left_out: Any,
+        classes: Any,
         settings: SpanSVC,
         fitted: Callable[[], Any] | None = None,
         ranks: bool = False,
@@ -135,20 +146,20 @@ class LeftOutClassifier(TrainedAttributes):
         self.settings, self.ranks = settings, ranks
         self.agrees, self._as_counted = agrees, left_out
         self.classes_ = classes
-        self.asked: dict[str, np.ndarray] = {}
+        self.asked: dict[str, Any] = {}
 
     def given_to(self, scorer: Any) -> LeftOutClassifier:
         """These predictions as the scorer needs them, of which nothing has been asked."""
         methods = getattr(scorer, "_response_method", None)
         methods = [methods] if isinstance(methods, str) else list(methods or ())
-        if getattr(scorer, "_score_func", None) is accuracy_score:
+        if getattr(scorer, "_score_func", None) in _COUNTING:
             return self._copy(self._as_counted, self._fitted, False)
         return self._copy(self.left_out, self._fitted, "decision_function" in methods)
 
     def _copy(
-        self, left_out: LeftOutClasses, fitted: Callable[[], Any] | None, ranks: bool
+        self, left_out: Any, fitted: Callable[[], Any] | None, ranks: bool
     ) -> LeftOutClassifier:
-        return LeftOutClassifier(
+        return type(self)(
             left_out, self.classes_, self.settings, fitted, ranks, self.agrees, counts=True
         )
 
@@ -165,7 +176,7 @@ class LeftOutClassifier(TrainedAttributes):
         self.asked[method] = values
         return values
 
-    def _of_all(self, method: str) -> np.ndarray:
+    def _of_all(self, method: str) -> Any:
         """The answer for all rows, of which some may not count."""
         left_out, settings = self.left_out, self.settings
         if method == "predict":
@@ -175,7 +186,50 @@ class LeftOutClassifier(TrainedAttributes):
         agrees = self.agrees and method == "predict_proba"
         return left_out.probabilities if agrees else left_out.calibrated_probabilities
 
-    def _of(self, X: Any, values: np.ndarray) -> np.ndarray:
+    def _of(self, X: Any, values: Any) -> Any:
+        return _of_counted(X, values, self.left_out.used)
+
+
+class LeftOutIndicators(LeftOutClassifier):
+    """The same of a one-vs-rest classifier with several labels per row: a column for each.
+
+    `left_out` is a LeftOutLabels.
+    """
+
+    def _of_all(self, method: str) -> Any:
+        if method == "predict":
+            kinds = [np.arange(2)] * len(self.left_out.columns)
+            return self.left_out.labels(kinds, self.settings.break_ties)
+        values = super()._of_all(method)
+        if method == "decision_function":
+            return values
+        return np.column_stack([own[:, 1] for own in values])
+
+
+class LeftOutOutputs(LeftOutClassifier):
+    """The same of a classifier of several outputs, each with classes and probabilities of its own.
+
+    `left_out` is a LeftOutLabels.
+    """
+
+    @available_if(lambda self: False)
+    def decision_function(self, X: Any) -> Array:
+        """Not there: its outputs may have any number of values."""
+        raise NotImplementedError
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "decision_function":
+            raise AttributeError("MultiOutputClassifier has no decision_function.")
+        return super().__getattr__(name)
+
+    def _answer(self, method: str, X: Any) -> Any:
+        if method == "predict_log_proba":
+            return [np.log(own) for own in self.predict_proba(X)]
+        return super()._answer(method, X)
+
+    def _of(self, X: Any, values: Any) -> Any:
+        if isinstance(values, list):
+            return [_of_counted(X, own, self.left_out.used) for own in values]
         return _of_counted(X, values, self.left_out.used)
 
 

@@ -1,0 +1,161 @@
+"""What ``SVCCV`` and ``SVRCV`` share: a search within ``fit``, and the model that it selected."""
+
+from __future__ import annotations
+
+from abc import ABCMeta, abstractmethod
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn import config_context
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ...common.listing import ListsProperties
+from ...common.validation import Constraint, check_parameters, check_weights, is_bool
+from ..candidates.refining import Refinement
+from .planned import PlannedSearch
+from .plans import KERNELS, check_values
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ["SelectsItself"]
+
+_CONSTRAINTS: dict[str, Constraint] = {
+    "kernel": (
+        lambda value: isinstance(value, str) and value in KERNELS,
+        f"one of {', '.join(KERNELS)}",
+    ),
+    "n_trials": (
+        lambda value: isinstance(value, Integral) and not is_bool(value) and int(value) >= 1,
+        "a whole number of at least 1",
+    ),
+    "scoring": (
+        lambda value: value is None or isinstance(value, str) or callable(value),
+        "None, the name of a score or a function",
+    ),
+}
+
+
+class SelectsItself(ListsProperties, metaclass=ABCMeta):
+    """An estimator that searches for its hyperparameters in ``fit``."""
+
+    kernel: str
+    scoring: Any
+    cv: Any
+    n_trials: int
+    time_budget: float | str | None
+    n_jobs: int | None
+
+    def fit(
+        self,
+        X: Any,
+        y: npt.ArrayLike,
+        sample_weight: npt.ArrayLike | None = None,
+        groups: npt.ArrayLike | None = None,
+    ) -> Self:
+        """Search, and train the selected model on all rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (l, d), or of shape (l, l) if precomputed
+        y : array-like of shape (l,)
+        sample_weight : array-like of shape (l,), optional
+            Factors that multiply ``C``; rows of weight 0 are left aside.
+        groups : array-like of shape (l,), optional
+            The group of every row.  Without `cv`, whole groups are left out one at a time;
+            otherwise for the splitter in `cv`.
+        """
+        check_parameters(self, _CONSTRAINTS)
+        for name in ("Cs", "gammas", "epsilons"):
+            check_values(name, getattr(self, name, None), zero=name == "epsilons")
+        X, target = self._check_data(X, y)
+        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
+            raise ValueError(
+                f"With kernel='precomputed', X must be a square matrix; its shape is {X.shape}."
+            )
+        counts = np.ones(target.size, dtype=np.bool_)
+        if sample_weight is not None:
+            weight = check_weights(sample_weight, target.size, name="sample_weight")
+            counts = weight > 0 if (weight > 0).any() else counts
+        rows, others = (X, target) if counts.all() else (X[counts], target[counts])
+        if self.kernel == "precomputed":
+            rows = rows[:, counts]
+        plan, model = self._plan(rows, others)
+        search = PlannedSearch(
+            model, plan, scoring=self.scoring, cv=self.cv, n_jobs=self.n_jobs,
+            time_budget=self.time_budget,
+        )  # fmt: skip
+        with config_context(enable_metadata_routing=False):  # what is given here is for the search
+            search.fit(X, target, sample_weight=sample_weight, groups=groups)
+        self.search_ = search
+        self.best_estimator_ = search.best_estimator_
+        self.best_params_, self.best_score_ = search.best_params_, search.best_score_
+        self.best_index_, self.cv_results_ = search.best_index_, search.cv_results_
+        self.C_ = float(self.best_estimator_.C)
+        has_gamma = self.kernel in ("rbf", "poly")
+        self.gamma_ = float(self.best_estimator_.gamma) if has_gamma else None
+        return self
+
+    @abstractmethod
+    def _check_data(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
+        """Rows, and labels or targets, as the search takes them."""
+
+    @abstractmethod
+    def _plan(self, X: Any, y: np.ndarray) -> tuple[Refinement, Any]:
+        """What to search, and the model with the parameters that are not searched."""
+
+    def _rows(self, X: Any) -> Any:
+        """Rows as the selected model takes them."""
+        check_is_fitted(self)
+        return validate_data(
+            self, X, reset=False, accept_sparse="csr", dtype=np.float64, order="C",
+            accept_large_sparse=False,
+        )  # fmt: skip
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict with the selected model."""
+        rows = self._rows(X)
+        return self.best_estimator_.predict(rows)
+
+    def score(self, X: Any, y: npt.ArrayLike, sample_weight: Any = None) -> float:
+        """The score of the selected model on other rows, by the score that selected it."""
+        rows = self._rows(X)
+        params = {} if sample_weight is None else {"sample_weight": sample_weight}
+        scorer: Any = self.search_.scorer_
+        with config_context(enable_metadata_routing=False):
+            return scorer(self.best_estimator_, rows, y, **params)
+
+    @property
+    def corrected_score_(self) -> float:
+        """Score of the selected model, corrected for being the best of many."""
+        check_is_fitted(self)
+        return self.search_.corrected_score_
+
+    @property
+    def corrected_interval_(self) -> tuple[float, float]:
+        """95% CI of the score of the selected model."""
+        check_is_fitted(self)
+        return self.search_.corrected_interval_
+
+    @property
+    def loo_error_(self) -> float:
+        """That of the selected model."""
+        check_is_fitted(self)
+        return self.best_estimator_.loo_error_
+
+    @property
+    def loo_predict_(self) -> np.ndarray:
+        """What the selected model would predict for each row, had it been left out."""
+        check_is_fitted(self)
+        return self.best_estimator_.loo_predict_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "search_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags: Any = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.sparse = self.kernel != "precomputed"
+        return tags

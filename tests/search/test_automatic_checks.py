@@ -1,0 +1,29 @@
+"""SVCCV and SVRCV are citizens of scikit-learn."""
+
+from __future__ import annotations
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from spansvm import SVCCV, SVRCV
+
+_EQUIVALENCE = (
+    "selection is by leave-one-out: leaving out an instance of weight 2 is not leaving out one of "
+    "two copies"
+)
+EXPECTED_FAILURES = {
+    "check_sample_weight_equivalence_on_dense_data": _EQUIVALENCE,
+    "check_sample_weight_equivalence_on_sparse_data": _EQUIVALENCE,
+}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@parametrize_with_checks(
+    [SVCCV(n_trials=6), SVRCV(n_trials=6)],
+    expected_failed_checks=lambda estimator: (
+        EXPECTED_FAILURES if isinstance(estimator, SVCCV) else {}
+    ),
+)
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
