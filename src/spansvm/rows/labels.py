@@ -18,7 +18,6 @@ import numpy.typing as npt
 from ..common.types import Array, Mask, Rows
 from ..estimators.svr import SpanSVR
 from ..multiclass.left_out import LeftOutClasses
-from ..search.committee.of_search import HasCommittee
 from .without import Without, trained_model
 
 __all__ = ["LabelIssuesWarning", "find_label_issues"]
@@ -132,8 +131,9 @@ def _check(filter_by: Any, ranked_by: Any) -> None:
 
 def _probabilities(model: Any, fitted: Any) -> Array:
     """Left-out probabilities of the training rows: of the committee of a search, if it has one."""
-    if isinstance(model, HasCommittee) and model.has_committee:
-        found = model.committee_.loo_predict_proba_
+    committee = getattr(model, "committee_", None)
+    if committee is not None:
+        found: Array = committee.loo_predict_proba_
         if not np.isnan(found).any():  # with folds, some rows may be in none
             return found
     return fitted.left_out_.calibrated_probabilities

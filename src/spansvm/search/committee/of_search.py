@@ -37,16 +37,11 @@ class HasCommittee:
             self._committee = self._searched().committee(MAX_MEMBERS)
         return self._committee
 
-    @property
-    def has_committee(self) -> bool:
-        """Whether there are committees of its candidates."""
-        return isinstance(self._for_committee, Searched) or self._committee is not None
-
     def committee(self, max_members: int = MAX_MEMBERS) -> Committee | RegressionCommittee:
         """A committee of the candidates that could have been the best.
 
         The best of many candidates is chosen by luck among those that are nearly as good; their
-        mean predicts better than any one of them.  Left-out predictions of all candidates are
+        mean most often predicts better.  Left-out predictions of all candidates are
         found on the first call, and the members are trained on all rows.  The rows that were given
         to ``fit`` must not have changed until then.
 

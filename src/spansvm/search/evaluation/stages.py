@@ -120,7 +120,8 @@ class Stages:
             more = [] if self.stopped else self._further(time.monotonic() - started)
             self.candidates += more
             self.outcomes += [{} for _ in more]
-            progress.extend(len(more))
+            if more:
+                progress.extend(len(more))
         if self.stopped is not None:
             for own in self.outcomes:  # one that has not been scored on all folds does not count
                 if len(own) < self.work.leaving.n_splits:
