@@ -14,7 +14,7 @@ from sklearn.preprocessing import scale
 from sklearn.svm import SVC
 
 from spansvm import SpanSearch, SpanSVC, analyze, exact_loo
-from spansvm.kernels.functions import resolve_kernel
+from spansvm.kernels.functions import kernel_of, resolve_kernel
 from spansvm.kernels.gram import HeldGram
 from spansvm.kernels.pair_grams import Grams
 from spansvm.machine.doubt import doubtful, predict
@@ -397,3 +397,22 @@ def test_values_that_only_rounding_keeps_from_0_are_counted_as_exact_leave_one_o
     y = rng.permutation(np.repeat(np.arange(k), rng.integers(6, 14, size=k)))
     X = 6.0 * rng.standard_normal((y.size, 20))
     assert_exact(SVC(gamma=1.0), {"C": [10.0]}, X, y, rule_is_too=True)
+
+
+def test_values_do_not_depend_on_the_candidates_before():
+    """Here two in-bound vectors have equal multipliers: without one, the other has nothing left."""
+    X, y = load_iris(return_X_y=True)
+    X, y = np.ascontiguousarray(X[::2]), y[::2]
+    kernel = kernel_of(SpanSVC(gamma=0.1), X)
+
+    def left_out(weights):
+        grams = Grams(kernel, X, y)
+        bounds = [np.full(y.size, C) for C in weights]
+        paths = PairPaths(grams).train_each(bounds, tol=1e-3, drops=True, values=True)
+        found = list(paths)[-1]
+        machines = TrainedMachines(X, grams.pair_rows, kernel, bounds[-1], found, None, grams)
+        return verified_left_out(machines).values
+
+    alone, chained = left_out([1.0]), left_out([0.1, 1.0])
+    np.testing.assert_allclose(chained.comparable, alone.comparable, atol=1e-9)
+    np.testing.assert_allclose(chained.decision, alone.decision, atol=1e-9)

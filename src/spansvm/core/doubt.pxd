@@ -32,6 +32,7 @@ ctypedef struct Drops:
 
 cdef double NEAR_ZERO
 cdef double SAFETY
+cdef double TOUCHES
 
 cdef int find_drops(
     const Trained* m, const System* s, const double* merged, Drops* found, Scratch* scratch

@@ -43,6 +43,10 @@ NEAR_ZERO = 1e-9
 #: by; as in :mod:`spansvm.machine.doubt`.
 SAFETY = 2.0
 
+#: A vector that ends nearer to a bound, as a fraction of where it was and how far it moves, is
+#: there: with two in-bound vectors, without one of them, the other has often nothing left.
+TOUCHES = 1e-12
+
 
 def _of_bounded(h, shares, beta, outside, drop):
     """``delta_p`` of a bounded vector, and the sum of ``over_i``.
@@ -53,7 +57,7 @@ def _of_bounded(h, shares, beta, outside, drop):
     held: Held
     add_vector(shares, 1.0, h.weights, h.n)
     outside[0] = drop[0] = 0.0
-    if not any_leaves(shares, beta, h.x, h.lo, h.hi, h.n):
+    if not any_leaves(shares, beta, TOUCHES, h.x, h.lo, h.hi, h.n):
         return
     held.outside, held.net, held.fall, held.up, held.down, held.stay = 0.0, 0.0, 0.0, 0.0, 0.0, 0
     for i in range(h.n):
@@ -67,7 +71,11 @@ def _of_in_bound(h, p, outside, drop):
     row, x = h.P + p * h.n, h.x[p]
     own = row[p]
     outside[0] = drop[0] = 0.0
-    if not any_leaves(row, -x / own, h.x, h.lo, h.hi, h.n):
+    rest, step = p + 1, -x / own
+    if not (
+        any_leaves(row, step, TOUCHES, h.x, h.lo, h.hi, p)
+        or any_leaves(row + rest, step, TOUCHES, h.x + rest, h.lo + rest, h.hi + rest, h.n - rest)
+    ):
         return
     held.outside, held.net, held.fall, held.up, held.down, held.stay = 0.0, 0.0, 0.0, 0.0, 0.0, 0
     for i in range(h.n):
@@ -79,12 +87,16 @@ def _of_in_bound(h, p, outside, drop):
 
 
 def _count(held, h, i, moved, share, inverse):
-    """Count a vector that moves by its share; the inverse of its squared span is given."""
+    """Count a vector that moves by its share; the inverse of its squared span is given.
+
+    One that reaches the end of its box leaves the hull, too; rounding must not decide.
+    """
     above, below = moved - h.hi[i], h.lo[i] - moved
     over = max(above, below)
-    if over > 0.0:
+    if over + TOUCHES * (fabs(h.x[i]) + fabs(moved - h.x[i])) > 0.0:
+        over = max(over, 0.0)
         held.outside += over
-        held.net += over if above > 0.0 else -over
+        held.net += over if above > below else -over
         held.fall += over * fabs(share) / inverse
     else:
         held.stay += 1

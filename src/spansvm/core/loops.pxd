@@ -37,7 +37,8 @@ cdef idx move_pair(Pair* s, const Matrix* K, idx i, idx j, double step) noexcept
 cdef double find_rooms(Motion* m) noexcept nogil
 cdef idx first_to_stop(const Motion* m, double shortest) noexcept nogil
 cdef bint any_leaves(
-    const double* shares, double scale, const double* x, const double* lo, const double* hi, idx n
+    const double* shares, double scale, double touches, const double* x, const double* lo,
+    const double* hi, idx n
 ) noexcept nogil
 
 # By precision; private.

@@ -7,6 +7,7 @@ through unharmed.
 """
 
 import cython
+from cython.cimports.libc.math import fabs
 
 #: Means "not available" in the vectorised searches; far beyond any gradient.
 BARRED = -1e300
@@ -295,12 +296,16 @@ def first_to_stop(m, shortest):
     return q
 
 
-def any_leaves(shares, scale, x, lo, hi, n):
-    """Whether a variable leaves its box if each moves by its share."""
+def any_leaves(shares, scale, touches, x, lo, hi, n):
+    """Whether a variable leaves its box, or touches its end, if each moves by its share.
+
+    It touches the end if that is nearer than a fraction of where it was and how far it moves.
+    """
     over = 0.0
     for i in range(n):
-        moved = x[i] + scale * shares[i]
-        above, below = moved - hi[i], lo[i] - moved
+        change = scale * shares[i]
+        moved, slack = x[i] + change, touches * (fabs(x[i]) + fabs(change))
+        above, below = moved - hi[i] + slack, lo[i] - moved + slack
         over = above if above > over else over
         over = below if below > over else over
     return over > 0.0
