@@ -28,7 +28,7 @@ _LOG = logging.getLogger("mkdocs.hooks.spansvm")
 GENERATED_PAGES = ("command-line.md", "reproduction.md")
 
 #: Files from outside docs/ that the site includes.
-_TAKEN = ("benchmarks/results/*.csv", "examples/*.py", "examples/images/*.png")
+_TAKEN = ("benchmarks/results/*.csv", "examples/*.py", "examples/images/*.svg")
 
 #: The page of a class or function in scikit-learn's reference.
 _SKLEARN = "https://scikit-learn.org/stable/modules/generated/{}.html"

@@ -79,16 +79,21 @@ def committees(measure: str, form: str = "committee") -> np.ndarray:
 
 
 def source(name: str) -> str:
-    """The command and the commit that measured a result, and a link to it."""
+    """The commands and the commits that measured a result, and a link to it."""
     head = [line[2:] for line in _text(name).splitlines() if line.startswith("# ")]
-    run = head[0].partition(";")[0]
-    commit = next((found[1] for line in head if (found := re.search(r"commit ([\w-]+)", line))), "")
-    link = f"[figures](../benchmarks/results/{name}.csv)"
-    return f"`{run}`, commit {commit}: {link}."
+    runs = [line.partition(";")[0] for line in head if line.startswith("python -m")]
+    commits = [found[1] for line in head if (found := re.search(r"commit ([\w-]+)", line))]
+    told = [f"`{run}` ({commit})" for run, commit in zip(runs, commits, strict=True)]
+    return f"Measured by {', '.join(told)}: [figures](../benchmarks/results/{name}.csv)."
 
 
 def _span(values: np.ndarray, digits: int = 0) -> str:
-    return f"{values.min():.{digits}f} to {values.max():.{digits}f}"
+    ends = [f"{end:.{digits}f}" for end in (values.min(), values.max())]
+    return ends[0] if ends[0] == ends[1] else " to ".join(ends)
+
+
+def _percent(share: str) -> str:
+    return f"{100 * float(share):.0f} %"
 
 
 def _with_error(ratios: np.ndarray) -> str:
@@ -145,8 +150,8 @@ def reported() -> str:
     }
     lines = ["| estimate | bias of the error | 95 % interval contains the truth |", "|---|---|---|"]
     lines += [
-        f"| {words[name]} | {float(rows[name]['relative_bias']):+.1%} | "
-        f"{float(rows[name]['covers']):.0%} |".replace("%", " %")
+        f"| {words[name]} | {100 * float(rows[name]['relative_bias']):+.1f} % | "
+        f"{_percent(rows[name]['covers'])} |"
         for name in words
     ]
     return f"Over {rows['plain']['searches']} searches:\n\n" + "\n".join(lines)
@@ -200,15 +205,21 @@ def labels() -> str:
 
 
 def labels_time() -> str:
-    """Times of label issues."""
+    """Times of label issues, and how many of the changed labels are found."""
     rows = [row for row in read("labels") if row["noise"] != "none"]
-    of = {way: column([r for r in rows if r["way"] == way], "times_cleanlab") for way in ("model", "committee")}
-    recall = {way: read("labels", noise="10 %", way=way)[0]["recall"] for way in ("committee", "cleanlab")}
+    times = [
+        _span(column([row for row in rows if row["way"] == way], "times_cleanlab"))
+        for way in ("model", "committee")
+    ]
+    found = [
+        _percent(read("labels", noise="10 %", way=way)[0]["recall"])
+        for way in ("cleanlab", "committee")
+    ]
     return (
-        f"Search included, a single model is {_span(of['model'])} times and the committee {_span(of['committee'], 1)} "
-        "times as fast as five folds of a tuned SVC with cleanlab. As a filter cleanlab finds more: at 10 % changed "
-        f"labels {float(recall['cleanlab']):.0%} of them against {float(recall['committee']):.0%}."
-    ).replace("0%", "0 %").replace("7%", "7 %")
+        f"Search included, a single model is {times[0]} times and the committee {times[1]} times as "
+        "fast as a tuned SVC with five folds and cleanlab. As a filter cleanlab finds more: at 10 % "
+        f"changed labels {found[0]} of them, the committee {found[1]}."
+    )
 
 
 def torchkm() -> str:
@@ -217,8 +228,8 @@ def torchkm() -> str:
     theirs = next(row for name, row in rows.items() if "0.001" in name)
     return (
         f"Exact leave-one-out errors along a path of 50 values of C, {theirs['n']} rows, on the processor: "
-        f"{float(rows['loo']['processor_seconds']):.1f} s against {float(theirs['processor_seconds']):.0f} s, "
-        "which TorchKM is not made for: its place is the graphics card, where we have not measured it."
+        f"{float(rows['loo']['processor_seconds']):.1f} s against "
+        f"{float(theirs['processor_seconds']):.0f} s of processor time."
     )
 
 
@@ -236,7 +247,10 @@ def peers() -> str:
 def liquidsvm() -> str:
     """One point of a grid."""
     own = column(read("search", opponent="liquidsvm"), "ratio")
-    return f"One candidate, against one point of its grid with five folds: {own[0]:.1f} and {own[1]:.1f} times as fast (1024 and 4096 rows)."
+    return (
+        f"One candidate takes 1/{own[0]:.0f} (1024 rows) and 1/{own[1]:.0f} (4096 rows) of the time of one "
+        "point of its grid with five folds."
+    )
 
 
 def large() -> str:
@@ -271,7 +285,7 @@ def written(page: str) -> str:
             text = SENTENCES[name]()
         else:
             raise ValueError(f"nothing is measured as {name!r}: use one of {sorted(SENTENCES)}")
-        return f"{found[1]}{text}\n{found[3]}"
+        return f"{found[1]}\n{text}\n\n{found[3]}"
 
     return _BLOCK.sub(measured, page)
 
