@@ -44,7 +44,9 @@ def main(picture: Path) -> None:
             f"leaving out {name:<10}: gamma = {search.best_params_['svc__gamma']:.4g}, expected error "
             f"{1 - search.best_score_:.3f}, for new persons {1 - search.score(X_new, y_new):.3f}"
         )
-    truth = [np.mean(model.set_params(svc__gamma=g).fit(X, y).predict(X_new) != y_new) for g in GAMMAS]
+    truth = [
+        np.mean(model.set_params(svc__gamma=g).fit(X, y).predict(X_new) != y_new) for g in GAMMAS
+    ]
 
     figure, ax = plt.subplots(figsize=(6, 4), layout="constrained")
     ax.plot(GAMMAS, truth, "--", color="0.55", lw=2.5, label="500 new persons")

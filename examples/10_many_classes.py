@@ -40,7 +40,9 @@ def main(picture: Path) -> None:
     figure, ax = plt.subplots(figsize=(5, 4.4), layout="constrained")
     ax.imshow(wrong, cmap="Oranges", vmax=max(4, wrong.max()))
     for given, predicted in np.argwhere(wrong):
-        ax.text(predicted, given, wrong[given, predicted], ha="center", va="center", color="#402000")
+        ax.text(
+            predicted, given, wrong[given, predicted], ha="center", va="center", color="#402000"
+        )
     ax.set(xlabel="predicted when left out", ylabel="label", xticks=range(10), yticks=range(10))
     ax.set_title(f"{wrong.sum()} of {y.size} left-out images are misclassified", loc="left")
     figure.savefig(picture, dpi=110)

@@ -24,7 +24,26 @@ TOPICS = {
     "football": "goal match team keeper ball win lost referee half fans penalty league wet cup",
     "travel": "train ticket hotel flight late station bag map beach lost platform sun city half",
 }
-COMMON = "the a today we you was is very and with not at it then maybe please see really".split()
+COMMON = [
+    "the",
+    "a",
+    "today",
+    "we",
+    "you",
+    "was",
+    "is",
+    "very",
+    "and",
+    "with",
+    "not",
+    "at",
+    "it",
+    "then",
+    "maybe",
+    "please",
+    "see",
+    "really",
+]
 
 
 def message(topic, rng):

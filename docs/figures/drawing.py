@@ -42,6 +42,7 @@ STYLE: dict[str, Any] = {
     "figure.constrained_layout.use": True,
 }
 
+_METADATA = re.compile(r"<metadata>.*?</metadata>\n", re.DOTALL)
 _DIGITS = re.compile(r"(?<=\d\.\d\d)\d+")
 _GREY = re.compile(r"(?<=: )#([0-9a-f]{2})\1\1\b")
 
@@ -58,18 +59,19 @@ def figure(width: float = 7.0, height: float = 3.2, columns: int = 1, **options:
 def svg(drawn: Figure) -> str:
     """A figure as SVG for light and dark pages."""
     text = StringIO()
-    drawn.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+    drawn.savefig(text, format="svg")
     return for_both(text.getvalue())
 
 
 def for_both(text: str) -> str:
     """An SVG with its greys as variables: black ink is light where the page is dark."""
+    text = _METADATA.sub("", text)  # when it was drawn, and by what
     greys = sorted({"00", *(found[1] for found in _GREY.finditer(text))})
-    text = _GREY.sub(r"var(--grey-\1)", text)
-    light = "".join(f"--grey-{grey}:#{grey * 3};" for grey in greys)
-    dark = "".join(f"--grey-{grey}:#{_turned(grey) * 3};" for grey in greys)
+    text = _GREY.sub(r"var(--g\1)", text)
+    light = "".join(f"--g{grey}:#{grey * 3};" for grey in greys)
+    dark = "".join(f"--g{grey}:#{_turned(grey) * 3};" for grey in greys)
     style = (
-        f"<style>:root{{{light}fill:var(--grey-00)}}"
+        f"<style>:root{{{light}fill:var(--g00)}}"
         f"@media(prefers-color-scheme:dark){{:root{{{dark}}}}}</style>"
     )
     start = text.index(">", text.index("<svg")) + 1
@@ -99,7 +101,9 @@ def regions(
         cmap=colours, vmin=-0.5, vmax=classes.size - 0.5, alpha=0.25, aspect="auto",
         interpolation="nearest",
     )  # fmt: skip
-    ax.contour(across, up, place, levels=np.arange(classes.size - 1) + 0.5, colors="0.4", linewidths=1)
+    ax.contour(
+        across, up, place, levels=np.arange(classes.size - 1) + 0.5, colors="0.4", linewidths=1
+    )
     points(ax, X, y, size)
     return across, up
 

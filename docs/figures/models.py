@@ -60,7 +60,11 @@ def features() -> Figure:
     """The error to report of the same search, with and without scaling."""
     X, y = load_wine(return_X_y=True)
     grid = {"spansvc__C": [0.1, 1, 10, 100], "spansvc__gamma": [0.001, 0.01, 0.1, 1]}
-    steps = {"no scaling": (), "MinMaxScaler": (MinMaxScaler(),), "StandardScaler": (StandardScaler(),)}
+    steps = {
+        "no scaling": (),
+        "MinMaxScaler": (MinMaxScaler(),),
+        "StandardScaler": (StandardScaler(),),
+    }
     errors, ends = [], []
     for own in steps.values():
         search = SpanSearch(make_pipeline(*own, SpanSVC()), grid).fit(X, y)

@@ -18,8 +18,20 @@ def benchmark_speed() -> Figure:
     names = [f"{ours[i]['problem']}, {ours[i]['classes']} classes" for i in order]
     drawn, ax = figure(7.0, 4.2)
     places = np.arange(order.size)
-    ax.barh(places + 0.2, column(ours, "ratio")[order], 0.38, color=BLUE, label="leave-one-out (default)")
-    ax.barh(places - 0.2, column(folds, "ratio")[order], 0.38, color=ORANGE, label="cv=5: the same folds")
+    ax.barh(
+        places + 0.2,
+        column(ours, "ratio")[order],
+        0.38,
+        color=BLUE,
+        label="leave-one-out (default)",
+    )
+    ax.barh(
+        places - 0.2,
+        column(folds, "ratio")[order],
+        0.38,
+        color=ORANGE,
+        label="cv=5: the same folds",
+    )
     ax.set_yticks(places, names)
     _one(ax, "times the speed of GridSearchCV(cv=5), processor time")
     ax.legend(loc="lower right")
@@ -42,7 +54,11 @@ def benchmark_scores() -> Figure:
 
 def benchmark_regression() -> Figure:
     """Times the speed of GridSearchCV, searches of SVR."""
-    works = {"default": (BLUE, "exact leave-one-out"), "folds": (ORANGE, "cv=5"), "span": (GREEN, "span_rule")}
+    works = {
+        "default": (BLUE, "exact leave-one-out"),
+        "folds": (ORANGE, "cv=5"),
+        "span": (GREEN, "span_rule"),
+    }
     problems = list(dict.fromkeys(row["problem"] for row in read("regression_speed")))
     drawn, ax = figure(7.0, 2.8)
     for shift, (work, (colour, name)) in zip((0.27, 0.0, -0.27), works.items(), strict=True):
@@ -51,7 +67,7 @@ def benchmark_regression() -> Figure:
         ax.barh(places, column(rows, "ratio"), 0.25, color=colour, label=name)
     ax.set_yticks(range(len(problems)), problems)
     _one(ax, "times the speed of GridSearchCV(SVR(), cv=5), processor time")
-    _above(ax)
+    _above(drawn)
     return drawn
 
 
@@ -72,8 +88,15 @@ def benchmark_selection() -> Figure:
 
 def benchmark_reported() -> Figure:
     """How far off reported errors are, and how often their intervals contain the truth."""
-    rows = {row["estimate"]: row for row in read("corrected", size="all", grid="all", data_set="all")}
-    ways = {"plain": "best score", "corrected": "corrected score", "nested": "nested folds", "held_out": "held out"}
+    rows = {
+        row["estimate"]: row for row in read("corrected", size="all", grid="all", data_set="all")
+    }
+    ways = {
+        "plain": "best score",
+        "corrected": "corrected score",
+        "nested": "nested folds",
+        "held_out": "held out",
+    }
     own = [rows[way] for way in ways]
     colours = [ORANGE, BLUE, GREY, GREY]
     drawn, (left, right) = figure(7.0, 2.2, columns=2, sharey=True)
@@ -92,7 +115,9 @@ def benchmark_reported() -> Figure:
 def benchmark_committee() -> Figure:
     """Error and log loss of committees over those of the model that five folds select."""
     drawn, axes = figure(7.0, 2.4, columns=2, sharey=True)
-    for ax, (measure, name) in zip(axes, {"error": "test error", "log_loss": "log loss"}.items(), strict=True):
+    for ax, (measure, name) in zip(
+        axes, {"error": "test error", "log_loss": "log loss"}.items(), strict=True
+    ):
         for place, (form, colour) in enumerate((("single", ORANGE), ("committee", BLUE))):
             ratios = committees(measure, form)
             ax.plot(ratios, np.full(ratios.size, place), "o", color=colour, alpha=0.5, ms=6)
@@ -116,7 +141,11 @@ def benchmark_intervals() -> Figure:
         right.plot(places, 1e3 * column(own, "seconds"), "o", color=colour)
     ours = [row for row in rows if row["way"] == "SpanSVR"]
     for ax in (left, right):
-        ax.set_xticks(range(len(ours)), [f"{row['size']}, {float(row['model']):g}" for row in ours], fontsize=8)
+        ax.set_xticks(
+            range(len(ours)),
+            [f"{row['size']}, {float(row['model']):g}" for row in ours],
+            fontsize=8,
+        )
         ax.set_xlabel("rows, C")
     left.axhline(0.9, color=GREY, ls=":")
     left.set(ylim=(0.86, 0.96), title="new targets in 90 % intervals")
@@ -128,15 +157,26 @@ def benchmark_intervals() -> Figure:
 
 def benchmark_labels() -> Figure:
     """How well wrong labels are ranked."""
-    kinds = {"5 %": "5 %", "10 %": "10 %", "20 %": "20 %", "10 %, pairs": "10 %, to the\nnext class"}
-    ways = {"committee": (BLUE, "committee"), "model": (GREEN, "single model"), "cleanlab": (ORANGE, "cleanlab")}
+    kinds = {
+        "5 %": "5 %",
+        "10 %": "10 %",
+        "20 %": "20 %",
+        "10 %, pairs": "10 %, to the\nnext class",
+    }
+    ways = {
+        "committee": (BLUE, "committee"),
+        "model": (GREEN, "single model"),
+        "cleanlab": (ORANGE, "cleanlab"),
+    }
     drawn, ax = figure(6.4, 2.6)
     for shift, (way, (colour, name)) in zip((-0.12, 0.0, 0.12), ways.items(), strict=True):
-        heights = [float(read("labels", noise=kind, way=way)[0]["average_precision"]) for kind in kinds]
+        heights = [
+            float(read("labels", noise=kind, way=way)[0]["average_precision"]) for kind in kinds
+        ]
         ax.plot(np.arange(len(kinds)) + shift, heights, "o", ms=8, color=colour, label=name)
     ax.set_xticks(range(len(kinds)), kinds.values())
     ax.set(xlabel="labels changed", ylabel="average precision", ylim=(0.64, 0.84))
-    _above(ax)
+    _above(drawn)
     return drawn
 
 
@@ -157,13 +197,13 @@ def scaling() -> Figure:
     names = [f"{name.split()[0]}, {int(name.split()[1]):,} rows" for name in problems]
     ax.set_yticks(range(len(problems)), names)
     ax.set(xscale="log", xlabel="seconds of processor time per candidate")
-    _above(ax)
+    _above(drawn)
     return drawn
 
 
-def _above(ax: Axes) -> None:
+def _above(drawn: Figure) -> None:
     """The legend in one line above the axes."""
-    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, borderaxespad=0.2)
+    drawn.legend(loc="outside upper left", ncols=3)
 
 
 def _one(ax: Axes, label: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
-from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_blobs, make_moons
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_moons
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, minmax_scale
@@ -13,11 +13,11 @@ from sklearn.svm import SVC
 
 from docs.figures.drawing import BLUE, GREEN, GREY, ORANGE, RED, WHITE, figure, points
 from spansvm import (
+    SVCCV,
     ClassWeighting,
     SpanSearch,
     SpanSearchDisplay,
     SpanSVC,
-    SVCCV,
     analyze,
     exact_loo,
     find_label_issues,

@@ -70,7 +70,9 @@ def _lines(ax: Axes, model: SpanSVC) -> None:
     """Where the decision value is 0, and the margins, where it is 1 and -1."""
     across, up = np.meshgrid(np.linspace(-1, 5, 60), np.linspace(-1, 5, 60))
     values = model.decision_function(np.c_[across.ravel(), up.ravel()]).reshape(across.shape)
-    ax.contour(across, up, values, [-1, 0, 1], colors=BLUE, linestyles=["--", "-", "--"], linewidths=1.3)
+    ax.contour(
+        across, up, values, [-1, 0, 1], colors=BLUE, linestyles=["--", "-", "--"], linewidths=1.3
+    )
 
 
 def _name(ax: Axes, place: np.ndarray, text: str, shift: tuple[int, int]) -> None:
