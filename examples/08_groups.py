@@ -41,8 +41,9 @@ def main(picture: Path) -> None:
         search = SpanSearch(model, {"svc__gamma": GAMMAS}).fit(X, y, groups=groups)
         curves[name] = 1 - search.cv_results_["mean_test_score"]
         print(
-            f"leaving out {name:<10}: gamma = {search.best_params_['svc__gamma']:.4g}, expected error "
-            f"{1 - search.best_score_:.3f}, for new persons {1 - search.score(X_new, y_new):.3f}"
+            f"leaving out {name:<10}: gamma = {search.best_params_['svc__gamma']:.4g}, "
+            f"expected error {1 - search.best_score_:.3f}, "
+            f"for new persons {1 - search.score(X_new, y_new):.3f}"
         )
     truth = [
         np.mean(model.set_params(svc__gamma=g).fit(X, y).predict(X_new) != y_new) for g in GAMMAS

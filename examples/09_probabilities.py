@@ -1,7 +1,8 @@
 """Probabilities: how often it happens if the model says 30 %.
 
 A model is trained once on 500 rows; its probabilities come from the values of left-out rows.  Those
-of CalibratedClassifierCV come from five more trainings.  On 10,000 new rows we count how often what was predicted happens.
+of CalibratedClassifierCV come from five more trainings.  On 10,000 new rows we count how often it
+happens.
 
     python examples/09_probabilities.py [PICTURE]
 """

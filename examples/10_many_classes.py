@@ -27,7 +27,8 @@ def main(picture: Path) -> None:
     search = SpanSearch(SpanSVC(), grid).fit(X, y)
     model = search.best_estimator_
     print(
-        f"C = {model.C:g}, gamma = {model.gamma:g}: error of left-out images {model.loo_error_:.4f}, "
+        f"C = {model.C:g}, gamma = {model.gamma:g}: "
+        f"error of left-out images {model.loo_error_:.4f}, "
         f"corrected {1 - search.corrected_score_:.4f}, of new images "
         f"{1 - model.score(X_new, y_new):.4f}"
     )

@@ -64,10 +64,10 @@ def main(picture: Path) -> None:
     model = make_pipeline(TfidfVectorizer(), SpanSVC(kernel="linear"))
     grid = {"spansvc__C": 2.0 ** np.arange(-4, 5), "tfidfvectorizer__ngram_range": [(1, 1), (1, 2)]}
     search = SpanSearch(model, grid).fit(texts, topics)
-    best = search.best_params_
+    C, (_, longest) = search.best_params_.values()
     print(
-        f"C = {best['spansvc__C']:g}, sequences of {best['tfidfvectorizer__ngram_range'][1]}: error of "
-        f"left-out messages {1 - search.best_score_:.3f}, corrected {1 - search.corrected_score_:.3f}, "
+        f"C = {C:g}, sequences of {longest}: error of left-out messages "
+        f"{1 - search.best_score_:.3f}, corrected {1 - search.corrected_score_:.3f}, "
         f"of 2000 new ones {1 - search.score(new, topics_new):.3f}"
     )
 

@@ -37,8 +37,8 @@ def main(picture: Path) -> None:
         measured.append(1 - search.score(X_new, y_new))
         print(
             f"{size:>6} rows: gamma = {search.best_params_['nystroem__gamma']:g}, "
-            f"C = {search.best_params_['spansvc__C']:g}; error of left-out rows {expected[-1]:.4f}, "
-            f"of new rows {measured[-1]:.4f}"
+            f"C = {search.best_params_['spansvc__C']:g}; "
+            f"error of left-out rows {expected[-1]:.4f}, of new rows {measured[-1]:.4f}"
         )
 
     figure, ax = plt.subplots(figsize=(6, 4), layout="constrained")

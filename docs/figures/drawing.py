@@ -87,7 +87,7 @@ def _turned(grey: str) -> str:
 def regions(
     ax: Axes, model: Any, X: np.ndarray, y: np.ndarray, step: int = 120, size: float = 14.0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The regions that a model of two features gives to classes, and the rows; the grid drawn on."""
+    """The regions that a model of two features gives to classes, and the rows; returns the grid."""
     low, high = X.min(axis=0), X.max(axis=0)
     margin = 0.08 * (high - low)
     axes = (np.linspace(a - m, b + m, step) for a, b, m in zip(low, high, margin, strict=True))

@@ -59,7 +59,7 @@ def chosen() -> list[tuple[str, int, float]]:
 
 
 def committees(measure: str, form: str = "committee") -> np.ndarray:
-    """Ratio to five folds' choice per data set, on the half that was not used to choose the form."""
+    """Ratio to five folds' choice per data set, on the half that did not choose the form."""
     rows = read("committee")
     found = []
     for name in sorted({row["data_set"] for row in rows})[1::2]:
@@ -105,9 +105,9 @@ def speed() -> str:
     """Searches of pipelines."""
     ours, folds = (column(read("users", work=work), "ratio") for work in ("verified", "kfold"))
     return (
-        f"{_span(ours)} times the speed of `GridSearchCV` with five folds, {mean_ratio(ours):.0f} in the "
-        f"geometric mean of {ours.size} data sets; on the same five folds (`cv=5`) {_span(folds)} times, "
-        f"{mean_ratio(folds):.0f} in the mean."
+        f"{_span(ours)} times the speed of `GridSearchCV` with five folds, {mean_ratio(ours):.0f} "
+        f"in the geometric mean of {ours.size} data sets; on the same five folds (`cv=5`) "
+        f"{_span(folds)} times, {mean_ratio(folds):.0f} in the mean."
     )
 
 
@@ -163,9 +163,9 @@ def committee() -> str:
     """The committee against the model that five folds select."""
     error, loss = committees("error"), committees("log_loss")
     return (
-        f"Divided by those of the model that five folds select, on the {error.size} data sets that were not "
-        f"used to choose the form: test error {_with_error(error)}, log loss {_with_error(loss)} (geometric "
-        "mean and its standard error)."
+        f"Divided by those of the model that five folds select, on the {error.size} data sets that "
+        f"were not used to choose the form: test error {_with_error(error)}, log loss "
+        f"{_with_error(loss)} (geometric mean and its standard error)."
     )
 
 
@@ -177,9 +177,9 @@ def intervals() -> str:
     times = column([row for row in rows if row["way"] == "jackknife+"], "seconds_over_ours")
     folds = column([row for row in rows if row["way"] == "CV+"], "seconds_over_ours")
     return (
-        f"Intervals of level 0.9 contain {_span(100 * ours, 1)} % of new targets, those of a search "
-        f"{_span(100 * searched, 1)} %. MAPIE's jackknife+ has the same intervals and takes {_span(times)} "
-        f"times as long, its CV+ is wider and takes {_span(folds, 1)} times as long."
+        f"Intervals of level 0.9 contain {_span(100 * ours, 1)} % of new targets, those of a "
+        f"search {_span(100 * searched, 1)} %. MAPIE's jackknife+ has the same intervals and takes "
+        f"{_span(times)} times as long, its CV+ is wider and takes {_span(folds, 1)} times as long."
     )
 
 
@@ -192,7 +192,7 @@ def sets() -> str:
     for level in ("0.8", "0.9", "0.95"):
         cells = [level]
         for way in ("set", "mapie_cross", "mapie_split"):
-            own = [row for row in read("sets", level=level, way=way, model="searched")]
+            own = read("sets", level=level, way=way, model="searched")
             share, size = column(own, "coverage").mean(), mean_ratio(column(own, "size"))
             cells.append(f"{100 * share:.1f} %, {size:.2f} labels")
         lines.append(f"| {' | '.join(cells)} |")
@@ -224,9 +224,9 @@ def labels_time() -> str:
         for way in ("cleanlab", "committee")
     ]
     return (
-        f"Search included, a single model is {times[0]} times and the committee {times[1]} times as "
-        "fast as a tuned SVC with five folds and cleanlab. As a filter cleanlab finds more: at 10 % "
-        f"changed labels {found[0]} of them, the committee {found[1]}."
+        f"Search included, a single model is {times[0]} times and the committee {times[1]} times "
+        "as fast as a tuned SVC with five folds and cleanlab. As a filter cleanlab finds more: at "
+        f"10 % changed labels {found[0]} of them, the committee {found[1]}."
     )
 
 
@@ -235,7 +235,7 @@ def torchkm() -> str:
     rows = {row["method"]: row for row in read("torchkm")}
     theirs = next(row for name, row in rows.items() if "0.001" in name)
     return (
-        f"Exact leave-one-out errors along a path of 50 values of C, {theirs['n']} rows, on the processor: "
+        f"Exact leave-one-out errors along a path of 50 values of C, {theirs['n']} rows: "
         f"{float(rows['loo']['processor_seconds']):.1f} s against "
         f"{float(theirs['processor_seconds']):.0f} s of processor time."
     )
@@ -267,8 +267,8 @@ def large() -> str:
     ours, folds = (rows["clusters 100000", way] for way in ("landmarks 300", "folds 300"))
     each = [float(row["process_seconds"]) / float(row["evaluated"]) for row in (ours, folds)]
     return (
-        f"Per candidate, {each[0]:.1f} s of processor time against {each[1]:.0f} s for five folds of `LinearSVC` on "
-        "the same landmarks (100,000 rows)."
+        f"Per candidate, {each[0]:.1f} s of processor time against {each[1]:.0f} s for five folds "
+        "of `LinearSVC` on the same landmarks (100,000 rows)."
     )
 
 
@@ -283,7 +283,7 @@ SENTENCES: dict[str, Callable[[], str]] = {
 
 
 def written(page: str) -> str:
-    """A page with its measured parts as the results say, and ``source_x`` as the command of x.csv."""
+    """A page with its measured parts as the results say; ``source_x`` is the command of x.csv."""
 
     def measured(found: re.Match[str]) -> str:
         name = found[2]

@@ -53,7 +53,8 @@ def terminal(command: str, printed: str) -> str:
     width = _COLUMNS * _WIDTH + 2 * _MARGIN
     height = len(lines) * _HEIGHT + 2 * _MARGIN
     texts = "\n".join(
-        f'<text x="{_MARGIN}" y="{_MARGIN + (place + 0.75) * _HEIGHT:g}">{escape(line, quote=False)}</text>'
+        f'<text x="{_MARGIN}" y="{_MARGIN + (place + 0.75) * _HEIGHT:g}">'
+        f"{escape(line, quote=False)}</text>"
         for place, line in enumerate(lines)
         if line
     )

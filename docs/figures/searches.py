@@ -1,4 +1,4 @@
-"""Pictures of the guide that show searches: what is estimated, what is selected, and by how much."""
+"""Pictures of the guide that show searches: what is estimated, and what is selected."""
 
 from __future__ import annotations
 

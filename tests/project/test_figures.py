@@ -1,4 +1,4 @@
-"""The pictures of the documentation are drawn by its scripts, and its measured numbers are those of the results."""
+"""Scripts draw the pictures of the documentation, and its numbers are those of the results."""
 
 from __future__ import annotations
 
