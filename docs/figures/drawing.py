@@ -43,6 +43,7 @@ STYLE: dict[str, Any] = {
 }
 
 _METADATA = re.compile(r"<metadata>.*?</metadata>\n", re.DOTALL)
+_TAG = re.compile(r"<[^>]*>")
 _DIGITS = re.compile(r"(?<=\d\.\d\d)\d+")
 _GREY = re.compile(r"(?<=: )#([0-9a-f]{2})\1\1\b")
 
@@ -75,7 +76,8 @@ def for_both(text: str) -> str:
         f"@media(prefers-color-scheme:dark){{:root{{{dark}}}}}</style>"
     )
     start = text.index(">", text.index("<svg")) + 1
-    stripped = re.sub(r"[ \t]+$", "", _DIGITS.sub("", text[start:]), flags=re.MULTILINE)
+    shorter = _TAG.sub(lambda tag: _DIGITS.sub("", tag[0]), text[start:])
+    stripped = re.sub(r"[ \t]+$", "", shorter, flags=re.MULTILINE)
     return text[:start] + style + stripped
 
 

@@ -67,6 +67,11 @@ def test_black_becomes_light_and_colours_stay():
     assert "fill: var(--g00); stroke: #3b82c4" in text
 
 
+def test_places_are_shortened_and_numbers_that_are_read_are_not():
+    text = drawing.for_both('<svg><text x="12.3456">0.0125</text></svg>')
+    assert '<text x="12.34">0.0125</text>' in text
+
+
 def test_the_span_of_the_picture_predicts_the_machine_that_is_trained_again():
     model, analysis, place = span.trusted()
     predicted = model.decision_function(span.ROWS[[place]])[0] + (
