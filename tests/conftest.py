@@ -36,6 +36,7 @@ PLUMBING = {
     "test_report_browser",
     "test_reproduction_command",
     "test_tables",
+    "test_tampered_files",
     "test_tables_everyday",
     "test_tables_traps",
     "test_traced",
