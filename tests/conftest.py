@@ -27,6 +27,7 @@ PLUMBING = {
     "test_benchmarks",
     "test_cli_errors",
     "test_coming_from",
+    "test_conda_recipe",
     "test_dask",
     "test_docs",
     "test_download",
