@@ -151,8 +151,8 @@ coverage: $(VENV)/.installed-dev
 	$(call with,traced) -m pytest -n 2 --cov --cov-report=term-missing:skip-covered $(TESTS)
 	$(BIN)/python tests/traced.py $(VENV)/build-traced
 
-# Distributions of what is committed, as they are published, checked, and the wheel installed where there is no compiler and
-# none of the tools: the only programs on its path are those of its environment.
+# Distributions of what is committed, checked, and the wheel tried where there is no compiler: the only
+# programs on its path are those of its environment.
 WHEEL := .wheel
 .PHONY: wheel
 wheel:
