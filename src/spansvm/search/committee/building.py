@@ -38,7 +38,7 @@ from .correction import Draws, Judge
 from .members import Members, SharedExpansion, shared_expansion
 from .pool import Pool, PoolBuilder
 from .regressor import RegressionCommittee
-from .weights import log_losses, squared_residuals
+from .weights import log_losses, normal_log_losses
 
 __all__ = ["Searched"]
 
@@ -81,7 +81,9 @@ class Searched:
         units = rows
         if self.groups is not None:
             units = np.unique(np.asarray(self.groups), return_inverse=True)[1][rows]
-        builder = PoolBuilder(rows, np.unique(units, return_inverse=True)[1])
+        builder = PoolBuilder(
+            rows, np.unique(units, return_inverse=True)[1], classes=not self.work.regression
+        )
         waiting: dict[int, dict[int, Outcome]] = {}
         try:
             for index, split, outcome in run(work, self.X, self.y, self.candidates, *self.jobs):
@@ -102,7 +104,7 @@ class Searched:
 
     def _losses(self, predictions: Array, rows: Rows) -> Array:
         if self.work.regression:
-            return squared_residuals(predictions, self.y[rows])
+            return normal_log_losses(predictions, self.y[rows])
         return log_losses(predictions, np.unique(self.y, return_inverse=True)[1][rows])
 
     def committee(self, max_members: int) -> Committee | RegressionCommittee:
