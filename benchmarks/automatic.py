@@ -10,7 +10,8 @@ trained models and Gram matrices, and the seconds, with the last training, on on
 
 The steps of SVCCV were chosen on the sets of the first half; the others are for the report.  Sets
 that are exceptions there have other splits in ``automatic_again.csv`` (``--first 5 --splits 20
---out``).  One row per training set is written as soon as it is computed; existing rows are not computed again.
+--out``).  One row per training set is written as soon as it is computed; existing rows are not
+computed again.
 """
 
 from __future__ import annotations

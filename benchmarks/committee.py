@@ -16,6 +16,8 @@ that the committee reports and its 95% CI, seconds of the processor for searchin
 committees, including the search) and predicting (``predicts``, on the test rows), and the kilobytes
 of pickled models.  GridSearchCV itself is timed on the first split of 150 rows.
 
+With ``--balanced``, SVCCV that selects by balanced accuracy, and its committee.
+
 Forms were compared on the first half of the data sets, and are reported on the second; halves are
 every other name.  One row per training set is written as soon as it is computed; existing rows are
 not computed again.
@@ -32,7 +34,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import log_loss, mean_squared_error
+from sklearn.metrics import balanced_accuracy_score, log_loss, mean_squared_error
 from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -164,6 +166,18 @@ def _mean(committee: Any, X: np.ndarray) -> np.ndarray:
     return np.tensordot(committee.weights_, [own(values) for own, values in every], axes=1)
 
 
+def measure_balanced(name: str, size: int, split: int) -> Row:
+    """One minus balanced accuracy, of SVCCV that selects by it, and of its committee."""
+    X, y, X_test, y_test = parts(name, size, split)
+    scaler = StandardScaler().fit(X)
+    model = SVCCV(scoring="balanced_accuracy").fit(scaler.transform(X), y)
+    row: Row = {"data_set": name, "size": size, "split": split, "test_rows": y_test.size}
+    rows = scaler.transform(X_test)
+    for way, own in (("auto", model), ("auto_committee", model.search_.committee_)):
+        row[f"{way}_error"] = 1.0 - balanced_accuracy_score(y_test, own.predict(rows))
+    return rounded(row)
+
+
 def measure_regression(name: str, size: int, split: int) -> Row:
     """Test errors of the regressions of one training set."""
     X, y, X_test, y_test = regression_data.parts(name, split, size)
@@ -192,7 +206,7 @@ def measure_regression(name: str, size: int, split: int) -> Row:
 
 
 def summarise(rows: list[Row], ways: tuple[str, ...], measures: tuple[str, ...]) -> None:
-    """Ratios to the model that folds select, by half, and what the committees report."""
+    """Ratios to the first way, by half, and what the committees report."""
     names = sorted({str(row["data_set"]) for row in rows})
     halves = {"first half": names[::2], "second half": names[1::2]}
     for half, own_names in halves.items():
@@ -200,20 +214,20 @@ def summarise(rows: list[Row], ways: tuple[str, ...], measures: tuple[str, ...])
             for of in measures:
                 text = []
                 for way in ways[1:]:
-                    logs = _log_ratios(rows, own_names, sizes, way, of)
+                    logs = _log_ratios(rows, own_names, sizes, way, of, ways[0])
                     if logs.size:
                         error = logs.std(ddof=1) / np.sqrt(logs.size) if logs.size > 1 else np.nan
                         text.append(f"{way} {np.exp(logs.mean()):.3f} +- {error:.3f}")
                 print(f"{half} ({len(own_names)}), {sizes} rows, {of}: {', '.join(text)}")
     for way in ways[1:]:
         for of in measures:
-            less, more = _beyond(rows, way, of)
+            less, more = _beyond(rows, way, of, ways[0])
             print(
-                f"{way}, {of}: smaller than that of folds by two standard errors in {len(less)} "
-                f"cells, larger in {len(more)}: {', '.join(more)}"
+                f"{way}, {of}: smaller than that of {ways[0]} by two standard errors in "
+                f"{len(less)} cells, larger in {len(more)}: {', '.join(more)}"
             )
     for before in ("", "auto_"):
-        if f"{before}committee_error" in rows[0]:
+        if f"{before}corrected_error" in rows[0]:
             _tell_reported(rows, before)
     for kind in ("seconds", "predicts", "kilobytes", "members", "kernels"):
         told = {
@@ -253,12 +267,12 @@ def _tell_reported(rows: list[Row], before: str) -> None:
         )
 
 
-def _beyond(rows: list[Row], way: str, of: str) -> tuple[list[str], list[str]]:
-    """Cells in which an error is smaller, or larger, than that of folds by two standard errors."""
+def _beyond(rows: list[Row], way: str, of: str, against: str) -> tuple[list[str], list[str]]:
+    """Cells in which an error is smaller, or larger, than another by two standard errors."""
     found: tuple[list[str], list[str]] = [], []
     for cell in dict.fromkeys((row["data_set"], row["size"]) for row in rows):
         own = [row for row in rows if (row["data_set"], row["size"]) == cell]
-        apart = np.subtract(_known(own, f"{way}_{of}"), _known(own, f"folds_{of}"))
+        apart = np.subtract(_known(own, f"{way}_{of}"), _known(own, f"{against}_{of}"))
         if apart.size > 1:
             error = apart.std(ddof=1) / np.sqrt(apart.size)
             for side, sign in enumerate((-1, 1)):
@@ -268,7 +282,7 @@ def _beyond(rows: list[Row], way: str, of: str) -> tuple[list[str], list[str]]:
 
 
 def _log_ratios(
-    rows: list[Row], names: list[str], sizes: tuple[int, ...], way: str, of: str
+    rows: list[Row], names: list[str], sizes: tuple[int, ...], way: str, of: str, against: str
 ) -> np.ndarray:
     """For each data set, the logarithm of the ratio of mean errors, averaged over sizes."""
     found = []
@@ -279,7 +293,7 @@ def _log_ratios(
             if own:
                 least = _LEAST / sum(_known(own, "test_rows")) if of == "error" else 0
                 ours, theirs = (
-                    max(np.mean(_known(own, f"{one}_{of}")), least) for one in (way, "folds")
+                    max(np.mean(_known(own, f"{one}_{of}")), least) for one in (way, against)
                 )
                 logs.append(np.log(ours / theirs))
         if logs:
@@ -291,15 +305,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.committee", description=__doc__)
     parser.add_argument("names", nargs="*", help="data sets; all by default")
     parser.add_argument("--regression", action="store_true")
+    parser.add_argument("--balanced", action="store_true", help="SVCCV by balanced accuracy")
     parser.add_argument("--splits", type=int, default=SPLITS)
     parser.add_argument("--first", type=int, default=0, help="number of the first split")
     parser.add_argument("--sizes", type=int, nargs="*", default=SIZES)
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     warnings.simplefilter("ignore")
-    kind = "committee_regression" if given.regression else "committee"
-    of, enough = (measure_regression, regression_data.has) if given.regression else (measure, has)
-    known = regression_data.NAMES if given.regression else NAMES
+    kind, of, ways = "committee", measure, WAYS
+    enough, known = has, NAMES
+    if given.regression:
+        kind, of, ways = "committee_regression", measure_regression, REGRESSION_WAYS
+        enough, known = regression_data.has, regression_data.NAMES
+    elif given.balanced:
+        kind, of, ways = "committee_balanced", measure_balanced, ("auto", "auto_committee")
     results = Results(given.out or RESULTS / f"{kind}.csv", ("data_set", "size", "split"))
     problems = [
         (name, size, split)
@@ -310,10 +329,7 @@ def main() -> None:
     ]
     with threadpool_limits(1):
         results.complete(problems, of)
-    if given.regression:
-        summarise(results.rows, REGRESSION_WAYS, ("error",))
-    else:
-        summarise(results.rows, WAYS, ("error", "log_loss"))
+    summarise(results.rows, ways, ("error", "log_loss") if of is measure else ("error",))
 
 
 if __name__ == "__main__":

@@ -24,7 +24,12 @@ EXPECTED_FAILURES = {
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @parametrize_with_checks(
-    [SVCCV(n_trials=2), SVRCV(n_trials=2)],
+    [
+        SVCCV(n_trials=2),
+        SVCCV(n_trials=2, ensemble=True),
+        SVRCV(n_trials=2),
+        SVRCV(n_trials=2, ensemble=True),
+    ],
     expected_failed_checks=lambda estimator: (
         EXPECTED_FAILURES if isinstance(estimator, SVCCV) else {}
     ),

@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import softmax
 from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.compose import TransformedTargetRegressor
@@ -318,9 +319,14 @@ def test_26_classes_are_averaged_as_two_are():
     kinds = np.repeat(list("abcdefghijklmnopqrstuvwxyz"), 3)
     centres = generator.normal(scale=3.0, size=(26, 4))
     rows = np.repeat(centres, 3, axis=0) + generator.normal(size=(78, 4))
-    committee = SpanSearch(SVC(), {"gamma": [0.02]}).fit(rows, kinds).committee_
+    grid = {"C": [1.0, 10.0], "gamma": [0.02, 0.05]}
+    committee = SpanSearch(SVC(), grid).fit(rows, kinds).committee_
+    assert len(committee.members_) == 4
     probabilities = committee.predict_proba(rows)
+    members = [SpanSVC(**own).fit(rows, kinds).predict_proba(rows) for own in committee.members_]
+    np.testing.assert_allclose(probabilities, averaged(committee.weights_, members), atol=1e-6)
     assert probabilities.shape == (78, 26)
+    np.testing.assert_allclose(softmax(committee.decision_function(rows), axis=1), probabilities)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
     assert committee.loo_predict_.dtype == kinds.dtype
     assert committee.losses_.max() < np.log(26.0)
