@@ -16,11 +16,11 @@ that the committee reports and its 95% CI, seconds of the processor for searchin
 committees, including the search) and predicting (``predicts``, on the test rows), and the kilobytes
 of pickled models.  GridSearchCV itself is timed on the first split of 150 rows.
 
-With ``--balanced``, SVCCV that selects by balanced accuracy, and its committee.
-
 Forms were compared on the first half of the data sets, and are reported on the second; halves are
-every other name.  One row per training set is written as soon as it is computed; existing rows are
-not computed again.
+every other name.  ``committee_forms.csv`` is of the commit in its head, where ``committee`` was the
+mean of probabilities, and ``log_odds`` what it is now; ``committee_paired.csv`` is of weights by
+the standard error of the difference from the best, for up to 50 members, which did no better.  One
+row per training set is written as soon as it is computed; existing rows are not computed again.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import balanced_accuracy_score, log_loss, mean_squared_error
+from sklearn.metrics import log_loss, mean_squared_error
 from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -166,18 +166,6 @@ def _mean(committee: Any, X: np.ndarray) -> np.ndarray:
     return np.tensordot(committee.weights_, [own(values) for own, values in every], axes=1)
 
 
-def measure_balanced(name: str, size: int, split: int) -> Row:
-    """One minus balanced accuracy, of SVCCV that selects by it, and of its committee."""
-    X, y, X_test, y_test = parts(name, size, split)
-    scaler = StandardScaler().fit(X)
-    model = SVCCV(scoring="balanced_accuracy").fit(scaler.transform(X), y)
-    row: Row = {"data_set": name, "size": size, "split": split, "test_rows": y_test.size}
-    rows = scaler.transform(X_test)
-    for way, own in (("auto", model), ("auto_committee", model.search_.committee_)):
-        row[f"{way}_error"] = 1.0 - balanced_accuracy_score(y_test, own.predict(rows))
-    return rounded(row)
-
-
 def measure_regression(name: str, size: int, split: int) -> Row:
     """Test errors of the regressions of one training set."""
     X, y, X_test, y_test = regression_data.parts(name, split, size)
@@ -305,7 +293,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.committee", description=__doc__)
     parser.add_argument("names", nargs="*", help="data sets; all by default")
     parser.add_argument("--regression", action="store_true")
-    parser.add_argument("--balanced", action="store_true", help="SVCCV by balanced accuracy")
     parser.add_argument("--splits", type=int, default=SPLITS)
     parser.add_argument("--first", type=int, default=0, help="number of the first split")
     parser.add_argument("--sizes", type=int, nargs="*", default=SIZES)
@@ -317,8 +304,6 @@ def main() -> None:
     if given.regression:
         kind, of, ways = "committee_regression", measure_regression, REGRESSION_WAYS
         enough, known = regression_data.has, regression_data.NAMES
-    elif given.balanced:
-        kind, of, ways = "committee_balanced", measure_balanced, ("auto", "auto_committee")
     results = Results(given.out or RESULTS / f"{kind}.csv", ("data_set", "size", "split"))
     problems = [
         (name, size, split)

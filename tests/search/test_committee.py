@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import softmax
-from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.datasets import load_diabetes, load_iris, make_classification
@@ -54,13 +53,12 @@ def candidates(grid=GRID):
     ]
 
 
-def by_hand(losses, max_members=50):
+def by_hand(losses, max_members=20):
     """Weights from the losses of candidates and rows, as the formula says."""
     means = losses.mean(axis=1)
-    best = means.argmin()
-    errors = np.std(losses - losses[best], axis=1, ddof=1) / np.sqrt(losses.shape[1])
-    errors[best] = 1.0
-    weights = np.exp(-(means - means.min()) / errors)
+    best = losses[means.argmin()]
+    error = best.std(ddof=1) / np.sqrt(best.size)
+    weights = np.exp(-(means - means.min()) / error)
     weights[np.argsort(means)[max_members:]] = 0.0
     return weights / weights.sum()
 
@@ -126,8 +124,7 @@ def test_a_committee_of_regressions_is_the_weighted_mean_of_separately_fitted_on
     committee = SpanSearch(SVR(), grid).fit(PATIENTS, PROGRESS).committee_
     models = [SpanSVR(**own).fit(PATIENTS, PROGRESS) for own in candidates(grid)]
     left_out = np.array([model.loo_predict_ for model in models])
-    scale = np.sqrt(np.mean((left_out - PROGRESS) ** 2, axis=1, keepdims=True))
-    weights = by_hand(-norm.logpdf(PROGRESS, left_out, scale))
+    weights = by_hand((left_out - PROGRESS) ** 2)
     assert isinstance(committee, RegressionCommittee)
     new = PATIENTS + 0.01
     expected = weights @ [model.predict(new) for model in models]
@@ -276,32 +273,29 @@ def test_one_candidate_is_its_own_committee():
 
 
 def test_candidates_that_are_the_same_model_count_equally():
-    search = SpanSearch(SVC(), {"C": [1.0], "gamma": [0.1], "cache_size": list(range(200, 260))})
+    search = SpanSearch(SVC(), {"C": [1.0], "gamma": [0.1], "cache_size": list(range(200, 230))})
     committee = search.fit(X, y).committee_
-    np.testing.assert_allclose(committee.weights_, 0.02)
+    np.testing.assert_allclose(committee.weights_, 0.05)
     # Those of the smallest numbers, whatever the order of the grid.
-    assert [own["cache_size"] for own in committee.members_] == list(range(200, 250))
+    assert [own["cache_size"] for own in committee.members_] == list(range(200, 220))
     expected = SpanSVC(gamma=0.1).fit(X, y).predict_proba(X_NEW)
     np.testing.assert_allclose(committee.predict_proba(X_NEW), expected, atol=1e-9)
 
 
 def test_without_a_standard_error_only_the_best_count():
     means = np.array([[0.5, 0.3, 0.3, 0.4]])
-    assert weigh(means, np.zeros((1, 4)), 20).tolist() == [[0.0, 0.5, 0.5, 0.0]]
-    assert weigh(means, np.zeros((1, 4)), 1).tolist() == [[0.0, 1.0, 0.0, 0.0]]
+    assert weigh(means, np.zeros(1), 20).tolist() == [[0.0, 0.5, 0.5, 0.0]]
+    assert weigh(means, np.zeros(1), 1).tolist() == [[0.0, 1.0, 0.0, 0.0]]
 
 
-def test_standard_errors_are_those_of_differences_of_means_of_rows_or_of_groups():
-    generator = np.random.default_rng(0)
-    losses, counts = generator.random((4, 60)), generator.integers(0, 3, (5, 20))
-    apart = losses - losses[2]
-    once = standard_errors(losses, 2, np.arange(60), np.ones((1, 60)))
-    np.testing.assert_allclose(once[0], apart.std(axis=1, ddof=1) / np.sqrt(60))
-    groups = np.repeat(np.arange(20), 3)
-    drawn = standard_errors(losses, 2, groups, counts[:, groups].astype(float))
-    for own, found in zip(counts, drawn, strict=True):
-        means = np.repeat(apart.reshape(4, 20, 3).mean(axis=2), own, axis=1)
-        np.testing.assert_allclose(found, means.std(axis=1, ddof=1) / np.sqrt(own.sum()))
+def test_standard_errors_are_those_of_means_of_rows_or_of_groups():
+    losses = np.random.default_rng(0).random((1, 60))
+    once = np.ones((1, 60))
+    alone = standard_errors(losses, np.arange(60), once)
+    assert alone[0] == pytest.approx(losses.std(ddof=1) / np.sqrt(60))
+    means = losses.reshape(20, 3).mean(axis=1)
+    grouped = standard_errors(losses, np.repeat(np.arange(20), 3), once)
+    assert grouped[0] == pytest.approx(means.std(ddof=1) / np.sqrt(20))
 
 
 def test_noise_is_predicted_no_better_than_by_the_prior_and_not_much_worse():

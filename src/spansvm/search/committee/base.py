@@ -36,7 +36,7 @@ class BaseCommittee(ListsProperties, BaseEstimator):
     #: The correction; the draws that it will be computed from; or why there is none.
     _correction: Correction | Draws | str
 
-    def __init__(self, search: Any = None, max_members: int = 50) -> None:
+    def __init__(self, search: Any = None, max_members: int = 20) -> None:
         self.search = search
         self.max_members = max_members
 

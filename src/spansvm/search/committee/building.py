@@ -38,7 +38,7 @@ from .correction import Draws, Judge
 from .members import Members, SharedExpansion, shared_expansion
 from .pool import Pool, PoolBuilder
 from .regressor import RegressionCommittee
-from .weights import log_losses, normal_log_losses
+from .weights import log_losses, squared_residuals
 
 __all__ = ["Searched"]
 
@@ -104,7 +104,7 @@ class Searched:
 
     def _losses(self, predictions: Array, rows: Rows) -> Array:
         if self.work.regression:
-            return normal_log_losses(predictions, self.y[rows])
+            return squared_residuals(predictions, self.y[rows])
         return log_losses(predictions, np.unique(self.y, return_inverse=True)[1][rows])
 
     def committee(self, max_members: int) -> Committee | RegressionCommittee:

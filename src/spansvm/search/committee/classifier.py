@@ -23,14 +23,13 @@ class Committee(ClassifierMixin, BaseCommittee):
     A search makes it: ``search.committee_``, or ``search.committee(max_members=5)``; or it searches
     itself: ``Committee(SpanSearch(...)).fit(X, y)``.  Its log odds are the mean of those of the
     members' calibrated probabilities, weighted by ``exp(-(l - l_min) / se)``: `l` is the mean log
-    loss of a candidate's left-out probabilities, `se` the standard error of its difference from
-    the smallest.
+    loss of a candidate's left-out probabilities, `se` the standard error of the smallest.
 
     Parameters
     ----------
     search : SpanSearch or SpanRandomizedSearch, optional
         The search of ``fit``; None if a fitted search has made the committee.
-    max_members : int, default=50
+    max_members : int, default=20
         At most so many candidates, those of the smallest loss.
 
     Attributes

@@ -20,7 +20,7 @@ from .regressor import RegressionCommittee
 __all__ = ["MAX_MEMBERS", "HasCommittee"]
 
 #: Members of a committee by default.
-MAX_MEMBERS = 50
+MAX_MEMBERS = 20
 
 
 class HasCommittee:
@@ -47,7 +47,7 @@ class HasCommittee:
 
         Parameters
         ----------
-        max_members : int, default=50
+        max_members : int, default=20
             At most so many candidates, those of the smallest left-out loss.
 
         Returns

@@ -53,10 +53,7 @@ class Pool:
         """Weights of the candidates: of all rows, or one row of weights for each draw."""
         drawn = np.ones((1, self.rows.size)) if counts is None else counts.astype(np.float64)
         means = drawn @ self.losses.T / drawn.sum(axis=1)[:, None]
-        best, errors = means.argmin(axis=1), np.empty_like(means)
-        for own in np.unique(best):
-            of = best == own
-            errors[of] = standard_errors(self.losses, own, self.units, drawn[of])
+        errors = standard_errors(self.losses[means.argmin(axis=1)], self.units, drawn)
         found = weigh(means, errors, max_members)
         return found[0] if counts is None else found
 

@@ -20,15 +20,14 @@ class RegressionCommittee(RegressorMixin, BaseCommittee):
 
     A search makes it: ``search.committee_``, or ``search.committee(max_members=5)``; or it searches
     itself: ``RegressionCommittee(SpanSearch(...)).fit(X, y)``.  It predicts the mean of what its
-    members predict, weighted by ``exp(-(l - l_min) / se)``: `l` is the mean log loss of a candidate
-    for the left-out rows, if these are normal around its predictions with the variance of its
-    residuals, `se` the standard error of its difference from the smallest.
+    members predict, weighted by ``exp(-(l - l_min) / se)``: `l` is the mean squared residual of the
+    left-out rows for a candidate, `se` the standard error of the smallest.
 
     Parameters
     ----------
     search : SpanSearch or SpanRandomizedSearch, optional
         The search of ``fit``; None if a fitted search has made the committee.
-    max_members : int, default=50
+    max_members : int, default=20
         At most so many candidates, those of the smallest loss.
 
     Attributes
@@ -38,8 +37,7 @@ class RegressionCommittee(RegressorMixin, BaseCommittee):
     weights_ : ndarray of shape (n_members,)
         They sum to 1.
     losses_ : ndarray of shape (n_members,)
-        Mean log losses of the members for the left-out rows, in units of the standard deviation of
-        the targets.
+        Mean squared left-out residuals, in units of the variance of the targets.
     n_kernels_ : int
         The number of kernel matrices that predicting takes: members with the same transformers and
         kernel share one.

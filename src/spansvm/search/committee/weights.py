@@ -1,12 +1,10 @@
 """How much each candidate counts in a committee.
 
 The best of many candidates is chosen by luck among those that are nearly as good.  A candidate
-whose loss is larger than the smallest by one standard error of the difference counts ``1 / e`` as
-much as the best one: ``exp(-(l - l_min) / se)``.  The difference is that of the same rows, so that
-its standard error is small for candidates that err on the same rows.  Losses are log losses of
-left-out rows, which tell more of a row than its label does; a regression predicts a normal density
-with the variance of its own residuals.  (By squared residuals, differences to bad candidates have
-such large standard errors that these would count.)
+whose loss is one standard error above the smallest counts ``1 / e`` as much as the best one:
+``exp(-(l - l_min) / se)``.  Losses are those of left-out rows: of a classifier the log loss, which
+tells more of a row than its label does; of a regression the squared residual, in units of the
+variance of the targets.
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ import numpy as np
 from ...common.types import Array, Rows
 from ..candidates.grid import EQUAL_SCORES
 
-__all__ = ["log_losses", "normal_log_losses", "standard_errors", "weigh"]
+__all__ = ["log_losses", "squared_residuals", "standard_errors", "weigh"]
 
 #: Members that count less, relative to the best, are lost in the rounding of the sum.
 _LEAST = float(np.finfo(np.float64).eps)
@@ -28,45 +26,37 @@ def log_losses(probabilities: Array, indices: np.ndarray) -> Array:
     return -np.log(np.clip(own, _LEAST, 1.0 - _LEAST))
 
 
-def normal_log_losses(predictions: Array, targets: Array) -> Array:
-    """Log loss of every row, averaged over targets, in units of the targets' standard deviation.
-
-    That of a normal density around the prediction, with the mean squared residual as variance.
-    """
-    spread = targets.var(axis=0)
-    squares = (targets - predictions) ** 2 / np.where(spread > 0.0, spread, 1.0)
-    variance = np.maximum(squares.mean(axis=0), _LEAST)
-    losses: Array = 0.5 * (np.log(2.0 * np.pi * variance) + squares / variance)
-    return losses if losses.ndim == 1 else losses.mean(axis=1)
+def squared_residuals(predictions: Array, targets: Array) -> Array:
+    """Squared residual of every row in units of the targets' variance, averaged over targets."""
+    variance = targets.var(axis=0)
+    squares = (targets - predictions) ** 2 / np.where(variance > 0.0, variance, 1.0)
+    return squares if squares.ndim == 1 else squares.mean(axis=1)
 
 
-def standard_errors(losses: Array, best: int, units: Rows, counts: Array) -> Array:
-    """Standard errors of the differences between mean losses and that of the best candidate.
+def standard_errors(losses: Array, units: Rows, counts: Array) -> Array:
+    """Standard error of the mean loss for several draws of the rows.
 
     Parameters
     ----------
-    losses : ndarray of shape (n_candidates, n)
-    best : int
-        The candidate with which the others are compared.
+    losses : ndarray of shape (n_draws, n)
+        For each draw those of one candidate.
     units : ndarray of shape (n,)
         What is drawn together: the row, or the group, of every loss, counted from 0.
     counts : ndarray of shape (n_draws, n)
-        For each draw how often each loss is drawn; all of a unit equally often.
-
-    Returns
-    -------
-    ndarray of shape (n_draws, n_candidates)
+        How often each loss is drawn; all of a unit equally often.
     """
-    sums, sizes = losses - losses[best], np.ones(units.size)
-    if int(units.max()) + 1 < units.size:
+    total = counts.sum(axis=1)
+    apart = losses - ((counts * losses).sum(axis=1) / total)[:, None]
+    n_units = int(units.max()) + 1
+    if n_units == units.size:
+        squares = (counts * apart**2).sum(axis=1)
+        n_drawn = total
+    else:
         first = np.unique(units, return_index=True)[1]
-        sums = np.array([np.bincount(units, own) for own in sums])
-        sizes, counts = np.bincount(units).astype(np.float64), counts[:, first]
-    total, n_drawn = (counts @ sizes)[:, None], counts.sum(axis=1)[:, None]
-    mean = counts @ sums.T / total
-    squares = counts @ (sums**2).T - 2.0 * mean * (counts @ (sums * sizes).T)
-    squares += mean**2 * (counts @ sizes**2)[:, None]
-    return np.sqrt(np.maximum(squares, 0.0) * n_drawn / np.maximum(n_drawn - 1, 1)) / total
+        sums = np.array([np.bincount(units, own, n_units) for own in apart])
+        squares = (counts[:, first] * sums**2).sum(axis=1)
+        n_drawn = counts[:, first].sum(axis=1)
+    return np.sqrt(squares * n_drawn / np.maximum(n_drawn - 1, 1)) / total
 
 
 def weigh(means: Array, errors: Array, max_members: int) -> Array:
@@ -76,15 +66,15 @@ def weigh(means: Array, errors: Array, max_members: int) -> Array:
     ----------
     means : ndarray of shape (n_draws, n_candidates)
         Their mean losses.  Of equal ones, the first come first.
-    errors : ndarray of shape (n_draws, n_candidates)
-        Standard errors of the differences to the smallest.
+    errors : ndarray of shape (n_draws,)
+        Standard error of the smallest.
     max_members : int
         At most so many weights are not 0.
     """
     apart = means - means.min(axis=1, keepdims=True)
     apart[apart <= EQUAL_SCORES] = 0.0
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        steps = np.where(apart > 0.0, apart / errors, 0.0)
+        steps = np.where(apart > 0.0, apart / errors[:, None], 0.0)
     weights = np.exp(-steps)
     weights[weights < _LEAST] = 0.0
     others = np.argsort(apart, axis=1, kind="stable")[:, max_members:]
