@@ -58,9 +58,9 @@ def chosen() -> list[tuple[str, int, float]]:
     return found
 
 
-def committees(measure: str, form: str = "committee") -> np.ndarray:
+def committees(measure: str, form: str = "log_odds") -> np.ndarray:
     """Ratio to five folds' choice per data set, on the half that did not choose the form."""
-    rows = read("committee")
+    rows = read("committee_forms")
     found = []
     for name in sorted({row["data_set"] for row in rows})[1::2]:
         logs = []

@@ -118,7 +118,7 @@ def benchmark_committee() -> Figure:
     for ax, (measure, name) in zip(
         axes, {"error": "test error", "log_loss": "log loss"}.items(), strict=True
     ):
-        for place, (form, colour) in enumerate((("single", ORANGE), ("committee", BLUE))):
+        for place, (form, colour) in enumerate((("single", ORANGE), ("log_odds", BLUE))):
             ratios = committees(measure, form)
             ax.plot(ratios, np.full(ratios.size, place), "o", color=colour, alpha=0.5, ms=6)
             ax.plot(mean_ratio(ratios), place, "|", color=colour, ms=30, mew=2.5)
