@@ -101,7 +101,7 @@ def _witnesses(fitted: Any, judged: Judged, row: int, pull: Array, number: int) 
 
 def _pulls(fitted: Any, judged: Judged, doubted: Rows) -> Array:
     """By how much the values of doubted rows move to their labels without each training row."""
-    without = Without(fitted, fitted.machines_.X[doubted])
+    without = Without(fitted, fitted.machines_.X[doubted], transformed=True)
     result = np.zeros((without.n_rows, doubted.size))
     for machine, (rows, change) in enumerate(without.each_row(exact=False)):
         result[rows] += change * _towards(fitted, judged, doubted, machine)
