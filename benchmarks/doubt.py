@@ -12,11 +12,13 @@ of these models, all selected on the same 30 values of C and gamma:
 - ``doubt_folds``: the same, but selected by five folds whose probabilities come from a search on
   the rows of the other folds alone;
 - ``doubt_committee``: the committee of a search of C and gamma with the weights of ``doubt_folds``;
+- ``folds``: the plain SVM that the same folds select, without weights (``--part folds``);
 - ``dropped``: searched again without the rows that ``find_label_issues(search)`` reports;
 - ``cleanlearning``: cleanlab's CleanLearning around an SVC that GridSearchCV has tuned;
 - ``oracle``: searched without the rows whose labels were changed.
 
-CleanLearning takes longer than all the others together: it has a run of its own (``--cleanlab``).
+CleanLearning takes longer than all the others together: it has a run of its own (``--part
+cleanlearning``).
 Forms were compared on every other data set, from the first, and are reported on the others.
 """
 
@@ -60,6 +62,9 @@ SIGMOIDS = [
     {**GRID, "weighting__steepness": [0.0]},
     {**GRID, "weighting__steepness": [5.0, 10.0, 30.0], "weighting__midpoint": [0.1, 0.3, 0.5]},
 ]
+
+#: What is measured in a run of its own.
+PARTS = ("folds", "cleanlearning")
 
 OURS = ("plain", "committee", "doubt", "doubt_folds", "doubt_committee", "dropped", "oracle")
 
@@ -130,6 +135,16 @@ def selected_by_folds(X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
     return candidates[int(np.argmin(np.round(errors, 6)))]
 
 
+def measure_folds(name: str, noise: str, seed: int) -> Row:
+    """The test error of what folds select without weights."""
+    X, truth, X_test, y_test = parts_of(name, seed)
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    search = SpanSearch(SpanSVC(), GRID, cv=folds, corrected=False)
+    search.fit(X, spoilt(truth, noise, seed))
+    row: Row = {"data_set": name, "noise": noise, "seed": seed}
+    return rounded(row | {"folds": float((search.predict(X_test) != y_test).mean())})
+
+
 def measure(name: str, noise: str, seed: int) -> Row:
     """One row of the table."""
     X, truth, X_test, y_test = parts_of(name, seed)
@@ -179,7 +194,7 @@ def summary(rows: list[Row]) -> Iterator[Row]:
                 row for row in rows
                 if row["data_set"] in names and noise in (row["noise"], "all")
             ]  # fmt: skip
-            for way in (*OURS[1:], "cleanlearning") if own else ():
+            for way in (*OURS[1:], *PARTS) if own else ():
                 logs = ratios([row for row in own if str(row.get(way, "")).strip()], way)
                 if logs.size < 2:
                     continue
@@ -196,12 +211,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.doubt", description=__doc__)
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--noises", type=int, default=len(NOISES), help="only the first ones")
-    parser.add_argument("--cleanlab", action="store_true", help="run CleanLearning")
+    parser.add_argument("--part", choices=PARTS, help="measure this alone")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     keys = ("data_set", "noise", "seed")
     results = Results(RESULTS / "doubt_runs.csv", keys)
-    theirs = Results(RESULTS / "doubt_cleanlab_runs.csv", keys)
+    parts = {name: Results(RESULTS / f"doubt_{name}_runs.csv", keys) for name in PARTS}
     problems: list[Problem] = [
         (name, noise, seed)
         for seed in range(options.seeds)
@@ -209,13 +224,15 @@ def main() -> None:
         for name in SETS
     ]
     with threadpool_limits(1):
-        if options.cleanlab:
-            theirs.complete(problems, measure_theirs)
-        else:
+        if options.part is None:
             results.complete(problems, measure)
-    known = {theirs.problem(row): row["cleanlearning"] for row in theirs.rows}
-    for row in results.rows:
-        row["cleanlearning"] = known.get(results.problem(row), "")
+        else:
+            alone = measure_folds if options.part == "folds" else measure_theirs
+            parts[options.part].complete(problems, alone)
+    for name, part in parts.items():
+        known = {part.problem(row): row[name] for row in part.rows}
+        for row in results.rows:
+            row[name] = known.get(results.problem(row), "")
     table = list(summary(results.rows))
     for row in table:
         print(row)

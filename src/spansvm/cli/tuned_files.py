@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..common.output import OutputFolder, write_csv
-from ..models import libsvm_reason, save_libsvm, save_model
+from ..common.tasks import REGRESSION
+from ..models import MOST_FOLLOWED, libsvm_reason, save_libsvm, save_model
 from ..report import RegressionReport, Report, write_json, write_report
 from ..search.results import evaluated
 from ..tables import Table
@@ -78,13 +79,20 @@ def write_files(
         terminal.note(f"No {LIBSVM} was written: {reason}.")
     with folder.writing(TABLE) as path:
         write_candidates(path, evaluated(found.search)[0], report.search.ranking())
-    with folder.writing(LABELS) as path:
-        write_labels(path, found.search, table if found.sample is None else found.sample.table)
+    searched = table if found.sample is None else found.sample.table
+    if table.task == REGRESSION and searched.n_rows > MOST_FOLLOWED:
+        (folder.path / LABELS).unlink(missing_ok=True)
+        terminal.note(f"No {LABELS} was written: that takes long with more than {MOST_FOLLOWED} "
+                      "rows of a regression; pass --sample.")  # fmt: skip
+    else:
+        with folder.writing(LABELS) as path:
+            write_labels(path, found.search, searched)
+        written.append(LABELS)
     with folder.writing(PAGE) as path:
         write_report(report, path)
     with folder.writing(JSON) as path:
         write_json(report, path)
-    written += [TABLE, LABELS, PAGE, JSON]
+    written += [TABLE, PAGE, JSON]
     if found.search.stopped_ is None:
         (folder.path / UNFINISHED).unlink(missing_ok=True)
     else:
