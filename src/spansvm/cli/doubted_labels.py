@@ -29,15 +29,15 @@ def write_labels(path: Path, search: Any, table: Table) -> None:
         warnings.simplefilter("ignore", LabelIssuesWarning)  # the report says it
         found = find_label_issues(who_doubts(search)[0])
     numbers, issue = table.row_numbers, found.is_label_issue.to_numpy()
-    columns = [numbers, found[GIVEN], *(found[name] for name in _SAID)]
+    columns = [found[name] for name in (GIVEN, *_SAID)]
     against = [" ".join(str(numbers[own]) for own in rows) for rows in found.contradicted_by]
     names = [] if table.ids is None else [table.ids]
     with path.open("w", encoding="utf-8", newline="") as stream:
         heading = [ROW, *("id" for _ in names), GIVEN, *_SAID, "contradicted_by", CORRECTED]
         order = np.lexsort((found.label_quality, ~issue))
         lines = (
-            [_cell(numbers[row]), *(ids[row] for ids in names),
-             *(_cell(column[row]) for column in columns[1:]), against[row], ""]
+            [numbers[row], *(ids[row] for ids in names),
+             *(_cell(column[row]) for column in columns), against[row], ""]
             for row in order
         )  # fmt: skip
         write_csv(stream, [heading, *lines])

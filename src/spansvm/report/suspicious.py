@@ -138,7 +138,8 @@ def who_doubts(search: Any) -> tuple[Any, str]:
     model, _ = trained_model(search)
     n_classes = len(getattr(model, "classes_", "1"))
     work = len(search.cv_results_["params"]) * n_classes * float(model.shape_fit_[0]) ** 2
-    if work <= _MOST_WORK and search.time_budget is None and hasattr(search, "committee_"):
+    limited = getattr(search, "time_budget", None) is not None
+    if work <= _MOST_WORK and not limited and hasattr(search, "committee_"):
         n_members = len(search.committee_.members_)
         if n_members > 1:
             return search, f"the committee of the {n_members} candidates nearest to the best"
