@@ -36,6 +36,7 @@ class TuneRequest:
     cv: int | None = None
     memory: str | None = None
     budget: str | None = None
+    committee: bool = False
     resume: bool = False
     force: bool = False
     command: str = ""

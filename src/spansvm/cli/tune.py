@@ -51,6 +51,7 @@ HELP = (
     "  spansvm tune data.csv --scores confidence --impute median\n"
     "  spansvm tune data.csv --groups person --out results\n"
     "  spansvm tune data.csv --search grid.yaml      # C: [1, 10], gamma: [0.1, 1]\n"
+    "  spansvm tune data.csv --committee             # several models that predict together\n"
     "  spansvm tune large.csv --budget 5m\n"
     "  spansvm tune large.csv --resume               # after Ctrl-C\n"
     "  zcat data.libsvm.gz | spansvm tune - --json\n\n"
@@ -242,6 +243,14 @@ def tune(
             help="Folder for the results; DATA-tuned by default.",
         ),
     ] = None,
+    committee: Annotated[
+        bool,
+        typer.Option(
+            "--committee", metavar=NO_VALUE, rich_help_panel=_OUTPUT,
+            help="Also write committee.skops: the candidates that could have been the best, which "
+            "predict together.",
+        ),
+    ] = False,
     resume: Annotated[
         bool,
         typer.Option(
@@ -276,7 +285,8 @@ def tune(
             labels=labels, scale=scale, impute=impute, search=search, method=method,
             scoring=scoring, test=test,
             jobs=jobs, seed=seed, sample=sample, candidates=candidates, components=components,
-            kernel=kernel, cv=cv, memory=memory, budget=budget, resume=resume, force=force,
+            kernel=kernel, cv=cv, memory=memory, budget=budget,
+            committee=committee, resume=resume, force=force,
             command=shlex.join(["spansvm", *sys.argv[1:]]),
         ),
         Terminal(quiet=quiet, as_json=json),

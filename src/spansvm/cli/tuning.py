@@ -19,6 +19,7 @@ from ..search.candidates.fit_arguments import FitParams, refit_arguments
 from ..search.evaluation.stages import INTERRUPTED
 from ..tables import Table, build_pipeline, correct_labels, read_table
 from ..tables.table import CATEGORICAL, NUMERIC
+from .committee_file import COMMITTEE, write_committee
 from .facts import gather_facts, tell_facts
 from .held_out import read_labelled
 from .method_choice import choose_method
@@ -70,7 +71,7 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
             f"{request.out} holds an unfinished search; pass --resume to continue it, --force to "
             "start again, or choose another --out."
         )
-    folder.prepare(*FILES)
+    folder.prepare(*FILES, COMMITTEE)
     if not request.resume:
         (request.out / UNFINISHED).unlink(missing_ok=True)
     found = searcher.run(before)
@@ -83,6 +84,7 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
         trained = model[-1]
     facts = gather_facts(found, plan, request, table, int(encoded.shape[1]), searcher.budget)
     tell_facts(facts, terminal)
+    committee = write_committee(folder, request, found, table.schema, terminal)
     test = None
     if test_table is not None:
         name = request.scoring or "accuracy"
@@ -94,10 +96,13 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
     stopped = "" if facts["stopped"] is None else facts["stopped"]["in_words"]
     record = task.record(report, table, setting, stopped)
     files = write_files(folder, model, found, report, record, table, terminal)
+    files += [] if committee is None else [committee]
     task.print_summary(report, setting, test, terminal, named=table.ids is not None)
     terminal.say()
     terminal.say(f"Report: {request.out / 'report.html'}")
     terminal.say(f"Model: {request.out / 'model.skops'} (spansvm predict MODEL DATA)")
+    if committee is not None:
+        terminal.say(f"Committee: {committee} (spansvm predict COMMITTEE DATA)")
     paths = [str(path) for path in files]
     terminal.result(summary_as_json(report, setting, paths))
     if found.search.stopped_ == INTERRUPTED:
