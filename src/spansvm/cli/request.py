@@ -20,6 +20,7 @@ class TuneRequest:
     out: Path
     file: FileOptions
     roles: Roles
+    labels: str | None = None
     scale: str | None = None
     impute: str | None = None
     search: str | None = None

@@ -55,7 +55,8 @@ HELP = (
     "  spansvm tune large.csv --budget 5m\n"
     "  spansvm tune large.csv --resume               # after Ctrl-C\n"
     "  zcat data.libsvm.gz | spansvm tune - --json\n\n"
-    "Writes model.skops, model.libsvm, results.csv, report.html and report.json to a folder "
+    "Writes model.skops, model.libsvm, results.csv, labels.csv, report.html and report.json to a "
+    "folder "
     "(data-tuned for data.csv). Exit code 2 means an error that you can correct; the message says "
     "how."
 )
@@ -118,6 +119,14 @@ def tune(
             rich_help_panel=_COLUMNS, help="What to do with rows that have no target.",
         ),
     ] = "drop",
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", rich_help_panel=_COLUMNS,
+            help="Corrected labels: the labels.csv of an earlier search, with the right ones in "
+            "its column 'corrected'.",
+        ),
+    ] = None,
     scale: Annotated[
         str | None,
         typer.Option(
@@ -273,7 +282,8 @@ def tune(
                 target, scores, weights, groups, id, drop or (), categorical or (), missing_target,
                 task,
             ),
-            scale=scale, impute=impute, search=search, method=method, scoring=scoring, test=test,
+            labels=labels, scale=scale, impute=impute, search=search, method=method,
+            scoring=scoring, test=test,
             jobs=jobs, seed=seed, sample=sample, candidates=candidates, components=components,
             kernel=kernel, cv=cv, memory=memory, budget=budget,
             committee=committee, resume=resume, force=force,

@@ -17,7 +17,7 @@ from ..search import SpanSearch
 from ..search.candidates.building import candidate_estimator
 from ..search.candidates.fit_arguments import FitParams, refit_arguments
 from ..search.evaluation.stages import INTERRUPTED
-from ..tables import Table, build_pipeline, read_table
+from ..tables import Table, build_pipeline, correct_labels, read_table
 from ..tables.table import CATEGORICAL, NUMERIC
 from .committee_file import COMMITTEE, write_committee
 from .facts import gather_facts, tell_facts
@@ -41,6 +41,8 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
         raise UserError(f"--jobs must be a number of threads, or -1 for all; got {request.jobs}.")
     before = read_unfinished(request.out) if request.resume else None
     table = read_table(request.data, request.file, request.roles)
+    if request.labels is not None:
+        table = correct_labels(table, request.labels)
     task = task_of(table)
     _introduce(table, task, terminal)
     request = task.completed(request, table)
@@ -93,7 +95,7 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
     setting = describe_setting(found.search.best_params_, table.schema.classes)
     stopped = "" if facts["stopped"] is None else facts["stopped"]["in_words"]
     record = task.record(report, table, setting, stopped)
-    files = write_files(folder, model, found, report, record, table.schema, terminal)
+    files = write_files(folder, model, found, report, record, table, terminal)
     files += [] if committee is None else [committee]
     task.print_summary(report, setting, test, terminal, named=table.ids is not None)
     terminal.say()
