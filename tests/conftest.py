@@ -3,9 +3,10 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -50,6 +51,30 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.stem in PLUMBING:
             item.add_marker("plumbing")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_trees() -> Iterator[None]:
+    """Forests and boosting take a second a report: they are trained where a test asks for them."""
+    from spansvm.studies import baselines, rivals, target_baselines
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module, name in ((baselines, "classifiers"), (target_baselines, "regressions")):
+            patch.setattr(module, name, _without_trees(getattr(rivals, name)))
+        yield
+
+
+def _without_trees(listed: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
+    return lambda given: [one for one in listed(given) if not one.of_trees]
+
+
+@pytest.fixture
+def trees(monkeypatch) -> None:
+    """Forests and boosting are among the other models, as they are for users."""
+    from spansvm.studies import baselines, rivals, target_baselines
+
+    monkeypatch.setattr(baselines, "classifiers", rivals.classifiers)
+    monkeypatch.setattr(target_baselines, "regressions", rivals.regressions)
 
 
 @pytest.fixture(scope="session")

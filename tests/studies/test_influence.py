@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_breast_cancer, load_wine
-from sklearn.metrics import get_scorer
+from sklearn.metrics import get_scorer, roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder
 from sklearn.svm import SVC
@@ -164,3 +164,53 @@ def test_a_score_falls_where_the_error_grows():
     assert most.score_decrease > 0.01
     assert most in found.features[:2]
     assert measure_influence(subject).features[0].score_decrease is None
+
+
+def test_a_score_is_judged_by_its_own_interval():
+    """A rare class that the error does not notice: with and without it, few rows are wrong."""
+    rng = np.random.default_rng(0)
+    y = (rng.random(500) < 0.1).astype(int)
+    X = rng.normal(size=(500, 5))
+    X[:, 2] += 1.5 * y
+    subject, _ = subject_of(X, y, gamma=0.3, C=1, class_weight="balanced")
+    scorer = get_scorer("balanced_accuracy")
+    found = measure_influence(subject, scorer=scorer, optimism=0.02)
+    assert found.scored
+    assert [one.name for one in found.features if one.clear] == ["x2"]
+    for one in found.features:
+        assert one.clear == (one.interval[0] > 0.0)
+        assert one.shown == one.score_decrease
+        low, high = one.interval
+        assert low <= one.shown <= high
+    luck = [
+        measure_influence(subject, scorer=scorer, optimism=share).features[0].interval[0]
+        for share in (0.0, 0.1)
+    ]
+    assert luck[0] - luck[1] == pytest.approx(0.1 * found.features[0].spoiled)
+
+
+def test_the_standard_error_of_a_score_is_that_of_drawn_rows():
+    rng = np.random.default_rng(0)
+    y = (rng.random(400) < 0.3).astype(int)
+    X = rng.normal(size=(400, 2))
+    X[:, 0] += y
+    subject, model = subject_of(X, y, gamma=0.3, C=1)
+    scorer = get_scorer("roc_auc")
+    top = measure_influence(subject, scorer=scorer, n_repeats=1).features[0]
+    own = model[-1].loo_ranking_
+    values, _ = permuted_values(subject, model, X, 0)
+    drawn = []
+    for _ in range(300):
+        rows = rng.integers(400, size=400)
+        drawn.append(roc_auc_score(y[rows], own[rows]) - roc_auc_score(y[rows], values[rows, 0]))
+    assert top.name == "x0"
+    assert top.score_decrease == pytest.approx(np.mean(drawn), abs=0.02)
+    assert top.score_error == pytest.approx(np.std(drawn), rel=0.5)
+
+
+def test_a_feature_spoils_as_much_luck_as_it_changes_predictions():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = np.column_stack((X[:200, :2], np.zeros(200)))
+    found = {one.name: one for one in measure_influence(subject_of(X, y[:200])[0]).features}
+    assert found["x2"].spoiled == 0.0
+    assert 0.1 < max(one.spoiled for one in found.values()) <= 1.0

@@ -283,29 +283,33 @@ def test_rates_are_those_of_scikit_learn(cancer):
 
 def test_curves_are_drawn_for_unequal_classes_only(cancer):
     (curve,) = rate_decisions(cancer).curves
-    values, own = -cancer.model.loo_ranking_, cancer.y == 0  # malignant, the rarer class
-    assert curve.label == 0
+    values, own = cancer.model.loo_ranking_, cancer.y == 1  # the label 1, though the larger class
+    assert curve.label == 1
     assert curve.average == pytest.approx(average_precision_score(own, values))
-    said = cancer.model.loo_predict_ == 0
+    said = cancer.model.loo_predict_ == 1
     assert curve.at == pytest.approx([said[own].mean(), own[said].mean()])
     X, y = load_iris(return_X_y=True)
     assert rate_decisions(subject_of(X, y)).curves == []
     assert rate_decisions(subject_of(X, y)).costs is None
 
 
-def test_costs_are_those_of_the_decisions_at_the_threshold(cancer):
+def test_costs_are_those_of_the_decisions_at_the_threshold():
+    X, y = load_breast_cancer(return_X_y=True)
+    cancer = subject_of(X, np.where(y, "benign", "a tumour"))
     costs = rate_decisions(cancer).costs
     left_out = cancer.left_out
     probability = left_out.calibration.calibrated(left_out.values.comparable)[:, 0]
     value = cancer.model.loo_ranking_
-    assert (costs.label, costs.rises, costs.n_rows, costs.n_other) == (0, False, 212, 357)
+    assert (costs.label, costs.rises, costs.n_rows, costs.n_other) == (
+        "a tumour", False, 212, 357,
+    )  # fmt: skip
     assert [costs.steps[place].ratio for place in (0, 20, 40)] == [0.01, 1.0, 100.0]
     for step in costs.steps:
         assert step.threshold == pytest.approx(1 / (1 + step.ratio))
-        said = np.where(probability >= step.threshold, 0, 1)
+        said = cancer.classes[np.where(probability >= step.threshold, 0, 1)]
         # The rarer class is the first one: its decision values are the smaller ones.
-        assert np.array_equal(said, np.where(value <= step.decision, 0, 1))
-        (_, missed), (alarms, _) = confusion_matrix(cancer.y, said)
+        assert np.array_equal(said, cancer.classes[np.where(value <= step.decision, 0, 1)])
+        (_, missed), (alarms, _) = confusion_matrix(cancer.y, said, labels=cancer.classes)
         assert (step.n_missed, step.n_alarms) == (missed, alarms)
         cheaper = min(step.ratio, 1.0)
         assert step.cost == pytest.approx((step.ratio * missed + alarms) / cheaper / 569)

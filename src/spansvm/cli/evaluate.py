@@ -75,7 +75,9 @@ def evaluate(
     record = TrainingRecord.read(model)
     table = read_labelled(data, schema, options, saved, terminal)
     name = "accuracy" if record is None else record.selected_by
-    figures = held_out_figures(saved, table, scorer_named(name, table), name)
+    trained = getattr(getattr(saved, "steps", [(None, None)])[-1][1], "training_labels_", None)
+    scorer = scorer_named(name, table, trained)
+    figures = held_out_figures(saved, table, scorer, name)
     seen = record is not None and record.fingerprint == fingerprint(table)
     if record is None:
         terminal.note(f"{model} was not written by spansvm tune and holds no estimates.")

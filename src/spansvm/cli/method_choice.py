@@ -12,6 +12,7 @@ from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, Stratif
 
 from ..common.errors import UserError, closest_name
 from ..common.methods import SELECTING, predicts
+from ..common.positive import positive_class
 from ..common.tasks import REGRESSION
 from ..tables import Table
 from .terminal import Terminal
@@ -125,8 +126,8 @@ def choose_scorers(
 ) -> dict[str, Any] | None:
     """The scorer by its name in scikit-learn; None for accuracy.
 
-    Scores of a single class, such as f1, are for class 1, as in scikit-learn; if there is none,
-    for the second class, which is noted.  ``kfold`` always adds accuracy, as only that gives the
+    Scores of a single class, such as f1, are for class 1 of 0 and 1, as in scikit-learn, and else
+    for the rarer class, which is noted.  ``kfold`` always adds accuracy, as only that gives the
     cross-validation error.
     """
     if scoring is None:
@@ -195,17 +196,23 @@ def _choose_scorer(scoring: str, method: str, table: Table, terminal: Terminal) 
     return _for_one_class(scoring, scorer, table, terminal)
 
 
-def scorer_named(scoring: str, table: Table) -> Any:
-    """A scorer for the rows of a table; None if it has no such name, as for bounds."""
+def scorer_named(scoring: str, table: Table, trained: np.ndarray | None = None) -> Any:
+    """A scorer for the rows of a table; None if it has no such name, as for bounds.
+
+    `trained` are the labels that the model was trained on, which decide the positive class.
+    """
     if scoring == "accuracy" or scoring not in get_scorer_names():
         return None
     if table.task == REGRESSION:
         return get_scorer(scoring)
-    return _for_one_class(scoring, get_scorer(scoring), table, None)
+    return _for_one_class(scoring, get_scorer(scoring), table, None, trained)
 
 
-def _for_one_class(scoring: str, scorer: Any, table: Table, terminal: Terminal | None) -> Any:
-    """The scorer, made to score class 1, or else the second class, if it is for one class."""
+def _for_one_class(
+    scoring: str, scorer: Any, table: Table, terminal: Terminal | None,
+    trained: np.ndarray | None = None,
+) -> Any:  # fmt: skip
+    """The scorer, made to score the positive class, if it is for one class."""
     settings = scorer._kwargs
     takes_one_class = "pos_label" in signature(scorer._score_func).parameters
     if not takes_one_class or settings.get("average", "binary") != "binary":
@@ -216,10 +223,12 @@ def _for_one_class(scoring: str, scorer: Any, table: Table, terminal: Terminal |
             f"The score {scoring} is for two classes, but {table.source} has {len(classes)}; use "
             "one such as accuracy, f1_macro or neg_log_loss."
         )
-    if 1 in classes:
+    y = np.asarray(table.y) if trained is None else trained
+    positive = classes[positive_class(classes, [int((y == label).sum()) for label in classes])]
+    if positive == 1:
         return scorer
     if terminal is not None:
-        terminal.note(f"The score {scoring} is for class '{classes[1]}'.")
+        terminal.note(f"The score {scoring} is for class '{positive}'.")
     result = copy(scorer)
-    result._kwargs = {**settings, "pos_label": classes[1]}
+    result._kwargs = {**settings, "pos_label": positive}
     return result

@@ -1,9 +1,9 @@
 """Other models on the same left-out rows: what the selected one is worth.
 
 - The largest class, always.
-- Logistic regression (L2, C = 1) on the same transformed rows.  Its left-out predictions come from
-  ten folds with every class in its share, or of whole groups: each model has seen nine tenths of
-  the rows, not all but one.
+- Models of other kinds on the same transformed rows (:mod:`spansvm.studies.rivals`): logistic
+  regression, a random forest, gradient boosting.  Their left-out predictions come from folds with
+  every class in its share, or of whole groups.
 - An SVM with default parameters: C = 1, ``gamma="scale"``, no weights; left out by the span, as the
   selected model is.
 - If rows have weights or scores, the same search without them.
@@ -15,27 +15,28 @@ last, are not selected.  So differences are those to its corrected error, or sco
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.stats import norm
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
 
 from ..algebra.blas import one_blas_thread
-from ..common.types import Array, Mask
+from ..common.types import Mask
 from ..estimators.svc import SpanSVC
 from ..estimators.weighting import SigmoidWeighting
 from ..kernels.functions import resolve_kernel
 from ..search.candidates.building import candidate_estimator
 from ..search.candidates.composite import unwrap
 from ..search.results import evaluated
+from ..search.scoring.intervals import QUANTILE
 from ..search.scoring.kept import Replayed
 from ..search.scoring.responses import LeftOutClassifier
 from .folds import folds_of
 from .paired import Difference, paired_difference
+from .rivals import FEW_FOLDS, classes_in_folds, classifiers, left_out_as_slow
 from .scored import Scored
 from .subject import Subject
 
@@ -47,11 +48,8 @@ __all__ = [
     "unweighted_candidates",
 ]
 
-#: How many numbers (rows times features times classes) logistic regression may take.
-_MOST_NUMBERS = 3e7
-
-#: The decision value of a class that a fold does not know.
-_NEVER = -1e9
+#: What needs features.
+_OTHERS = "Logistic regression, forests and boosting"
 
 #: Candidates of the search without weights: by predictions from one model, and otherwise.
 _MOST_CANDIDATES, _MOST_SLOW = 250, 24
@@ -89,6 +87,15 @@ class Baseline:
     score_difference: float | None = None
     score_interval: list[float] | None = None
 
+    def surely_better(self, quantile: float) -> bool:
+        """Whether it is better by more than so many standard errors: by the score, or by errors."""
+        if self.score is not None and self.score_interval is None:
+            return False
+        if self.score_difference is None or self.score_interval is None:
+            return self.difference.value + quantile * self.difference.standard_error < 0.0
+        half = self.score_interval[1] - self.score_difference
+        return self.score_difference > quantile / QUANTILE * half
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -113,6 +120,19 @@ class Comparison:
     score_optimism: float
     baselines: list[Baseline]
     skipped: list[str]
+
+    @property
+    def better(self) -> Baseline | None:
+        """The best of the baselines that are better than the selected model beyond chance.
+
+        One of several is, by chance, more often than each: their intervals are wider (Bonferroni).
+        """
+        alarm = 0.025 / max(len(self.baselines), 1)
+        known = [one for one in self.baselines if (one.score is None) == (self.score is None)]
+        found = [one for one in known if one.surely_better(float(norm.isf(alarm)))]
+        if self.score is None:
+            return min(found, key=lambda one: one.error, default=None)
+        return max(found, key=lambda one: one.score or 0.0, default=None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +162,7 @@ def compare_baselines(
     """
     skipped: list[str] = []
     found = [_majority(subject)]
-    found += _logistic(subject, scorer is not None, skipped)
+    found += _others(subject, scorer is not None, skipped)
     found.append(_plain_svm(subject))
     if search is not None and _has_instance_weights(subject, search):
         found += _without_weights(subject, search, skipped)
@@ -198,62 +218,36 @@ def _majority(subject: Subject) -> _Predicted:
     )  # fmt: skip
 
 
-# Logistic regression ----------------------------------------------------------------------------
+# Models of other kinds --------------------------------------------------------------------------
 
 
-def _logistic(subject: Subject, other_score: bool, skipped: list[str]) -> list[_Predicted]:
-    """Logistic regression; for another score than accuracy also with balanced classes."""
+def _others(subject: Subject, other_score: bool, skipped: list[str]) -> list[_Predicted]:
+    """Models trained in folds; for another score than accuracy with balanced classes, too."""
     if subject.machines.kernel.precomputed or callable(subject.machines.kernel.name):
-        skipped.append("Logistic regression needs features, and the kernel was given instead.")
+        skipped.append(f"{_OTHERS} need features, and the kernel was given instead.")
         return []
-    size = subject.machines.X.shape[1] * subject.n_rows
-    several = 1 if subject.classes.size == 2 else subject.classes.size
-    if size * several > _MOST_NUMBERS:
-        skipped.append("Logistic regression was left out: it would take long on this many numbers.")
+    few, many = folds_of(subject, FEW_FOLDS), folds_of(subject)
+    if not few:
+        skipped.append(f"{_OTHERS} were left out: there are too few rows for folds.")
         return []
-    folds = folds_of(subject)
-    if not folds:
-        skipped.append("Logistic regression was left out: there are too few rows for folds.")
-        return []
+    X, n_classes = subject.machines.X, subject.classes.size
     sizes = np.bincount(subject.indices)
-    weights: list[str | None] = [None]
-    if other_score and sizes.min() < _UNEQUAL * sizes.max():
-        weights.append("balanced")
-    return [_in_folds(subject, folds, weight) for weight in weights]
-
-
-def _in_folds(
-    subject: Subject, folds: Sequence[tuple[np.ndarray, np.ndarray]], weight: str | None
-) -> _Predicted:
-    X, y = subject.machines.X, subject.indices
-    n_classes = subject.classes.size
-    probability = np.zeros((y.size, n_classes))
-    decision = np.full((y.size, n_classes), _NEVER)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        for train, test in folds:
-            model = LogisticRegression(class_weight=weight, max_iter=200, tol=1e-3).fit(
-                X[train], y[train]
+    found, slow = [], []
+    for rival in classifiers(other_score and bool(sizes.min() < _UNEQUAL * sizes.max())):
+        folds = few if rival.of_trees else many
+        if rival.takes_long(X.shape, 1 if n_classes == 2 else n_classes, len(folds)):
+            slow.append(rival.name)
+            continue
+        answers = classes_in_folds(rival, X, subject.indices, folds, n_classes)
+        whole = "" if subject.sets is None else " of whole groups"
+        found.append(
+            _Predicted(
+                rival.name, f"{rival.meaning}; {len(folds)} folds{whole}",
+                answers["predict"] != subject.indices, _replayed(subject, answers),
             )
-            known = np.ix_(test, model.classes_)  # a class of one row may not be among them
-            probability[known] = model.predict_proba(X[test])
-            values: Array = model.decision_function(X[test])
-            decision[known] = values if values.ndim > 1 else np.column_stack((-values, values))
-    predicted = decision.argmax(axis=1)
-    responses = {
-        "predict": predicted,
-        "predict_proba": probability,
-        "predict_log_proba": np.log(probability.clip(np.finfo(float).tiny)),
-        "decision_function": decision if n_classes > 2 else decision[:, 1],
-    }
-    whole = "" if subject.sets is None else " of whole groups"
-    name, weighted = "logistic regression", ""
-    if weight is not None:
-        name, weighted = "logistic regression, balanced", ", classes weighted equally"
-    return _Predicted(
-        name, f"the same features, C = 1{weighted}; {len(folds)} folds{whole}", predicted != y,
-        _replayed(subject, responses),
-    )  # fmt: skip
+        )  # fmt: skip
+    skipped += left_out_as_slow(slow)
+    return found
 
 
 # Support vector machines ------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """What the decisions for left-out rows are worth: precision and recall, thresholds, costs.
 
-If missing a row of the rarer class costs r times as much as a false alarm, the cheapest decision
+If missing a row of the positive class costs r times as much as a false alarm, the cheapest decision
 is to raise the alarm wherever its probability is at least 1 / (1 + r).  The probabilities are the
 calibrated ones of the left-out rows: the threshold follows from the costs alone and is not fitted
 to the rows that it is evaluated on.  It applies to what ``predict_calibrated_proba`` says of new
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import average_precision_score, precision_recall_curve
 
+from ..common.positive import positive_class
 from ..common.types import Array, Mask
 from ..search.scoring.intervals import wilson_interval
 from .subject import Subject
@@ -69,20 +70,21 @@ class CostStep:
     Attributes
     ----------
     ratio : float
-        The cost of a missed row of the rarer class, in false alarms.
+        The cost of a missed row of the positive class, in false alarms.
     threshold : float
-        The probability of the rarer class from which it is predicted.
+        The probability of the positive class from which it is predicted.
     decision : float or None
-        The decision value at that probability: from there on, in the direction of the rarer class,
-        it is predicted.  None if the probability does not depend on it.
+        The decision value at that probability: from there on, in the direction of the positive
+        class, it is predicted.  None if the probability does not depend on it.
     n_missed, n_alarms : int
-        Rows of the rarer class that are missed; others that are taken for it.
+        Rows of the positive class that are missed; others that are taken for it.
     missed, alarms : float
         The same as shares of the rows of the class in question.
     cost : float
         Mean cost of a row, where the cheaper of the two errors costs 1.
     own_cost, never_cost, always_cost : float
-        The same for the model's own decisions, and for never or always predicting the rarer class.
+        The same for the model's own decisions, and for never or always predicting the positive
+        class.
     """
 
     ratio: float
@@ -105,9 +107,9 @@ class Costs:
     Attributes
     ----------
     label, other : object
-        The rarer class, and the other.
+        The positive class, and the other.
     rises : bool
-        Whether decision values are larger for the rarer class.
+        Whether decision values are larger for the positive class.
     n_rows, n_other : int
         How many rows they have.
     own : list of int
@@ -148,8 +150,8 @@ def rate_decisions(subject: Subject) -> Decisions:
     probabilities = left_out.calibration.calibrated(left_out.values.comparable)
     curves = []
     if n_classes <= _MOST_CURVES and sizes.min() < _UNEQUAL * sizes.max():
-        rarer = [int(sizes.argmin())] if n_classes == 2 else range(n_classes)
-        curves = [_curve(subject, index, probabilities, said) for index in rarer]
+        shown = [positive_class(subject.classes, sizes)] if n_classes == 2 else range(n_classes)
+        curves = [_curve(subject, index, probabilities, said) for index in shown]
     costs = _costs(subject, said, probabilities) if n_classes == 2 else None
     return Decisions(rates, curves, costs)
 
@@ -182,13 +184,12 @@ def _curve(subject: Subject, index: int, probabilities: Array, said: np.ndarray)
 
 def _costs(subject: Subject, said: np.ndarray, probabilities: Array) -> Costs:
     sizes = np.bincount(subject.indices)
-    # Of equal classes the second, as in the other figures.
-    rarer = 0 if sizes[0] < sizes[1] else 1
-    own, probability = subject.indices == rarer, probabilities[:, rarer]
+    positive = positive_class(subject.classes, sizes)
+    own, probability = subject.indices == positive, probabilities[:, positive]
     n, n_other = int(own.sum()), int((~own).sum())
-    missed, alarms = int((own & (said != rarer)).sum()), int((~own & (said == rarer)).sum())
+    missed, alarms = int((own & (said != positive)).sum()), int((~own & (said == positive)).sum())
     sigmoid = subject.left_out.calibration.sigmoids[0]
-    sign = 1.0 if rarer == 1 else -1.0
+    sign = 1.0 if positive == 1 else -1.0
 
     def cost(ratio: float, n_missed: int, n_alarms: int) -> float:
         return (ratio * n_missed + n_alarms) / (min(ratio, 1.0) * own.size)
@@ -207,6 +208,6 @@ def _costs(subject: Subject, said: np.ndarray, probabilities: Array) -> Costs:
 
     ratios = [*(1.0 / times for times in reversed(_TIMES[1:])), *_TIMES]
     return Costs(
-        subject.classes[rarer], subject.classes[1 - rarer], rarer == 1, n, n_other,
+        subject.classes[positive], subject.classes[1 - positive], positive == 1, n, n_other,
         [missed, alarms], [step(ratio) for ratio in ratios],
     )  # fmt: skip

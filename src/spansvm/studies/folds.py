@@ -15,11 +15,11 @@ __all__ = ["N_FOLDS", "folds_of"]
 N_FOLDS = 10
 
 
-def folds_of(subject: Subject) -> list[tuple[np.ndarray, np.ndarray]]:
+def folds_of(subject: Subject, most: int = N_FOLDS) -> list[tuple[np.ndarray, np.ndarray]]:
     """Training and test rows of folds with two classes at least in training; may be empty."""
     y, units = subject.indices, subject.units
     of_class = [np.unique(units[y == index]).size for index in range(subject.classes.size)]
-    number = min(N_FOLDS, max(of_class))
+    number = min(most, max(of_class))
     if number < 2:
         return []
     splitter = StratifiedKFold if subject.sets is None else StratifiedGroupKFold

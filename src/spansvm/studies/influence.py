@@ -13,6 +13,11 @@ The permuted value is independent of the label and of the other rows.  Where the
 noise, so is the true value: a left-out row cannot be told from its permuted copy, and the expected
 influence is exactly 0.  (Not so for rows that have seen the model: there noise is memorised.)
 
+An influence is that on the score by which the model was selected: its error, or another one.  The
+model is the best of many candidates on these rows, so part of its score is luck, which permuted
+predictions lose.  A feature that changes few predictions can spoil little of it: its part is that
+of the predictions that it changes, of those that differ between unrelated ones.
+
 Columns are permuted as the user knows them, before any transformer: a text column is one feature,
 however many columns encode it.  Features that say the same can replace each other: each of them
 then has little influence, and only all of them together much.
@@ -26,17 +31,16 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import norm
+from scipy.stats import t as student
 
 from ..algebra.blas import one_blas_thread
-from ..common.pairs import errors
-from ..common.types import Array, Mask, Rows
+from ..common.types import Array, Rows
 from ..machine.groups import Removed, Remover
-from ..multiclass.left_out import LeftOutClasses, StoredValues
 from ..search.candidates.fit_arguments import take_rows
 from ..search.candidates.subsets import stratified_rows
-from ..search.scoring.responses import LeftOutClassifier
 from .columns import column_of, with_column
-from .scored import score_of
+from .permuted import Effect, Judged
+from .scored import PARTS
 from .subject import Subject
 
 __all__ = ["ALARM", "MOST_FEATURES", "FeatureInfluence", "Influence", "measure_influence"]
@@ -72,11 +76,16 @@ class FeatureInfluence:
         Of the increase, over rows: their choice and that of the permuted values.
     over_repeats : float
         Of the increase, over repeats alone.
+    spoiled : float
+        Which part of the luck of the selection permuted predictions lose, from 0 to 1.
+    interval : list of float
+        For the increase, or for the decrease of the score if that is known: it holds for all
+        features at once, and its lower end allows for the luck of the selection.
     clear : bool
-        Whether the increase is more than chance explains, in any of the features, and more than
-        the luck of the selection, which a permuted feature spoils.
+        Whether the interval is above 0.
     score_decrease, score_error : float or None
-        The same of the score by which the model was selected, and its standard error over repeats.
+        Of the score by which the model was selected, on average over the repeats, and its standard
+        error over rows (jackknife).
     """
 
     column: int
@@ -84,9 +93,16 @@ class FeatureInfluence:
     increase: float
     standard_error: float
     over_repeats: float
+    spoiled: float
+    interval: list[float]
     clear: bool
     score_decrease: float | None = None
     score_error: float | None = None
+
+    @property
+    def shown(self) -> float:
+        """What is judged: the decrease of the score, or the increase of the error."""
+        return self.increase if self.score_decrease is None else self.score_decrease
 
 
 @dataclass(frozen=True)
@@ -102,6 +118,8 @@ class Influence:
         How many rows are permuted, and how often each.
     n_features : int
         How many features there are; not all of many are permuted.
+    scored : bool
+        Whether the influence is that on a score, not on the error.
     """
 
     features: list[FeatureInfluence]
@@ -109,6 +127,7 @@ class Influence:
     n_rows: int
     n_repeats: int
     n_features: int
+    scored: bool = False
 
 
 @one_blas_thread
@@ -131,7 +150,8 @@ def measure_influence(
     scorer : callable, optional
         A scikit-learn scorer whose decrease is measured, too.
     optimism : float
-        By how much the left-out error is too small, as the model was selected on the same rows.
+        By how much the left-out error, or the score if there is a scorer, is too good, as the model
+        was selected by it on the same rows.
     n_repeats : int
         How often each feature is permuted.
     seed : int
@@ -142,11 +162,9 @@ def measure_influence(
     rows, n_repeats = _affordable(subject, without, len(chosen), n_repeats, seed)
     without.prepare(rows, ranked=scorer is not None)
     rng = np.random.default_rng(seed)
-    scored = _PermutedScores(subject, rows, scorer)
     base = without.values(subject.machines.X[rows], 1)[0]
-    wrong, score = scored.wrong(base), scored.score(base, without)
-    found = []
-    quantile = float(norm.isf(ALARM / max(len(chosen), 1)))
+    judged = Judged(subject, rows, without.shifts, scorer, base)
+    columns_of = []
     for column in chosen:
         values = column_of(subject.X, column)
         drawn = np.array([rng.permutation(rows.size) for _ in range(n_repeats)])
@@ -154,43 +172,40 @@ def measure_influence(
         several = np.repeat(rows, n_repeats)
         X = with_column(take_rows(subject.X, several), column, values[rows][drawn.T.ravel()])
         permuted = without.values(subject.transformed(X), n_repeats)
-        each = np.array([scored.wrong(own) for own in permuted]) - wrong.astype(float)
-        scores = [scored.score(own, without) for own in permuted]
-        found.append(
-            _summarised(column, subject.names[column], each, score, scores, optimism, quantile)
-        )
-    found.sort(key=lambda one: (-one.increase, -(one.score_decrease or 0.0), one.column))
-    return Influence(found, float(wrong.mean()), rows.size, n_repeats, len(subject.names))
+        columns_of.append((column, judged.effect(permuted)))
+    scored = all(effect.decrease is not None for _, effect in columns_of) and judged.scored
+    # Of a score that permuted rows do not have, the luck says nothing about the error.
+    luck = optimism if scored or scorer is None else 0.0
+    found = [
+        _summarised(column, subject.names[column], effect, len(chosen), scored, luck)
+        for column, effect in columns_of
+    ]
+    found.sort(key=lambda one: (-one.shown, -one.increase, one.column))
+    error = float(judged.wrong.mean())
+    return Influence(found, error, rows.size, n_repeats, len(subject.names), scored)
 
 
 def _summarised(
-    column: int,
-    name: str,
-    each: Array,
-    score: float | None,
-    scores: Sequence[float | None],
-    optimism: float,
-    quantile: float,
+    column: int, name: str, effect: Effect, n_features: int, scored: bool, optimism: float
 ) -> FeatureInfluence:
-    n_repeats, n = each.shape
-    of_rows, of_repeats = each.mean(axis=0), each.mean(axis=1)
-    decrease = scatter = None
-    known = [one for one in scores if one is not None]
-    if score is not None and len(known) == n_repeats:
-        decrease = score - float(np.mean(known))
-        scatter = float(np.std(known, ddof=1)) / n_repeats**0.5 if n_repeats > 1 else 0.0
-    increase = float(each.mean())
+    n_repeats, n = effect.each.shape
+    of_rows, of_repeats = effect.each.mean(axis=0), effect.each.mean(axis=1)
+    increase = float(effect.each.mean())
     error = float(of_rows.std(ddof=1)) / n**0.5 if n > 1 else 0.0
+    over_repeats = float(of_repeats.std(ddof=1)) / n_repeats**0.5 if n_repeats > 1 else 0.0
+    alarm = ALARM / max(n_features, 1)
+    if scored:
+        assert effect.decrease is not None
+        assert effect.error is not None
+        value, half = effect.decrease, float(student.isf(alarm, PARTS - 1)) * effect.error
+    else:
+        value, half = increase, float(norm.isf(alarm)) * error
+    interval = [value - optimism * effect.spoiled - half, value + half]
     return FeatureInfluence(
-        column,
-        name,
-        increase,
-        error,
-        float(of_repeats.std(ddof=1)) / n_repeats**0.5 if n_repeats > 1 else 0.0,
-        increase - optimism > quantile * error > 0.0,
-        decrease,
-        scatter,
-    )
+        column, name, increase, error, over_repeats, effect.spoiled, interval,
+        half > 0.0 and interval[0] > 0.0,
+        effect.decrease if scored else None, effect.error if scored else None,
+    )  # fmt: skip
 
 
 def _affordable(
@@ -330,29 +345,3 @@ class _Changes:
             block = kernel[changed][:, :, places]
             block -= block[:, :, :1]
             values[changed] += np.matmul(block, self._moves[here][:, :, None])[:, :, 0]
-
-
-class _PermutedScores:
-    """Errors and scores of values of the permuted rows."""
-
-    def __init__(self, subject: Subject, rows: Rows, scorer: Callable[..., Any] | None) -> None:
-        self._subject, self._scorer = subject, scorer
-        self._indices, self._y = subject.indices[rows], subject.y[rows]
-
-    def wrong(self, values: Array) -> Mask:
-        """Which rows are misclassified."""
-        n_classes = len(self._subject.classes)
-        return errors(values, self._indices, n_classes, self._subject.model.break_ties)
-
-    def score(self, values: Array, without: _Without) -> float | None:
-        """Their score; None if there is no scorer, or it fails."""
-        if self._scorer is None:
-            return None
-        subject = self._subject
-        left_out = LeftOutClasses(
-            StoredValues(values, values, values - without.shifts, subject.machines.unfixed),
-            self._indices, len(subject.classes), np.ones(self._y.size, dtype=np.bool_),
-            subject.left_out.calibration,
-        )  # fmt: skip
-        classifier = LeftOutClassifier(left_out, subject.classes, subject.model)
-        return score_of(self._scorer, classifier.given_to(self._scorer), self._y)

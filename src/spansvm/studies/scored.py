@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -12,14 +13,23 @@ from scipy import sparse
 
 from ..common.types import Array
 from ..search.scoring.intervals import QUANTILE
-from ..search.scoring.kept import Replayed
+from ..search.scoring.kept import Keeping, Replayed, keep_responses
+from ..search.scoring.label_scores import only_errors
+from ..search.scoring.quickest_scores import Sample, asked_by, quickest_scores
 from ..search.scoring.responses import LeftOutClassifier
 from .subject import Subject
 
-__all__ = ["Scored", "score_of"]
+__all__ = [
+    "PARTS",
+    "Scored",
+    "asked_of",
+    "jackknife_error",
+    "score_of",
+    "scores_without_parts",
+]
 
 #: Parts of the rows for the jackknife, and how many of them must have a score.
-_PARTS, _FEWEST_PARTS = 25, 10
+PARTS, _FEWEST_PARTS = 25, 10
 
 
 def score_of(scorer: Callable[..., Any] | None, classifier: Any, y: np.ndarray) -> float | None:
@@ -34,6 +44,57 @@ def score_of(scorer: Callable[..., Any] | None, classifier: Any, y: np.ndarray) 
     except Exception:  # scorers raise whatever they like
         return None
     return value if np.isfinite(value) else None
+
+
+def asked_of(
+    scorer: Callable[..., Any] | None, classifier: LeftOutClassifier, y: np.ndarray
+) -> dict[str, np.ndarray] | None:
+    """What a scorer asks of a classifier, by method; None without one, or if it fails."""
+    if scorer is None:
+        return None
+    given, method = classifier.given_to(scorer), asked_by(scorer)
+    try:
+        if method is not None:
+            getattr(given, method)(sparse.csr_matrix((y.size, 1)))
+        elif score_of(scorer, given, y) is None:
+            return None
+    except Exception:  # a scorer may ask for what there is not
+        return None
+    return dict(given.asked)
+
+
+def scores_without_parts(
+    scorer: Callable[..., Any], asked: Sequence[Mapping[str, np.ndarray]], y: np.ndarray,
+    classes: np.ndarray, units: np.ndarray,
+) -> Array:  # fmt: skip
+    """Scores of several predictions of the same rows, of shape (n_predictions, 1 + PARTS).
+
+    First those of all rows, then those without one part of the rows, or groups, after the other;
+    NaN where there is none.
+    """
+    numbers = np.random.default_rng(0).permutation(int(units.max()) + 1) % PARTS
+    counts = np.ones((1 + PARTS, y.size), dtype=np.intp)
+    counts[1:] = numbers[units] != np.arange(PARTS)[:, None]
+    keeping = Keeping("", only_errors(scorer, {}, classes), sys.maxsize, np.float64)
+    try:
+        kept = [keep_responses(own, y, classes, keeping) for own in asked]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            sample = Sample(np.arange(y.size), y, None)
+            found: Array = quickest_scores(scorer, {}, kept, sample, None)(counts)
+    except Exception:  # scorers raise whatever they like
+        return np.full((len(asked), 1 + PARTS), np.nan)
+    parts = counts[1:].sum(axis=1)
+    found[:, 1:][:, (parts == 0) | (parts == y.size)] = np.nan
+    return found
+
+
+def jackknife_error(values: Array) -> float | None:
+    """Standard error of a value, from the same without each part; None if too few are known."""
+    known = values[np.isfinite(values)]
+    if known.size < _FEWEST_PARTS:
+        return None
+    return float(np.sqrt((known.size - 1) * known.var()))
 
 
 class Scored:
@@ -61,34 +122,30 @@ class Scored:
         """The score, by :func:`score_of`; None if there is no scorer."""
         if self._scorer is None:
             return None
-        return score_of(self._scorer, self._replayed, self._subject.y)
-
-    @cached_property
-    def _replayed(self) -> Replayed | None:
-        """The predictions that the scorer asks for."""
-        if isinstance(self._classifier, Replayed):
-            return self._classifier
-        classifier = self._classifier.given_to(self._scorer)
-        if score_of(self._scorer, classifier, self._subject.y) is None:
-            return None
-        classes, asked = self._subject.classes, dict(classifier.asked)
-        if "predict" in asked:
-            asked["predict"] = np.searchsorted(classes, asked["predict"])
-        return Replayed(asked, classes, np.arange(self._subject.n_rows))
+        own = self._classifier
+        if isinstance(own, LeftOutClassifier):
+            own = own.given_to(self._scorer)
+        return score_of(self._scorer, own, self._subject.y)
 
     @cached_property
     def _without_parts(self) -> Array:
         """Scores without one part of the rows after the other; NaN where there is none."""
-        subject, own = self._subject, self._replayed
-        scores = np.full(_PARTS, np.nan)
-        parts = np.random.default_rng(0).permutation(int(subject.units.max()) + 1) % _PARTS
-        for number in range(_PARTS):
-            rows = np.flatnonzero(parts[subject.units] != number)
-            if own is not None and 0 < rows.size < subject.n_rows:
-                part = Replayed(own.responses, own.classes_, rows)
-                value = score_of(self._scorer, part, subject.y[rows])
-                scores[number] = np.nan if value is None else value
-        return scores
+        subject, asked = self._subject, self._asked()
+        if self._scorer is None or asked is None:
+            return np.full(PARTS, np.nan)
+        return scores_without_parts(
+            self._scorer, [asked], subject.y, subject.classes, subject.units
+        )[0, 1:]
+
+    def _asked(self) -> dict[str, np.ndarray] | None:
+        """The predictions that the scorer asks for."""
+        own, method = self._classifier, asked_by(self._scorer)
+        if isinstance(own, LeftOutClassifier):
+            return asked_of(self._scorer, own, self._subject.y)
+        asked = dict(own.responses) if method is None else {method: own.responses[method]}
+        if "predict" in asked:
+            asked["predict"] = own.classes_[asked["predict"]]
+        return asked
 
     def difference(
         self, other: Scored, optimism: float = 0.0
@@ -101,10 +158,8 @@ class Scored:
         if self.score is None or other.score is None:
             return None, None
         differences = self._without_parts - other._without_parts
-        differences = differences[np.isfinite(differences)]
-        n = differences.size
-        if n < _FEWEST_PARTS:
+        error = jackknife_error(differences)
+        if error is None:
             return None, None
-        half = QUANTILE * float(np.sqrt((n - 1) * differences.var()))
-        value = self.score - other.score + optimism
+        half, value = QUANTILE * error, self.score - other.score + optimism
         return value, [value - half, value + half]

@@ -1,9 +1,9 @@
 """Other models of a quantity on the same left-out rows: what the selected regression is worth.
 
 - The mean of the other rows.
-- Ridge regression (alpha = 1) and the mean of the ten nearest neighbours, on the same transformed
-  rows.  Their left-out predictions come from ten folds, or folds of whole groups: each model has
-  seen nine tenths of the rows, not all but one.
+- Models of other kinds on the same transformed rows (:mod:`spansvm.studies.rivals`): ridge
+  regression, the ten nearest neighbours, a random forest, gradient boosting.  Their left-out
+  predictions come from folds, or folds of whole groups.
 - An SVR with default parameters: C = 1, epsilon = 0.1, ``gamma="scale"``, no weights; left out
   exactly, as the selected model is.
 
@@ -18,23 +18,21 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.linear_model import Ridge
-from sklearn.neighbors import KNeighborsRegressor
+from scipy.stats import norm
 
 from ..algebra.blas import one_blas_thread
 from ..common.types import Array
 from ..kernels.functions import resolve_kernel
 from ..regression.paths import Tube
+from .rivals import FEW_FOLDS, left_out_as_slow, predictions_in_folds, regressions
 from .scored import score_of
 from .target_errors import ErrorDifference, error_difference
 from .target_subject import TargetSubject
 
 __all__ = ["TargetBaseline", "TargetComparison", "compare_target_baselines", "known_predictions"]
 
-#: Numbers (rows times features) that other models may take.
-_MOST_NUMBERS = 3e7
-
-_FOLDS, _NEIGHBOURS = 10, 10
+#: What needs features; how many folds there are for those that do not take long.
+_OTHERS, _FOLDS = "Ridge regression, neighbours, forests and boosting", 10
 
 
 @dataclass(frozen=True)
@@ -85,6 +83,20 @@ class TargetComparison:
     optimism: float
     baselines: list[TargetBaseline]
     skipped: list[str]
+
+    @property
+    def better(self) -> TargetBaseline | None:
+        """The best of the baselines that are better than the selected model beyond chance.
+
+        One of several is, by chance, more often than each: their intervals are wider (Bonferroni).
+        """
+        quantile = float(norm.isf(0.025 / max(len(self.baselines), 1)))
+        found = [
+            one
+            for one in self.baselines
+            if one.difference.value + quantile * one.difference.standard_error < 0.0
+        ]
+        return min(found, key=lambda one: one.rmse, default=None)
 
 
 class _Known:
@@ -160,29 +172,24 @@ def _mean(subject: TargetSubject) -> Array:
 def _in_folds(subject: TargetSubject, skipped: list[str]) -> list[tuple[str, str, Array]]:
     kernel = subject.machines.kernel
     if kernel.precomputed or callable(kernel.name):
-        skipped.append("Ridge regression needs features, and the kernel was given instead.")
+        skipped.append(f"{_OTHERS} need features, and the kernel was given instead.")
         return []
     X, y = subject.machines.X, subject.y
-    folds = subject.folds(_FOLDS)
-    if not folds or X.shape[0] * X.shape[1] > _MOST_NUMBERS:
-        why = "there are too few rows for folds" if not folds else "they would take long"
-        skipped.append(f"Ridge regression and nearest neighbours were left out: {why}.")
+    few = subject.folds(FEW_FOLDS)
+    many = subject.folds(_FOLDS) or few
+    if not few:
+        skipped.append(f"{_OTHERS} were left out: there are too few rows for folds.")
         return []
-    how = f"{len(folds)} folds{'' if subject.sets is None else ' of whole groups'}"
-    fewest = min(train.size for train, _ in folds)
-    neighbours = min(_NEIGHBOURS, fewest)
-    models = {
-        "ridge regression": (Ridge(alpha=1.0), f"the same features, alpha = 1; {how}"),
-        f"{neighbours} nearest neighbours": (
-            KNeighborsRegressor(neighbours), f"their mean, by the same features; {how}"
-        ),
-    }  # fmt: skip
-    result = []
-    for name, (model, meaning) in models.items():
-        predicted = np.empty(y.size)
-        for train, test in folds:
-            predicted[test] = model.fit(X[train], y[train]).predict(X[test])
-        result.append((name, meaning, predicted))
+    result, slow = [], []
+    for rival in regressions(min(train.size for train, _ in many)):
+        folds = few if rival.of_trees else many
+        if rival.takes_long(X.shape, 1, len(folds)):
+            slow.append(rival.name)
+            continue
+        whole = "" if subject.sets is None else " of whole groups"
+        meaning = f"{rival.meaning}; {len(folds)} folds{whole}"
+        result.append((rival.name, meaning, predictions_in_folds(rival, X, y, folds)))
+    skipped += left_out_as_slow(slow)
     return result
 
 

@@ -41,16 +41,19 @@ class TargetFeature:
     column : int
     name : str
     increase, standard_error : float
+    spoiled : float
+        Which part of the luck of the selection permuted predictions lose, from 0 to 1.
     interval : list of float
-        95% CI.
+        It holds for all features at once, and its lower end allows for the luck of the selection.
     clear : bool
-        Whether it is more than chance among so many features, and than the selection.
+        Whether the interval is above 0.
     """
 
     column: int
     name: str
     increase: float
     standard_error: float
+    spoiled: float
     interval: list[float]
     clear: bool
 
@@ -112,15 +115,27 @@ def measure_target_influence(
         size = np.sqrt((permuted**2).mean(axis=1))  # of every row, over the repeats
         difference = error_difference(size, own, groups)
         error = difference.standard_error
+        spoiled = _spoiled(y - own, y[:, None] - permuted)
+        low = difference.value - optimism * spoiled - quantile * error
         found.append(
             TargetFeature(
-                column, subject.names[column], difference.value, error, difference.interval,
-                difference.value - optimism > quantile * error > 0.0,
+                column, subject.names[column], difference.value, error, spoiled,
+                [low, difference.value + quantile * error], error > 0.0 and low > 0.0,
             )
         )  # fmt: skip
     found.sort(key=lambda one: (-one.increase, one.column))
     error = float(np.sqrt((own**2).mean()))
     return TargetInfluence(found, error, rows.size, n_repeats, len(subject.names))
+
+
+def _spoiled(predicted: Array, permuted: Array) -> float:
+    """Which part of the luck is lost: all of it if predictions have become unrelated.
+
+    Unrelated predictions differ by the sum of their variances, on average of the squares.
+    """
+    unrelated = float(predicted.var() + permuted.var())
+    changed = float(((permuted - predicted[:, None]) ** 2).mean())
+    return min(changed / unrelated, 1.0) if unrelated > 0.0 else 0.0
 
 
 def _affordable(subject: TargetSubject, n_features: int, seed: int) -> tuple[Rows, int]:
