@@ -15,6 +15,7 @@ from sklearn.svm import SVC
 
 from spansvm import SpanSVC, analyze, exact_loo
 from spansvm.display import LooDisplay, SpanSearchDisplay
+from spansvm.display.colours import ColourScale
 from spansvm.display.margins import count_margins
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -373,3 +374,28 @@ def test_margins_beyond_the_fence_share_the_last_bar():
     assert not whole.open_below
     assert not whole.open_above
     assert sum(shown.counts[0]) == sum(whole.counts[0]) == 52
+
+
+def test_the_scores_of_hopeless_candidates_share_a_colour_as_on_the_page_of_a_report():
+    scores = np.array([0.0, 0.1, *np.linspace(0.9, 0.95, 10)])
+    candidates = grid(C=[1.0, 2.0, 3.0], gamma=[1.0, 2.0, 3.0, 4.0])
+    display = drawn(SpanSearchDisplay.from_search(searched(candidates, scores)))
+    low, high = display.image_.get_clim()
+    assert (low, high) == (ColourScale(scores).low, 0.95)
+    assert 0.1 < low < 0.9
+    assert display.colorbar_.extend == "min"
+    # What is asked for holds, and where no score is far below the others, nothing is cut off.
+    found = searched(candidates, scores)
+    assert SpanSearchDisplay.from_search(found, vmin=0.0).image_.get_clim()[0] == 0.0
+    even = SpanSearchDisplay.from_search(searched(candidates, np.linspace(0.5, 0.9, 12)))
+    assert even.image_.get_clim() == (0.5, 0.9)
+    assert even.colorbar_.extend == "neither"
+
+
+def test_left_of_0_are_the_errors_of_two_classes_only():
+    margins = np.array([-1.0, 1.0, 2.0, -0.5, 1.0, 1.0])
+    names = ("a", "b", "c")
+    for labels, expected in ((np.arange(6) % 2, "errors left of 0"),
+                             (np.arange(6) % 3, "left of 0 a class loses to another")):  # fmt: skip
+        display = LooDisplay(margins, labels, names[: labels.max() + 1]).plot()
+        assert expected in display.ax_.get_xlabel()

@@ -171,7 +171,9 @@ class LooDisplay:
         self.ax_.hlines(feet, *self.ax_.get_xlim(), color="0.6", linewidth=0.6, zorder=0)
         self.ax_.axvline(0, color="black", linewidth=1)
         self.ax_.set(yticks=feet + 0.3, yticklabels=ticks, ylim=(-0.38, n_classes - 0.32))
-        self.ax_.set_xlabel("leave-one-out margin (errors left of 0)")
+        # Of several pairs of classes a row may lose one, and still win the most.
+        below = "errors left of 0" if n_classes == 2 else "left of 0 a class loses to another"
+        self.ax_.set_xlabel(f"leave-one-out margin ({below})")
         self.ax_.tick_params(axis="y", length=0)
         self.ax_.spines[["top", "right", "left"]].set_visible(False)
         return self

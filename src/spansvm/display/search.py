@@ -13,6 +13,7 @@ from ..common.types import Array
 from ..search.results import evaluated
 from ._figures import COLOURS, axes_and_figure
 from .axes import Axis, mean_scores, on_grid, parameter_columns
+from .colours import ColourScale
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -124,7 +125,8 @@ class SpanSearchDisplay:
     ) -> SpanSearchDisplay:
         """Draw the plot, on new axes if none are given.
 
-        `options` (``cmap``, ``vmin``, ``vmax``, ...) go to the heat map or the points.
+        `options` (``cmap``, ``vmin``, ``vmax``, ...) go to the heat map or the points.  Scores far
+        below the best share the lowest colour, unless `vmin` or `norm` says otherwise.
         """
         shown = [self._all[name] for name in self.axes]
         curves = self._curves(shown)
@@ -135,10 +137,15 @@ class SpanSearchDisplay:
         if curves:
             x, y = self._plot_curves(*curves)
         else:
+            # As on the page of a report: a few hopeless candidates leave the others their colours.
+            colours, extend = ColourScale(self.scores), "neither"
+            if colours.open_below and not {"vmin", "norm"} & set(options):
+                options, extend = {"vmin": colours.low, **options}, "min"
             x, y = self._plot_plane(shown[0], shown[1], {"cmap": "viridis", **options})
             if colorbar and not np.isnan(self.scores).all():
-                coloured = self.image_ or self.points_
-                self.colorbar_ = self.figure_.colorbar(coloured, ax=self.ax_, label=self.score_name)
+                self.colorbar_ = self.figure_.colorbar(
+                    self.image_ or self.points_, ax=self.ax_, label=self.score_name, extend=extend
+                )
         if self.selected is not None:
             places = [axis for axis in curves or shown if axis]
             at = [f"{axis.name} = {axis.label(axis.codes[self.selected])}" for axis in places]
