@@ -25,6 +25,7 @@ help:
 	@echo "make numerical  the same for the numerical tests and the oldest processor (minutes)"
 	@echo "make checked    the tests of the core with every index of a memory view checked (minutes)"
 	@echo "make sanitized  the same under AddressSanitizer and UBSan: reads and writes outside arrays"
+	@echo "make statements check what tune says of public files against scikit-learn (minutes each)"
 	@echo "make lint       run ruff, mypy, and zizmor on the workflows"
 	@echo "make docs       build the documentation, site/index.html; warnings are errors"
 	@echo "make figures    draw the pictures of the documentation, write measured numbers into its pages"
@@ -172,6 +173,11 @@ wheel:
 
 theory: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 2 -m theory
+
+# SPANSVM_PUBLIC names a folder of files, whose README says what their targets are: NAME -> TARGET.
+.PHONY: statements
+statements: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.statements
 
 mutations: $(VENV)/.installed-dev
 	$(BIN)/python tests/mutations.py --jobs 2
