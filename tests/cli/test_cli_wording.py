@@ -129,13 +129,15 @@ def test_a_class_that_is_never_predicted_is_reported_and_its_rows_are_not_suspec
     assert "No rows are listed: '0' is predicted for every row when left out." in out
     page = Path("rare-tuned/report.html").read_text(encoding="utf-8")
     assert "The model never predicts &#39;1&#39;" in page
-    assert "--scoring" not in page.split("<section")[0]
+    assert "--scoring balanced_accuracy" in page.split("<section")[0]
 
 
 def test_accuracy_is_not_held_against_another_score(run):
     out, err = run("tune rare.csv --search class-weights --scoring balanced_accuracy")
     assert re.search(r"^majority-class error \.+ 5\.0%$", out, re.MULTILINE)
-    assert "hardly better" not in err
+    assert "The model is hardly better" not in err
+    (low,) = re.findall(r"corrected balanced_accuracy \.+ \S+ \(95% CI (\S+) to", out)
+    assert ("By balanced_accuracy, the model is hardly better" in err) == (float(low) <= 0.5)
 
 
 def test_force_leaves_no_libsvm_model_of_another_search(run):

@@ -171,7 +171,7 @@ def test_code_is_looked_for_on_every_page():
 
 
 @pytest.mark.parametrize(("page", "blocks"), pages_with_code())
-def test_code_blocks_run_in_order(page, blocks, tmp_path, monkeypatch):
+def test_code_blocks_run_in_order(page, blocks, tmp_path, monkeypatch, trees):
     text = "\n".join(blocks)
     if "dask" in text:
         pytest.importorskip("dask.distributed", reason="dask is not installed")

@@ -406,4 +406,4 @@ def test_hovering_over_a_feature_shows_its_influence(browser, pages):
     bar = browser.find_element(By.CSS_SELECTOR, "#features rect.tipped")
     ActionChains(browser).move_to_element(bar).perform()
     assert tip(browser).startswith(report.analyses.influence.features[0].name)
-    assert "95% CI" in tip(browser)
+    assert "interval" in tip(browser)

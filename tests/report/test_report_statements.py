@@ -9,6 +9,7 @@ import pytest
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LinearRegression
+from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, OneHotEncoder, StandardScaler
 
@@ -97,7 +98,8 @@ def test_copies_are_counted_and_their_effect_is_that_of_leaving_them_out_togethe
     assert found.error_together == pytest.approx(model[-1].loo_error_)
     (caution,) = report.cautions
     assert caution.startswith(f"{found.n_repeated} of {y.size} rows repeat an earlier one")
-    assert f"{found.n_other} one with another" in caution
+    together, alone = percent(found.error_together), percent(report.leave_one_out.error)
+    assert f"if copies leave together, the error is {together} instead of {alone}" in caution
     assert caution in render_html(report).replace("&#39;", "'")
     # In groups of their own, copies leave together already.
     grouped = SpanSearch(make_pipeline(MinMaxScaler(), SpanSVC()), {"spansvc__C": [3.0]})
@@ -107,7 +109,7 @@ def test_copies_are_counted_and_their_effect_is_that_of_leaving_them_out_togethe
 
 def test_groups_are_not_advised_where_they_are_given():
     X, y = with_copies(2)
-    advice = "number the distinct rows and give the numbers as groups."
+    advice = "give each set of copies a group of its own."
     search, report = reported(X, y, {"C": [3.0], "gamma": [3.0]})
     assert report.cautions[0].endswith(f"remove the copies, or {advice}")
     # The rows of a group are neighbours in the file, so most copies are in another one.
@@ -121,10 +123,22 @@ def test_groups_are_not_advised_where_they_are_given():
         assert told.cautions[0].endswith("repeat old ones as often, remove the copies.")
 
 
-def test_an_error_that_copies_do_not_change_is_said_to_stay():
-    found = Duplicates(n_rows=90, n_repeated=9, n_same=18, n_other=0, error_together=0.0301)
-    assert " If copies leave together, the error stays 3.0%. " in found.in_words(0.03)
-    assert " the error is 3.0% instead of 2.0%. " in found.in_words(0.02)
+def test_copies_are_one_sentence_and_none_if_they_change_nothing():
+    found = Duplicates(n_rows=90, n_repeated=9, n_same=18, n_other=3, error_together=0.0301)
+    assert not found.matter(0.03)
+    assert found.matter(0.02)
+    assert " the error is 3.0% instead of 2.0%; if " in found.in_words(0.02)
+    unknown = Duplicates(n_rows=90, n_repeated=9, n_same=18, n_other=3, error_together=None)
+    assert unknown.matter(0.03)
+    assert tells(unknown.in_words(0.03), "18 have a copy with the same label", "3 one with another")
+    for one in (found, unknown):
+        assert one.in_words(0.02).count(". ") == 0
+    # Every row twice, and still none is ever wrong.
+    X, y = clouds([60, 60])
+    X[:, 0] += 10.0 * y
+    _, report = reported(np.vstack((X, X)), np.append(y, y), {"C": [1.0]})
+    assert report.duplicates.n_repeated == 120
+    assert report.cautions == report.analyses.notes == []
 
 
 def test_a_single_copy_is_counted_but_no_caution():
@@ -304,11 +318,114 @@ def test_the_headline_says_the_corrected_error_and_the_largest_class():
         ("f1_macro", "The model's f1_macro is 0."),
     ],
 )
-def test_another_score_is_said_after_the_error(scoring, start):
+def test_a_score_that_was_asked_for_is_said_first(scoring, start):
     X, y = load_breast_cancer(return_X_y=True)
     _, report = reported(X[::3], y[::3], {"C": [0.1, 1.0]}, search={"scoring": scoring})
-    assert report.headline[0].startswith("About ")
-    assert report.headline[2].startswith(start)
+    assert report.headline[0].startswith(start)
+    assert report.headline[1].startswith("About ")
+
+
+def of_unequal_classes(n=400, seed=1):
+    """A rare class that is told apart, but by no means surely."""
+    rng = np.random.default_rng(seed)
+    y = np.where(rng.random(n) < 0.2, "rare", "usual")
+    X = rng.normal(size=(n, 3))
+    X[:, 0] += 1.2 * (y == "rare")
+    return X, y
+
+
+def test_of_unequal_classes_it_is_said_what_is_found_and_what_helps():
+    X, y = of_unequal_classes()
+    _, report = reported(X, y, {"C": [0.1, 1.0, 10.0], "gamma": [0.1, 1.0]})
+    figures = report.leave_one_out
+    rare, usual = figures.classes
+    assert figures.unequal
+    assert figures.ranks
+    said = f"It finds {rare.n_rows - rare.n_errors} of {rare.n_rows} 'rare' and "
+    assert any(one.startswith(said) for one in report.headline)
+    assert not any("labels may be noisy" in one for one in report.cautions)
+    (step,) = [one for one in report.next_steps if one.topic == "Classes"]
+    assert tells(step.text, "'rare' is often missed", f"{rare.n_errors} of {rare.n_rows}")
+    assert tells(step.text, "--scoring balanced_accuracy", "--cost")
+    assert report.suggested_scoring == "balanced_accuracy"
+    page = render_html(report)
+    assert page.index('id="next"') < page.index('class="tiles"') < page.index('id="contents"')
+    assert usual.n_rows > rare.n_rows
+
+
+def test_labels_are_called_noisy_only_if_nothing_is_told_apart():
+    rng = np.random.default_rng(0)
+    X, y = of_unequal_classes()
+    noise = rng.normal(size=X.shape)
+    for rows, noisy in ((X, False), (noise, True)):
+        grid = {"C": [1000.0], "gamma": [30.0]}  # all classes are predicted
+        _, report = reported(rows, y, grid)
+        assert not report.leave_one_out.never_said
+        assert report.leave_one_out.ranks == (not noisy)
+        low, high = report.leave_one_out.operations[0].interval
+        assert (low <= 0.5 <= high) == noisy
+        assert any("labels may be noisy" in one for one in report.cautions) == noisy
+    # An error clearly below that of the largest class is no reason for a caution.
+    X = np.column_stack((X, (y == "rare") + rng.normal(0, 0.4, y.size)))
+    _, report = reported(X, y, {"C": [1.0]})
+    assert report.leave_one_out.interval[1] < report.leave_one_out.majority_error
+    assert report.cautions == []
+
+
+def test_the_interval_of_an_area_covers_it():
+    rng, covered = np.random.default_rng(0), 0
+    from spansvm.report.loo_figures import _interval_of_area
+
+    for _ in range(300):
+        values = np.append(rng.normal(size=60) + 1.0, rng.normal(size=140))
+        area = roc_auc_score(np.arange(200) < 60, values)
+        low, high = _interval_of_area(area, 60, 140)
+        covered += low <= 0.76025 <= high  # P(N(1, 2) > 0)
+    assert 276 <= covered <= 297
+
+
+def test_on_a_leak_the_headline_is_the_error_without_it():
+    data = load_breast_cancer(as_frame=True)
+    y = np.array(["malignant", "benign"])[data.target]
+    frame = data.data.iloc[::2, :3].assign(result=1.0 * data.target[::2])
+    _, report = reported(frame, y[::2], {"C": [1.0, 10.0]})
+    without = report.analyses.leaks.error_without_all
+    found = re.match(r"Without 'result', .* about (\d+) of (\d+) new rows", report.headline[0])
+    assert int(found[1]) / int(found[2]) == pytest.approx(without, rel=0.11)
+    assert report.headline[1].startswith("With it, none: believe that only if")
+    assert tells(report.next_steps[0].text, "'result'", "--drop")
+
+
+def test_a_better_model_of_another_kind_is_in_the_headline(trees):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 12))
+    y = ((X[:, 0] > 0) ^ (X[:, 1] > 0)).astype(int)  # a linear kernel finds nothing
+    model = make_pipeline(MinMaxScaler(), SpanSVC(kernel="linear"))
+    _, report = reported(X, y, {"C": [1.0]}, model=model)
+    better = report.analyses.comparison.better
+    assert better.name == "gradient boosting"
+    assert any("beyond chance: gradient boosting misclassifies" in one for one in report.headline)
+    # Of one rival that is as good, nothing is said.
+    _, report = reported(X[:, :2], X[:, 0] > 0, {"C": [10.0]}, model=model)
+    assert report.analyses.comparison.better is None
+    assert not any("Another model" in one for one in report.headline)
+
+
+@pytest.mark.parametrize("labels", [[0, 1], [1, 2], ["a", "b"]])
+def test_the_positive_class_is_the_same_throughout(labels):
+    X, y = of_unequal_classes(240)
+    y = np.where(y == "rare", labels[0], labels[1])
+    _, report = reported(X, y, {"C": [1.0]})
+    positive = str(labels[1] if labels[1] == 1 else labels[0])  # 1 of 0 and 1, else the rarer
+    (operation,), (curve,) = report.leave_one_out.operations, report.analyses.decisions.curves
+    named = (operation.label, curve.label, report.leave_one_out.calibration.of)
+    assert {str(one) for one in named} == {str(report.analyses.decisions.costs.label)} == {positive}
+    own = y.astype(str) == positive
+    assert curve.share == own.mean()
+    observed = np.average(
+        report.leave_one_out.calibration.observed, weights=report.leave_one_out.calibration.n_rows
+    )
+    assert observed == pytest.approx(own.mean())
 
 
 # Test rows ------------------------------------------------------------------------------------

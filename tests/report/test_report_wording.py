@@ -67,7 +67,7 @@ def test_a_class_that_is_never_predicted_is_a_caution_and_not_a_list_of_suspects
     report = reported(X, y, {"C": [0.1]})
     assert [one.label for one in report.leave_one_out.never_said] == ["2"]
     assert "never predicts '2' (6 of 300 rows have it)" in report.cautions[0]
-    assert "such a rare class" in report.cautions[0]
+    assert "a rarer class; --scoring balanced_accuracy" in report.cautions[0]
     assert report.suggested_scoring == "balanced_accuracy"
     assert {row.label for row in report.suspicious.rows} == {"0", "1"}
     assert report.suspicious.explanation.startswith("Rows labelled '2' are not listed")

@@ -35,9 +35,6 @@ __all__ = ["MANY", "MOST_RANKED", "OF_MANY", "Analyses", "describe_analyses", "t
 #: the first ones.
 OF_MANY, MOST_RANKED = 50, 2000
 
-#: Optimism of a score that is not between 0 and 1 may be larger, but not that of the error.
-_MOST_OPTIMISM = 0.1
-
 #: With more than this share of equal rows, figures must be read with care; with more than the
 #: second, a learning curve says nothing.
 MANY, _MOSTLY = 0.05, 0.25
@@ -85,8 +82,9 @@ class Analyses:
 
 
 def describe_analyses(
-    search: Any, X: Any, y: np.ndarray, names: Sequence[str], searched: SearchedCandidates
-) -> Analyses:
+    search: Any, X: Any, y: np.ndarray, names: Sequence[str], searched: SearchedCandidates,
+    *, memorises: bool = True,
+) -> Analyses:  # fmt: skip
     """Study the selected model of a fitted search.
 
     Parameters
@@ -98,6 +96,8 @@ def describe_analyses(
         Of the columns; empty if they mean nothing to a reader.
     searched : SearchedCandidates
         What is said of the search.
+    memorises : bool
+        Whether the error changes if equal rows leave together.
     """
     subject = Subject.of(search.best_estimator_, X, y, names)
     notes: list[str] = []
@@ -106,12 +106,12 @@ def describe_analyses(
             "To save time, these studies are of a model with the same setting, trained on "
             f"{subject.n_rows} of the {subject.n_all} rows."
         )
-    repeated = subject.n_repeated > MANY * subject.n_rows
+    repeated = memorises and subject.n_repeated > MANY * subject.n_rows
     if repeated:
         notes.append(
             f"{subject.n_repeated} of {subject.n_rows} rows have an identical one, which stays "
-            "when they are left out. This makes models that can memorise rows look better, "
-            "features seem more influential, and the learning curve steeper."
+            "when they are left out: models that can memorise look better, features more "
+            "influential, and the learning curve steeper."
         )
     scorer = _scorer(search)
     with subject.machines.holding_grams():
@@ -119,19 +119,17 @@ def describe_analyses(
             notes, "Other models", lambda: compare_baselines(subject, search, scorer)
         )
         leaks = tried(notes, "Leaks", lambda: find_leaks(subject))
-        # By how much the error is too small is known only if it selected.  With features there is
-        # more caution: scores between 0 and 1 are about as optimistic as the error is.
-        of_error = optimism = 0.0
-        if comparison is not None:
-            of_error = min(comparison.optimism, _MOST_OPTIMISM)
-            optimism = max(of_error, min(comparison.score_optimism, _MOST_OPTIMISM))
+        # By how much the error is too small is known only if candidates were selected by it.
+        of_error = 0.0 if comparison is None else comparison.optimism
+        of_score = 0.0 if comparison is None else comparison.score_optimism
         influence = None
         if subject.names:
             columns = _permuted(subject)
             influence = tried(
                 notes, "The influence of features",
                 lambda: measure_influence(
-                    subject, columns=columns, scorer=scorer, optimism=optimism
+                    subject, columns=columns, scorer=scorer,
+                    optimism=of_error if scorer is None else of_score,
                 ),
             )  # fmt: skip
         curve = tried(
@@ -143,10 +141,12 @@ def describe_analyses(
         notes += comparison.skipped
         verdicts["comparison"] = _of_comparison(comparison, searched, repeated)
     if influence is not None:
-        verdicts["influence"] = _of_influence(influence, repeated)
+        verdicts["influence"] = _of_influence(influence, repeated, searched.scoring)
     if curve is not None:
         verdicts["learning_curve"] = _of_curve(
-            curve, subject.n_repeated > _MOSTLY * subject.n_rows, corrected=optimism == of_error
+            curve,
+            memorises and subject.n_repeated > _MOSTLY * subject.n_rows,
+            corrected=of_score == 0.0,
         )
     return Analyses(
         n_rows=subject.n_rows,
@@ -285,14 +285,14 @@ def _of_leak(leak: Leak, leaks: Leaks, subject: Subject) -> str:
     return text + "."
 
 
-def _of_influence(influence: Influence, repeated: bool) -> str:
+def _of_influence(influence: Influence, repeated: bool, scoring: str) -> str:
     clear = [one for one in influence.features if one.clear]
     if not clear:
         text = "The influence of every single feature may be due to chance."
     else:
         rest = len(influence.features) - len(clear)
-        first = ", ".join(f"'{one.name}'" for one in clear[:3])
-        text = f"The error depends most on {first}."
+        first = ", ".join(f"'{cut(one.name)}'" for one in clear[:3])
+        text = f"The {scoring if influence.scored else 'error'} depends most on {first}."
         if rest:
             others = "the other feature" if rest == 1 else f"the other {rest} features"
             text += f" The influence of {others} may be due to chance."

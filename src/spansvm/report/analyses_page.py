@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ..studies import Costs, CostStep
+from ..studies import Costs, CostStep, FeatureInfluence, Influence
 from .analyses import Analyses
 from .analysis_charts import draw_costs, draw_influence, draw_learning, draw_precision
 from .plain import cut, number, percent, points, signed
@@ -57,14 +57,19 @@ def render_analyses(environment: Any, template: str, analyses: Analyses, **page:
         "analyses": analyses,
         "leak_kinds": _LEAK_KINDS,
         "shown_features": len(shown),
-        "scored": any(one.score_decrease is not None for one in shown),
-        "influence_chart": draw_influence(shown) if shown else "",
+        "influence_chart": _influence(influence, shown, page["search"].scoring),
         "precision_chart": draw_precision(decisions.curves) if decisions.curves else "",
         "learning_chart": "" if curve is None else draw_learning(curve),
         **({} if decisions.costs is None else _costs(decisions.costs)),
         **page,
     }
     return Markup(environment.from_string(template).render(values))
+
+
+def _influence(found: Influence | None, shown: list[FeatureInfluence], scoring: str) -> Markup:
+    if found is None or not shown:
+        return Markup("")
+    return draw_influence(shown, scoring if found.scored else None)
 
 
 def _costs(costs: Costs) -> dict[str, Any]:

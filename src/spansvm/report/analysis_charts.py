@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..search.scoring.intervals import QUANTILE
 from ..studies import Costs, FeatureInfluence, LearningCurve, Precision
 from .plain import cut, number, percent
 from .svg import Drawing, Frame, Markup, Scale
@@ -17,40 +16,45 @@ COST_PLACES = (74.0, 612.0)
 _LONGEST_NAME = 24
 
 
-def draw_influence(features: Sequence[FeatureInfluence]) -> Markup:
-    """A bar per feature, with its 95% CI."""
+def draw_influence(features: Sequence[FeatureInfluence], scoring: str | None = None) -> Markup:
+    """A bar per feature, with its interval: of the error, or of the score that is named."""
     row, top, bottom, width, left = 34.0, 8.0, 62.0, 640.0, 236.0
     height = top + row * len(features) + bottom
-    drawing = Drawing(width, height, "How much the error grows if a feature is permuted")
+    # Errors are in percentage points.
+    what, unit, least = ("error", 100.0, 1.0) if scoring is None else (scoring, 1.0, 1e-12)
+    grows = "grows" if scoring is None else "falls"
+    drawing = Drawing(width, height, f"How much the {what} {grows} if a feature is permuted")
     frame = Frame(drawing, left, top, width - 24, height - bottom)
-    ends = [_ends(one) for one in features]
-    low, high = min(0.0, *(low for low, _ in ends)), max(0.01, *(high for _, high in ends))
-    scale = Scale(100 * low, 100 * high, frame.left, frame.right)
+    low = min(0.0, *(unit * one.interval[0] for one in features))
+    high = max(least, *(unit * one.interval[1] for one in features))
+    scale = Scale(low, high, frame.left, frame.right)
     frame.across(frame.scaled(scale, 5))
-    for index, (one, (first, last)) in enumerate(zip(features, ends, strict=True)):
+    shown = _points if scoring is None else _score
+    for index, one in enumerate(features):
         middle = top + row * (index + 0.5)
-        start, end = sorted((scale(0.0), scale(100 * one.increase)))
+        start, end = sorted((scale(0.0), scale(unit * one.shown)))
+        first, last = one.interval
         tip = (
-            f"{cut(one.name)}\nerror {_points(one.increase)}\n95% CI {_points(first)} to "
-            f"{_points(last)}"
+            f"{cut(one.name)}\n{what} {grows} by {shown(one.shown)}\ninterval {shown(first)} to "
+            f"{shown(last)}"
         )
         kind = "right" if one.clear else "failed"
         drawing.add("rect", class_=f"tipped {kind}", data_tip=tip, x=start, y=middle - 9,
                     width=max(end - start, 1.5), height=18.0)  # fmt: skip
-        drawing.add("line", class_="whisker", x1=scale(100 * first), x2=scale(100 * last),
+        drawing.add("line", class_="whisker", x1=scale(unit * first), x2=scale(unit * last),
                     y1=middle, y2=middle)  # fmt: skip
         drawing.add("text", cut(one.name, _LONGEST_NAME), class_="row", x=frame.left - 10,
                     y=middle, dy="0.35em", text_anchor="end")  # fmt: skip
     zero = scale(0.0)
     drawing.add("line", class_="zero", x1=zero, x2=zero, y1=frame.top, y2=frame.bottom)
-    drawing.add("text", "error grows by, percentage points", class_="name",
-                x=(frame.left + frame.right) / 2, y=height - 8, text_anchor="middle")  # fmt: skip
+    name = f"{what} {grows} by" + (", percentage points" if scoring is None else "")
+    drawing.add("text", name, class_="name", x=(frame.left + frame.right) / 2, y=height - 8,
+                text_anchor="middle")  # fmt: skip
     return drawing.markup()
 
 
-def _ends(one: FeatureInfluence) -> tuple[float, float]:
-    half = QUANTILE * one.standard_error
-    return one.increase - half, one.increase + half
+def _score(value: float) -> str:
+    return number(value, 2)
 
 
 def draw_precision(curves: Sequence[Precision]) -> Markup:

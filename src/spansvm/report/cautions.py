@@ -15,15 +15,18 @@ from ..multiclass.group_left_out import groups_left_out, numbers_of, sets_of
 from ..multiclass.machines import TrainedMachines
 from ..search.candidates.fit_arguments import FitParams
 from ..search.candidates.label_steps import find_label_step
-from .loo_figures import ClassFigures, LeaveOneOutFigures
-from .plain import percent
+from .loo_figures import UNEQUAL, ClassFigures, LeaveOneOutFigures
+from .plain import fixed, percent
 from .searched import SearchedCandidates
 
 __all__ = [
+    "FOR_RARE",
+    "HELP",
     "Duplicates",
     "caution_of_labels",
     "count_duplicates",
     "find_cautions",
+    "missed_classes",
     "suggested_scoring",
 ]
 
@@ -33,14 +36,15 @@ _MANY_COPIES = 0.01
 #: Removals at most, to leave copies out together: one for each set and pair of classes.
 _MOST_REMOVALS = 3000
 
-#: Few rows, and a large share of the majority-class error.
-_FEW_ROWS, _NOISY = 100, 0.75
+#: Few rows.
+_FEW_ROWS = 100
 
 #: With fewer rows in a class, no score helps: there is too little to learn from.
 _FEW_IN_CLASS = 5
 
-#: A score that does not reward ignoring a rare class, as accuracy does.
-_FOR_RARE = "balanced_accuracy"
+#: A score that does not reward ignoring a rare class, as accuracy does; what helps.
+FOR_RARE = "balanced_accuracy"
+HELP = f"--scoring {FOR_RARE} does not, and spansvm predict --cost applies costs to this model"
 
 
 @dataclass(frozen=True)
@@ -69,23 +73,29 @@ class Duplicates:
     error_together: float | None
     grouped: bool = False
 
+    def matter(self, error: float) -> bool:
+        """Whether they change an error, as it is shown; taken for granted if that is not known."""
+        return self.error_together is None or percent(self.error_together) != percent(error)
+
     def in_words(self, error: float) -> str:
         """What there is, what it does to an error that leaves rows out alone, what to do."""
         repeat = "row repeats" if self.n_repeated == 1 else "rows repeat"
-        text = (
-            f"{self.n_repeated} of {self.n_rows} {repeat} an earlier one in all features: "
-            f"{self.n_same} have a copy with the same label, {self.n_other} one with another. "
-            "When a row is left out, its copies stay in: one with the same label gives the answer "
-            "away, one with another label contradicts it."
+        does = (
+            f"which stays when they are left out: {self.n_same} have a copy with the same label, "
+            f"which gives the answer away, and {self.n_other} one with another"
         )
         if self.error_together is not None:
-            together, alone = percent(self.error_together), percent(error)
-            text += " If copies leave together, the error "
-            text += f"stays {alone}." if together == alone else f"is {together} instead of {alone}."
-        text += " If new rows will not repeat old ones as often, remove the copies"
-        if self.grouped:
-            return f"{text}."
-        return f"{text}, or number the distinct rows and give the numbers as groups."
+            does = (
+                f"and if copies leave together, the error is {percent(self.error_together)} "
+                f"instead of {percent(error)}"
+            )
+        advice = "remove the copies"
+        if not self.grouped:
+            advice += ", or give each set of copies a group of its own"
+        return (
+            f"{self.n_repeated} of {self.n_rows} {repeat} an earlier one in all features, {does}; "
+            f"if new rows will not repeat old ones as often, {advice}."
+        )
 
 
 def count_duplicates(model: SpanSVC, *, grouped: bool = False) -> Duplicates | None:
@@ -160,16 +170,22 @@ def find_cautions(
     search: SearchedCandidates,
     figures: LeaveOneOutFigures,
     duplicates: Duplicates | None,
-    selected_error: float | None,
+    *,
+    unsure: bool,
 ) -> list[str]:
     """All cautions, in words.
 
-    `selected_error` is the error by which the model was selected; None for another score.
+    `unsure` says whether always predicting the largest class may be as good, by the score that was
+    asked for.
     """
     cautions = []
     if figures.n_rows < _FEW_ROWS:
         cautions.append(f"There are only {figures.n_rows} rows.")
-    if duplicates is not None and duplicates.n_repeated >= _MANY_COPIES * duplicates.n_rows:
+    if (
+        duplicates is not None
+        and duplicates.n_repeated >= _MANY_COPIES * duplicates.n_rows
+        and duplicates.matter(figures.error)
+    ):
         cautions.append(duplicates.in_words(figures.error))
     alike: dict[tuple[str, bool], list[ClassFigures]] = {}
     for one in figures.never_said:
@@ -189,16 +205,28 @@ def find_cautions(
         )
         cautions.append(f"{text} Add rows of such a class, or leave it out.")
     # A model that never predicts some class already has its caution.
-    if (
-        selected_error is not None
-        and selected_error > _NOISY * figures.majority_error
-        and not figures.never_said
-    ):
-        cautions.append(
-            "The model is hardly better than always predicting the largest class: the labels may "
-            "be noisy, or the features may say little about them."
-        )
+    if unsure and not figures.never_said:
+        cautions += _hardly_better(search, figures)
     return cautions
+
+
+def _hardly_better(search: SearchedCandidates, figures: LeaveOneOutFigures) -> list[str]:
+    """What it means that the model need not be better than a constant."""
+    if not figures.ranks:
+        by = "The" if search.selects_by_error else f"By {search.scoring}, the"
+        return [
+            f"{by} model is hardly better than always predicting the largest class: the labels may "
+            "be noisy, or the features may say little about them."
+        ]
+    if not figures.unequal or not search.selects_by_error:
+        return []
+    best = max(figures.operations, key=lambda one: one.auc)
+    low, high = (fixed(end) for end in best.interval)
+    return [
+        "By its errors the model is hardly better than always predicting the largest class, but it "
+        f"does tell '{best.label}' from the rest (AUC {fixed(best.auc)}, 95% CI {low} to {high}): "
+        "the classes are unequal, and accuracy rewards ignoring the rarer."
+    ]
 
 
 def _not_predicted(classes: list[ClassFigures], n_rows: int) -> str:
@@ -227,23 +255,33 @@ def _advice(one: ClassFigures, search: SearchedCandidates, figures: LeaveOneOutF
     """What might help a class that is not predicted, as a sentence with a place for "it"."""
     if one.n_rows < _FEW_IN_CLASS:
         return " There is little to learn from so few rows: add some, or leave {it} out."
-    if not _rare(one, figures):
+    if not (_rare(one, figures) or (figures.ranks and one in missed_classes(figures))):
         return " The features may say little about {it}."
-    if search.selects_by_error:
-        return (
-            f" Accuracy rewards ignoring such a rare class; a score such as {_FOR_RARE} does not."
-        )
-    return ""
+    return f" Accuracy rewards ignoring a rarer class; {HELP}." if search.selects_by_error else ""
 
 
 def _rare(one: ClassFigures, figures: LeaveOneOutFigures) -> bool:
-    """Whether a class has less than half of its share of the rows."""
+    """Whether a class has less than half of its share of the rows: too few for a sure AUC."""
     return one.n_rows * len(figures.classes) <= figures.n_rows / 2
 
 
-def suggested_scoring(search: SearchedCandidates, figures: LeaveOneOutFigures) -> str | None:
-    """A score that may help where a rare class is never predicted; None if there is none."""
-    ignored = [
-        one for one in figures.never_said if one.n_rows >= _FEW_IN_CLASS and _rare(one, figures)
+def missed_classes(figures: LeaveOneOutFigures) -> list[ClassFigures]:
+    """Classes with clearly fewer rows than the largest that are often missed; the worst first.
+
+    Not those of so few rows that no score helps.
+    """
+    found = [
+        one
+        for one in figures.classes
+        if one.n_rows >= _FEW_IN_CLASS
+        and one.n_rows < UNEQUAL * figures.majority.n_rows
+        and 3 * one.n_errors > one.n_rows
     ]
-    return _FOR_RARE if ignored and search.selects_by_error else None
+    return sorted(found, key=lambda one: -one.n_errors / one.n_rows)
+
+
+def suggested_scoring(search: SearchedCandidates, figures: LeaveOneOutFigures) -> str | None:
+    """A score that may help where rarer classes are often missed; None if there is none."""
+    missed = missed_classes(figures)
+    helps = figures.ranks or any(_rare(one, figures) for one in missed)
+    return FOR_RARE if missed and helps and search.selects_by_error else None

@@ -27,13 +27,14 @@ from .cautions import (
     suggested_scoring,
 )
 from .given_data import caution_of_scales, caution_of_target
-from .headline import expected_error, headline
+from .headline import headline, may_be_constant
 from .loo_figures import (
     LeaveOneOutFigures,
     TrainedModel,
     describe_leave_one_out,
     describe_trained,
 )
+from .next_steps import NextStep, next_steps
 from .plain import plain
 from .recipe import Recipe, describe_recipe
 from .searched import SearchedCandidates, describe_search
@@ -65,6 +66,8 @@ class Report:
     trust : Trust
     headline : list of str
         The finding in words: how many of ten new rows the model would misclassify.
+    next_steps : list of NextStep
+        What to do next: about more rows, labels to look at, classes that are missed.
     recipe : Recipe
         Every step of the model with its values, and code that rebuilds it.
     duplicates : Duplicates or None
@@ -103,6 +106,7 @@ class Report:
     search: SearchedCandidates
     leave_one_out: LeaveOneOutFigures
     headline: list[str]
+    next_steps: list[NextStep]
     recipe: Recipe
     trust: Trust
     duplicates: Duplicates | None
@@ -184,12 +188,16 @@ class Report:
         searched = describe_search(search, (facts or {}).get("seconds"))
         with model.machines_.holding_grams():
             figures = describe_leave_one_out(model)
-            expected = expected_error(searched, figures)[0] if searched.selects_by_error else None
             trust = describe_trust(model)
             # With folds, the model leaves out single rows whatever the groups.
             grouped = bool((facts or {}).get("rows", {}).get("grouped"))
             duplicates = count_duplicates(model, grouped=grouped)
-            studied = describe_analyses(search, X, labels, names, searched) if analyses else None
+            studied = None
+            if analyses:
+                memorises = duplicates is not None and duplicates.matter(figures.error)
+                studied = describe_analyses(search, X, labels, names, searched, memorises=memorises)
+        suspicious = list_suspicious(search, X, row_ids_of(X, row_ids), names)
+        unsure = may_be_constant(searched, figures, studied)
         return cls(
             title=title,
             created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
@@ -199,7 +207,8 @@ class Report:
             best_params=plain(search.best_params_),
             search=searched,
             leave_one_out=figures,
-            headline=headline(searched, figures),
+            headline=headline(searched, figures, studied),
+            next_steps=next_steps(searched, figures, suspicious, studied),
             recipe=describe_recipe(
                 search.best_estimator_, trained or model, loading, fit_arguments or {}
             ),
@@ -209,10 +218,10 @@ class Report:
                 *caution_of_labels(search.best_estimator_, X, labels),
                 *caution_of_target(labels),
                 *caution_of_scales(model, names),
-                *find_cautions(searched, figures, duplicates, expected),
+                *find_cautions(searched, figures, duplicates, unsure=unsure),
                 *(studied.cautions if studied else ()),
             ],
-            suspicious=list_suspicious(search, X, row_ids_of(X, row_ids), names),
+            suspicious=suspicious,
             test=None if test is None else plain(test),
             notes=[str(note) for note in notes],
             versions=versions(),
@@ -245,6 +254,7 @@ class Report:
         return {
             "title": self.title,
             "headline": self.headline,
+            "next_steps": [asdict(one) for one in self.next_steps],
             "setting": self.setting,
             "best_params": self.best_params,
             "corrected_error": _if_error(search, "value"),

@@ -2,20 +2,29 @@
 
 Natural frequencies ("3 of 10") are understood by more people than percentages.  The error is the
 corrected one where there is one, and next to it stands that of always predicting the largest class.
+If another score was asked for, it comes first.  Of unequal classes it is said what is found; a
+model of another kind that is better beyond the noise is named; and if a feature seems to give the
+target away, the error is that without it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..common.errors import listed
+from ..studies import Comparison, Leaks
+from .analyses import Analyses
 from .loo_figures import LeaveOneOutFigures
-from .plain import number
+from .plain import cut, number
 from .searched import SearchedCandidates
 
-__all__ = ["expected_error", "frequencies", "headline"]
+__all__ = ["expected_error", "frequencies", "headline", "may_be_constant"]
 
 #: Of how many rows one speaks: the first that describes all shares well enough.
 _OF = (10, 100, 1000, 10_000)
+
+#: Of classes with as many rows it is said how many of a hundred are found; of others, of all.
+_OF_MANY = 100
 
 #: How far, as a part of itself, a share may be from what is said about it.
 _ROUNDED = 0.1
@@ -54,33 +63,140 @@ def _counted(shares: Sequence[float], apart: bool) -> tuple[int, list[int]]:
     return of, counts
 
 
-def headline(search: SearchedCandidates, figures: LeaveOneOutFigures) -> list[str]:
-    """What was found, in sentences: the model's error, that without a model, the score."""
-    if search.method == "kfold" and not search.selects_by_error and search.judged_error is None:
-        # The errors are not known: those of left-out single rows may be too few.
-        return [_score(search, len(figures.classes))]
+def headline(
+    search: SearchedCandidates, figures: LeaveOneOutFigures, analyses: Analyses | None = None
+) -> list[str]:
+    """What was found, in sentences: the model's error or score, that without a model, and more."""
+    leaks = None if analyses is None else analyses.leaks
+    if leaks is not None and leaks.found and leaks.error_without_all is not None:
+        return _without_leaks(leaks, leaks.error_without_all, search, figures)
+    # With folds the errors need not be known: those of left-out single rows may be too few.
+    of_folds = search.method == "kfold"
+    sentences = []
+    if not search.selects_by_error:
+        sentences += _by_score(search, figures, analyses)
+    if not of_folds or search.selects_by_error or search.judged_error is not None:
+        sentences += _by_error(search, figures)
+    if not of_folds and figures.unequal:
+        sentences.append(_found(figures))
+    if analyses is not None and analyses.comparison is not None:
+        sentences += _of_rival(analyses.comparison, search.scoring)
+    return sentences
+
+
+def _by_error(search: SearchedCandidates, figures: LeaveOneOutFigures) -> list[str]:
     error, interval = expected_error(search, figures)
     majority = figures.majority_error
     sure = interval is not None and not interval[0] <= majority <= interval[1]
-    said, without = frequencies([error, majority], apart=sure)
+    apart = sure or not search.selects_by_error
+    said, without = frequencies([error, majority], apart=apart)
     rows = "new rows of new groups" if search.n_groups else "new rows"
     if error == 0.0:
         first = f"None of {figures.n_rows} rows would be misclassified when left out."
     else:
-        n_wrong, _ = _counted([error, majority], sure)[1]
+        n_wrong, _ = _counted([error, majority], apart)[1]
         about = f"About {said}" if n_wrong else said.capitalize()
         first = f"{about} {rows} would be misclassified."
     second = f"Always predicting '{figures.majority.label}' misclassifies {without}"
+    if not search.selects_by_error:
+        return [first, f"{second}."]
     if error >= majority:
         second += ": the model does no better."
     elif interval is not None and not sure:
         second += ": it is not certain that the model does better."
     else:
         second += "."
-    sentences = [first, second]
-    if not search.selects_by_error:
-        sentences.append(_score(search, len(figures.classes)))
-    return sentences
+    return [first, second]
+
+
+def _by_score(
+    search: SearchedCandidates, figures: LeaveOneOutFigures, analyses: Analyses | None
+) -> list[str]:
+    """The score that was asked for, and that of a constant if the model may be no better."""
+    first = _score(search, figures)
+    constant = _constant_score(analyses)
+    if constant is None or not may_be_constant(search, figures, analyses):
+        return [first]
+    return [
+        first,
+        f"Always predicting '{figures.majority.label}' has a {search.scoring} of "
+        f"{number(constant, 3)}: it is not certain that the model does better.",
+    ]
+
+
+def _without_leaks(
+    leaks: Leaks, error: float, search: SearchedCandidates, figures: LeaveOneOutFigures
+) -> list[str]:
+    """The error without features that seem to give the target away, and what it is with them."""
+    names = listed([f"'{cut(leak.name)}'" for leak in leaks.found])
+    gives, it = ("gives", "it is") if len(leaks.found) == 1 else ("give", "they are")
+    expected, _ = expected_error(search, figures)
+    said, of_all, without = frequencies([error, expected, figures.majority_error])
+    second = f"With {'it' if len(leaks.found) == 1 else 'them'}, {of_all}"
+    if expected == 0.0:
+        second = f"With {'it' if len(leaks.found) == 1 else 'them'}, none"
+    return [
+        f"Without {names}, which perhaps {gives} the target away, about {said} new rows would be "
+        "misclassified.",
+        f"{second}: believe that only if {it} known before the target is.",
+        f"Always predicting '{figures.majority.label}' misclassifies {without}.",
+    ]
+
+
+def _found(figures: LeaveOneOutFigures) -> str:
+    """How many rows of unequal classes are found when they are left out."""
+    shares = [1.0 - one.n_errors / max(one.n_rows, 1) for one in figures.classes]
+    shown = sorted(range(len(shares)), key=lambda place: figures.classes[place].n_rows)
+    if len(shown) > 2:
+        shown = [min(shown, key=lambda place: shares[place])]
+    counts = [
+        f"{one.n_rows - one.n_errors} of {one.n_rows}"
+        for one in (figures.classes[place] for place in shown)
+    ]
+    if min(figures.classes[place].n_rows for place in shown) >= _OF_MANY:
+        counts = frequencies([shares[place] for place in shown])
+    said = [
+        f"{count} '{figures.classes[place].label}'"
+        for count, place in zip(counts, shown, strict=True)
+    ]
+    which = "" if len(said) == 2 else ", the least of all classes"
+    return f"It finds {' and '.join(said)}{which}."
+
+
+def _of_rival(comparison: Comparison, scoring: str) -> list[str]:
+    """That a model of another kind is better beyond the noise, if one is."""
+    rival = comparison.better
+    if rival is None:
+        return []
+    if comparison.score is None:
+        theirs, own = frequencies([rival.error, rival.error - rival.difference.value], apart=True)
+        text = f"misclassifies fewer: {theirs}, and this model {own}"
+    else:
+        assert rival.score is not None
+        assert rival.score_difference is not None
+        own = number(rival.score - rival.score_difference, 3)
+        text = f"has a higher {scoring}: {number(rival.score, 3)}, and this model {own}"
+    return [f"Another model does better beyond chance: {rival.name} {text}."]
+
+
+def _constant_score(analyses: Analyses | None) -> float | None:
+    """The score of always predicting the largest class, where it is known."""
+    if analyses is None or analyses.comparison is None:
+        return None
+    return analyses.comparison.baselines[0].score
+
+
+def may_be_constant(
+    search: SearchedCandidates, figures: LeaveOneOutFigures, analyses: Analyses | None
+) -> bool:
+    """Whether always predicting the largest class may be as good, by the score asked for."""
+    if search.selects_by_error:
+        error, interval = expected_error(search, figures)
+        return (error if interval is None else interval[1]) >= figures.majority_error
+    constant = _constant_score(analyses)
+    if constant is None or search.reported is None:
+        return False
+    return search.reported.interval[0] <= constant
 
 
 def expected_error(
@@ -95,14 +211,14 @@ def expected_error(
     return figures.error, None if search.method == "kfold" else figures.interval
 
 
-def _score(search: SearchedCandidates, n_classes: int) -> str:
+def _score(search: SearchedCandidates, figures: LeaveOneOutFigures) -> str:
     """The selecting score in words; the corrected one where there is one."""
     value = search.scores[search.scoring][search.best_index]
     if search.reported is not None:
         value = search.reported.value
     if value is None:
         return f"The model's {search.scoring} is not known."
-    if search.scoring == "roc_auc" and n_classes == 2:
+    if search.scoring == "roc_auc" and len(figures.classes) == 2:
         (said,) = frequencies([value])
         return (
             f"Of two rows, one of each class, the model ranks the right one higher in {said} cases."

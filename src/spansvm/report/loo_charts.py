@@ -18,7 +18,7 @@ _LEAST_PANEL, _PANEL, _HIGHEST = 44.0, 112.0, 900.0
 
 
 def draw_margins(figures: LeaveOneOutFigures) -> Markup:
-    """Histograms of the margins, one per class, with errors left of 0."""
+    """Histograms of the margins, one per class; left of 0 a class loses to another."""
     margins = figures.margins
     top, bottom, width = 6.0, 58.0, 640.0
     # Many classes share the height of a screen or two; the label stands above the bars.

@@ -9,14 +9,16 @@ import numpy.typing as npt
 from sklearn.metrics import brier_score_loss, roc_auc_score, roc_curve
 
 from ..common.pairs import labels
+from ..common.positive import positive_class
 from ..common.types import Array
 from ..display.margins import Margins, count_margins
 from ..estimators.svc import SpanSVC
 from ..multiclass.machines import TrainedMachines
-from ..search.scoring.intervals import wilson_interval
+from ..search.scoring.intervals import QUANTILE, wilson_interval
 from .plain import cut
 
 __all__ = [
+    "UNEQUAL",
     "Calibration",
     "ClassFigures",
     "LeaveOneOutFigures",
@@ -34,6 +36,9 @@ _SAME = 1e-9
 
 #: With more classes than this, one-vs-rest curves are indistinguishable.
 _MOST_CURVES = 6
+
+#: A class with fewer rows than this share of those of the largest makes classes unequal.
+UNEQUAL = 2.0 / 3.0
 
 #: Margins more than this many interquartile ranges from the median share the last bar.
 _FENCE = 5.0
@@ -65,13 +70,17 @@ class ClassFigures:
 
 @dataclass(frozen=True)
 class Operation:
-    """ROC curve of one class against the rest; `at` is the model's own operating point."""
+    """ROC curve of one class against the rest; `at` is the model's own operating point.
+
+    `interval` is the 95% CI of the area by Hanley and McNeil (1982).
+    """
 
     label: str
     false_positive: list[float]
     true_positive: list[float]
     at: list[float]
     auc: float
+    interval: list[float]
 
 
 @dataclass(frozen=True)
@@ -119,6 +128,17 @@ class LeaveOneOutFigures:
     def never_said(self) -> list[ClassFigures]:
         """Classes that are not predicted for any left-out row."""
         return [one for one in self.classes if not one.n_predicted]
+
+    @property
+    def ranks(self) -> bool:
+        """Whether rows of some class are ranked above the others, beyond chance."""
+        return any(one.interval[0] > 0.5 for one in self.operations)
+
+    @property
+    def unequal(self) -> bool:
+        """Whether some class has clearly fewer rows than another."""
+        sizes = [one.n_rows for one in self.classes]
+        return min(sizes) < UNEQUAL * max(sizes)
 
     @property
     def majority(self) -> ClassFigures:
@@ -190,15 +210,16 @@ def _operations(
     said: npt.NDArray[np.intp],
     probabilities: Array,
 ) -> list[Operation]:
-    """The curve of the second class; with more than two classes, one per class against the rest."""
-    names = model.classes_
+    """The curve of the positive class; of more than two classes, each one against the rest."""
+    names, two = model.classes_, model.classes_.size == 2
     if names.size > _MOST_CURVES:
         return []
     result = []
-    for index in [1] if names.size == 2 else range(names.size):
+    for index in [positive_class(names, np.bincount(own))] if two else range(names.size):
         positive = own == index
-        two = names.size == 2
-        values = model.loo_ranking_[counted] if two else probabilities[:, index]
+        values = probabilities[:, index]
+        if two:
+            values = model.loo_ranking_[counted] * (1.0 if index == 1 else -1.0)
         false_positive, true_positive, _ = roc_curve(positive, values)
         few = np.linspace(0, false_positive.size - 1, min(false_positive.size, _CURVE_POINTS))
         kept = np.unique(few.round().astype(int))
@@ -209,10 +230,20 @@ def _operations(
                 false_positive=false_positive[kept].tolist(),
                 true_positive=true_positive[kept].tolist(),
                 at=at,
-                auc=float(roc_auc_score(positive, values)),
+                auc=(area := float(roc_auc_score(positive, values))),
+                interval=_interval_of_area(area, int(positive.sum()), int((~positive).sum())),
             )
         )
     return result
+
+
+def _interval_of_area(area: float, n_positive: int, n_other: int) -> list[float]:
+    """95% CI of an area under the ROC curve, by the formula of Hanley and McNeil (1982)."""
+    first, second = area / (2.0 - area), 2.0 * area**2 / (1.0 + area)
+    variance = area * (1.0 - area) + (n_positive - 1) * (first - area**2)
+    variance = (variance + (n_other - 1) * (second - area**2)) / (n_positive * n_other)
+    half = QUANTILE * max(variance, 0.0) ** 0.5
+    return [max(area - half, 0.0), min(area + half, 1.0)]
 
 
 def _groups_of_equal_size(values: Array) -> list[npt.NDArray[np.intp]]:
@@ -233,9 +264,10 @@ def _calibration(
     said: npt.NDArray[np.intp],
     probabilities: Array,
 ) -> Calibration:
-    """For the second class; with more than two classes, for the predicted class."""
+    """For the positive class; with more than two classes, for the predicted class."""
     if names.size == 2:
-        of, values, happened = cut(names[1]), probabilities[:, 1], own == 1
+        positive = positive_class(names, np.bincount(own))
+        of, values, happened = cut(names[positive]), probabilities[:, positive], own == positive
     else:
         of = "the predicted class"
         values, happened = probabilities[np.arange(own.size), said], own == said

@@ -10,6 +10,7 @@ import base64
 import hashlib
 import json
 import os
+import re
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
@@ -18,13 +19,14 @@ from typing import Any
 from ..common.errors import require
 from ..common.methods import METHODS
 from ..common.output import replacing
+from ..display.colours import ColourScale
 from .analyses_page import render_analyses
 from .contents import Report
 from .loo_charts import draw_calibration, draw_margins, draw_operations
 from .plain import number, percent, words
 from .regression import RegressionReport
 from .regression_page import FILTERS, regression_page
-from .search_charts import ColourScale, draw_search
+from .search_charts import draw_search
 from .searched import SearchedCandidates
 from .svg import PALETTE, Markup
 
@@ -37,6 +39,9 @@ _MOST_LISTED = 20
 
 #: Tables with more classes, or pairs of classes, are folded; confusions that are listed then.
 _MOST_OPEN, _MOST_CONFUSED = 8, 10
+
+#: Where the list of contents begins.
+_CONTENTS = '<nav id="contents" aria-label="Contents">'
 
 #: Characters that could end a script element or a script line, as JSON escapes.
 _ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
@@ -102,7 +107,14 @@ def render_html(report: AnyReport) -> str:
         search_chart=draw_search(search),
         **own,
     )
-    return page
+    return _with_contents(page)
+
+
+def _with_contents(page: str) -> str:
+    """The page with a list of its sections; text of the data is escaped, and makes no section."""
+    found = re.findall(r'<section id="([\w-]+)">\s*<h2>(.*?)</h2>', page)
+    links = "".join(f'<a href="#{name}">{title}</a> ' for name, title in found)
+    return page.replace(_CONTENTS, f"{_CONTENTS}{links}", 1)
 
 
 def _classes_page(report: Report, environment: Any) -> dict[str, Any]:
@@ -212,7 +224,7 @@ def _hover_data(report: AnyReport) -> dict[str, Any]:
         "columns": [[name, [number(value) for value in column]] for name, column in columns],
         "converged": [int(value) for value in search.converged],
         "order": search.ranking(),
-        "levels": [colours.level(score) for score in search.selecting_scores],
+        "levels": [colours.level(score, len(PALETTE)) for score in search.selecting_scores],
         "palette": PALETTE,
         "best": search.best_index,
     }  # fmt: skip

@@ -22,6 +22,7 @@ from ..search.candidates.composite import unwrap
 from .about import feature_names_of, row_ids_of, steps_of, versions
 from .cautions import caution_of_labels
 from .given_data import caution_of_scales
+from .next_steps import NextStep, next_steps_of_targets
 from .plain import plain
 from .recipe import Recipe, describe_recipe
 from .searched import SearchedCandidates, describe_search
@@ -69,6 +70,8 @@ class RegressionReport:
         What to expect on new rows.
     headline : list of str
         The finding in words: how far predictions are off.
+    next_steps : list of NextStep
+        What to do next: about more rows, values to look at.
     recipe : Recipe
         Every step of the model with its values, and code that rebuilds it.
     repeated : RepeatedRows or None
@@ -105,6 +108,7 @@ class RegressionReport:
     left_out: TargetFigures
     expected: ExpectedErrors
     headline: list[str]
+    next_steps: list[NextStep]
     recipe: Recipe
     repeated: RepeatedRows | None
     cautions: list[str]
@@ -187,7 +191,11 @@ class RegressionReport:
         repeated = count_repeated(model)
         studied = None
         if analyses:
-            studied = describe_target_analyses(search, X, targets, names, searched, figures)
+            memorises = repeated is not None and repeated.matter(figures.errors.rmse)
+            studied = describe_target_analyses(
+                search, X, targets, names, searched, figures, memorises=memorises
+            )
+        doubtful = list_doubtful(model, X, row_ids_of(X, row_ids), names)
         return cls(
             title=title,
             created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
@@ -199,8 +207,12 @@ class RegressionReport:
             left_out=figures,
             expected=expected_errors(searched, figures),
             headline=headline_of_targets(
-                searched, figures, None if studied is None else studied.intervals
+                searched,
+                figures,
+                None if studied is None else studied.intervals,
+                None if studied is None else studied.comparison,
             ),
+            next_steps=next_steps_of_targets(doubtful, studied),
             recipe=describe_recipe(
                 search.best_estimator_, trained or model, loading, fit_arguments or {}
             ),
@@ -211,7 +223,7 @@ class RegressionReport:
                 *find_target_cautions(searched, figures, model, repeated),
                 *(studied.cautions if studied else ()),
             ],
-            doubtful=list_doubtful(model, X, row_ids_of(X, row_ids), names),
+            doubtful=doubtful,
             test=None if test is None else plain(test),
             notes=[str(note) for note in notes],
             versions=versions(),
@@ -241,6 +253,7 @@ class RegressionReport:
             "title": self.title,
             "task": "regression",
             "headline": self.headline,
+            "next_steps": [asdict(one) for one in self.next_steps],
             "setting": self.setting,
             "best_params": self.best_params,
             "expected": asdict(self.expected),

@@ -9,44 +9,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..common.types import Array
+from ..display.colours import ColourScale
 from .plain import number
 from .searched import SearchedAxis, SearchedCandidates
 from .svg import PALETTE, Drawing, Frame, Markup, Scale, thin
 
-__all__ = ["ColourScale", "draw_search"]
+__all__ = ["draw_search"]
 
 _WIDTH, _HEIGHT = 640.0, 480.0
 _MOST_TICKS, _MOST_BARS = 9, 25
-
-#: The colour scale reaches this many times as far below the best as the median.
-_REACH = 4.0
-
-
-class ColourScale:
-    """Palette levels for scores; the lowest level also covers everything worse.
-
-    Otherwise a few hopeless candidates would leave all good ones in one colour.
-    """
-
-    def __init__(self, scores: Array) -> None:
-        known = scores[~np.isnan(scores)]
-        self.high = float(known.max(initial=-np.inf)) if known.size else 1.0
-        self.low, self.open_below = self.high, False
-        if known.size:
-            end = self.high - _REACH * (self.high - float(np.median(known)))
-            least = float(known.min())
-            self.open_below = end < self.high and least < end
-            self.low = end if self.open_below else least
-
-    def level(self, score: float) -> int:
-        """Level of a score; -1 if there is none."""
-        if np.isnan(score):
-            return -1
-        if self.high <= self.low:
-            return len(PALETTE) - 1
-        share = (score - self.low) / (self.high - self.low)
-        return round((len(PALETTE) - 1) * min(max(share, 0.0), 1.0))
 
 
 def draw_search(search: SearchedCandidates) -> Markup:
@@ -89,7 +60,7 @@ def _heat_map(search: SearchedCandidates, frame: Frame, colours: ColourScale) ->
     for candidate in _best_of_each(list(zip(across.codes, up.codes, strict=True)), search):
         x, y = corner(candidate)
         _mark(
-            frame.drawing, cells, "rect", candidate, colours.level(scores[candidate]),
+            frame.drawing, cells, "rect", candidate, colours.level(scores[candidate], len(PALETTE)),
             x=x, y=y, width=width - gap, height=height - gap,
         )  # fmt: skip
     x, y = corner(search.best_index)
@@ -117,7 +88,8 @@ def _points(search: SearchedCandidates, frame: Frame, colours: ColourScale) -> N
     # The best are drawn last, so that worse ones do not hide them.
     for candidate in reversed(search.ranking()):
         _mark(
-            frame.drawing, None, "circle", candidate, colours.level(scores[candidate]),
+            frame.drawing, None, "circle", candidate,
+            colours.level(scores[candidate], len(PALETTE)),
             cx=x_scale(across.positions[across.codes[candidate]]),
             cy=y_scale(up.positions[up.codes[candidate]]), r=7.0,
         )  # fmt: skip

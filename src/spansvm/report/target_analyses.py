@@ -71,7 +71,7 @@ class TargetAnalyses:
 
 def describe_target_analyses(
     search: Any, X: Any, y: np.ndarray, names: Sequence[str], searched: SearchedCandidates,
-    figures: TargetFigures,
+    figures: TargetFigures, *, memorises: bool = True,
 ) -> TargetAnalyses:  # fmt: skip
     """Study the selected model of a fitted search.
 
@@ -86,6 +86,8 @@ def describe_target_analyses(
         What is said of the search.
     figures : TargetFigures
         Left-out figures of the selected model.
+    memorises : bool
+        Whether the error changes if equal rows leave together.
     """
     subject = TargetSubject.of(search.best_estimator_, X, y, names)
     notes: list[str] = []
@@ -94,12 +96,12 @@ def describe_target_analyses(
             "To save time, these studies are of a model with the same setting, trained on "
             f"{subject.n_rows} of the {subject.n_all} rows."
         )
-    repeated = subject.n_repeated > MANY * subject.n_rows
+    repeated = memorises and subject.n_repeated > MANY * subject.n_rows
     if repeated:
         notes.append(
             f"{subject.n_repeated} of {subject.n_rows} rows have an identical one, which stays "
-            "when they are left out. This makes models that can memorise rows look better, "
-            "features seem more influential, and the learning curve steeper."
+            "when they are left out: models that can memorise look better, features more "
+            "influential, and the learning curve steeper."
         )
     found = expected_errors(searched, figures)
     optimism = 0.0

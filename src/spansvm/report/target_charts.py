@@ -96,7 +96,7 @@ def draw_covered(intervals: IntervalFigures) -> Markup:
 
 
 def draw_target_influence(features: Sequence[TargetFeature]) -> Markup:
-    """A bar per feature, with its 95% CI."""
+    """A bar per feature, with its interval."""
     row, top, bottom, width, left = 34.0, 8.0, 62.0, 640.0, 236.0
     height = top + row * len(features) + bottom
     drawing = Drawing(width, height, "How much the error grows if a feature is permuted")
@@ -110,8 +110,8 @@ def draw_target_influence(features: Sequence[TargetFeature]) -> Markup:
         start, end = sorted((scale(0.0), scale(one.increase)))
         first, last = one.interval
         tip = (
-            f"{cut(one.name)}\nerror grows by {number(one.increase, 3)}\n95% CI "
-            f"{number(first, 3)} to {number(last, 3)}"
+            f"{cut(one.name)}\nerror grows by {number(one.increase, 3)}\n"
+            f"interval {number(first, 3)} to {number(last, 3)}"
         )
         kind = "right" if one.clear else "failed"
         drawing.add("rect", class_=f"tipped {kind}", data_tip=tip, x=start, y=middle - 9,

@@ -11,6 +11,7 @@ from ..kernels.twins import equal_points, equal_rows
 from ..multiclass.group_left_out import numbers_of, sets_of
 from ..regression.left_out import leave_out_sets
 from ..regression.machines import TrainedRegressions
+from ..studies import TargetComparison
 from .plain import fixed, number, percent
 from .searched import SearchedCandidates
 from .target_figures import IntervalFigures, TargetFigures
@@ -92,7 +93,10 @@ def expected_errors(search: SearchedCandidates, figures: TargetFigures) -> Expec
 
 
 def headline_of_targets(
-    search: SearchedCandidates, figures: TargetFigures, intervals: IntervalFigures | None
+    search: SearchedCandidates,
+    figures: TargetFigures,
+    intervals: IntervalFigures | None,
+    comparison: TargetComparison | None = None,
 ) -> list[str]:
     """What was found, in sentences: how far predictions are off, and what that is worth."""
     found = expected_errors(search, figures)
@@ -113,6 +117,13 @@ def headline_of_targets(
     elif found.rmse_interval is not None and found.rmse_interval[1] >= figures.mean_error:
         mean += ": it is not certain that the model does better"
     sentences.append(f"{mean}.")
+    rival = None if comparison is None else comparison.better
+    if rival is not None:
+        sentences.append(
+            f"Another model does better beyond chance: {rival.name} is off by "
+            f"{number(rival.rmse, 3)}, and this one by "
+            f"{number(rival.rmse - rival.difference.value, 3)}."
+        )
     if intervals is not None:
         at = intervals.at(intervals.shown)
         sentences.append(
@@ -145,21 +156,23 @@ class RepeatedRows:
     n_repeated: int
     error_together: float | None
 
+    def matter(self, error: float) -> bool:
+        """Whether they change an error, as it is shown; taken for granted if that is not known."""
+        return self.error_together is None or number(self.error_together, 3) != number(error, 3)
+
     def in_words(self, error: float) -> str:
         """What there is, what it does to an error that leaves rows out alone, what to do."""
         repeat = "row repeats" if self.n_repeated == 1 else "rows repeat"
-        text = (
-            f"{self.n_repeated} of {self.n_rows} {repeat} an earlier one in all features. When a "
-            "row is left out, its copies stay in and give much of the answer away."
-        )
+        does = "which stays when they are left out, and gives much of the answer away"
         if self.error_together is not None:
-            text += (
-                " If copies leave together, predictions are off by "
-                f"{number(self.error_together, 3)} instead of {number(error, 3)}."
+            does = (
+                "and if copies leave together, predictions are off by "
+                f"{number(self.error_together, 3)} instead of {number(error, 3)}"
             )
         return (
-            f"{text} If new rows will not repeat old ones as often, remove the copies, or number "
-            "the distinct rows and give the numbers as groups."
+            f"{self.n_repeated} of {self.n_rows} {repeat} an earlier one in all features, {does}; "
+            "if new rows will not repeat old ones as often, remove the copies, or give each set of "
+            "copies a group of its own."
         )
 
 
@@ -195,8 +208,10 @@ def find_target_cautions(
     cautions = []
     if figures.n_rows < _FEW_ROWS:
         cautions.append(f"There are only {figures.n_rows} rows.")
-    if repeated is not None and repeated.n_repeated >= _MANY_COPIES * repeated.n_rows:
-        cautions.append(repeated.in_words(figures.errors.rmse))
+    error = figures.errors.rmse
+    many = repeated is not None and repeated.n_repeated >= _MANY_COPIES * repeated.n_rows
+    if repeated is not None and many and repeated.matter(error):
+        cautions.append(repeated.in_words(error))
     targets = np.asarray(model.machines_.targets[:, 0])
     cautions += _of_magnitudes(targets)
     small = _of_small_bounds(model, figures)

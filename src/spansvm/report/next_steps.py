@@ -1,0 +1,115 @@
+"""What to do next, in a few lines: leaks, more rows, labels to look at, classes that are missed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..common.errors import listed
+from .analyses import Analyses
+from .cautions import HELP, missed_classes
+from .headline import frequencies
+from .loo_figures import ClassFigures, LeaveOneOutFigures
+from .plain import cut, percent
+from .searched import SearchedCandidates
+from .suspicious import SuspiciousTable
+from .target_analyses import TargetAnalyses
+from .target_figures import DoubtfulTable
+
+__all__ = ["NextStep", "next_steps", "next_steps_of_targets"]
+
+#: How many rows are named.
+_NAMED = 3
+
+#: Residuals beyond this many spreads are doubtful.
+_DOUBTFUL = 3.0
+
+_ROWS = {
+    "falling": "would probably help",
+    "flat": "of this kind would hardly help; other features might",
+    "unknown": "may help or not: these are too few to tell",
+}
+
+
+@dataclass(frozen=True)
+class NextStep:
+    """One line: what it is about, what to do, and the section of the page that says why."""
+
+    topic: str
+    text: str
+    section: str
+
+
+def next_steps(
+    search: SearchedCandidates,
+    figures: LeaveOneOutFigures,
+    suspicious: SuspiciousTable,
+    analyses: Analyses | None,
+) -> list[NextStep]:
+    """The lines of a classifier."""
+    found = []
+    if analyses is not None and analyses.leaks is not None and analyses.leaks.found:
+        names = [f"'{cut(leak.name)}'" for leak in analyses.leaks.found]
+        text = f"leave out {listed(names)} (--drop), unless known before the target is."
+        found.append(NextStep("Features", text, "features"))
+    curve = None if analyses is None else analyses.learning_curve
+    found += _more_rows(None if curve is None else curve.verdict)
+    found.append(NextStep("Labels", _of_labels(suspicious), "suspicious"))
+    if search.method != "kfold":
+        found.append(NextStep("Classes", _of_classes(search, figures), "decisions"))
+    return found
+
+
+def next_steps_of_targets(
+    doubtful: DoubtfulTable, analyses: TargetAnalyses | None
+) -> list[NextStep]:
+    """The lines of a regression."""
+    curve = None if analyses is None else analyses.learning_curve
+    found = _more_rows(None if curve is None else curve.verdict)
+    rows = [one.row_id for one in doubtful.rows if abs(one.in_spreads) > _DOUBTFUL]
+    text = "none is farther from its prediction than is usual."
+    if rows:
+        text = f"look at {_rows(rows)} first: of {doubtful.n_doubtful} that are far from what the "
+        text += "others say, the farthest."
+    found.append(NextStep("Values", text, "doubtful"))
+    return found
+
+
+def _more_rows(verdict: str | None) -> list[NextStep]:
+    """The line about more rows; none if there is no learning curve."""
+    return [] if verdict is None else [NextStep("More rows", f"{_ROWS[verdict]}.", "learning")]
+
+
+def _rows(names: Sequence[Any]) -> str:
+    shown = listed([cut(name, 24) for name in names[:_NAMED]])
+    return f"{'row' if len(names) == 1 else 'rows'} {shown}"
+
+
+def _of_labels(suspicious: SuspiciousTable) -> str:
+    """Which labels to look at first, if any are doubted."""
+    doubted = [one.row_id for one in suspicious.rows if one.doubted]
+    if not doubted:
+        return "none that can be judged is doubted."
+    if suspicious.n_doubted == 1:
+        return f"look at {_rows(doubted)}, the only one that is doubted."
+    return f"look at {_rows(doubted)} first: of {suspicious.n_doubted} that are doubted."
+
+
+def _of_classes(search: SearchedCandidates, figures: LeaveOneOutFigures) -> str:
+    """Which class is missed, and what helps; or that none is missed much more than the others."""
+    missed = missed_classes(figures)
+    if missed:
+        one = missed[0]
+        text = f"'{one.label}' is often missed ({_missed(one)} of its rows)"
+        if search.selects_by_error:
+            return f"{text}. Accuracy rewards that; {HELP}."
+        return f"{text}. spansvm predict --cost applies costs to this model."
+    found = sorted(1.0 - one.n_errors / one.n_rows for one in figures.classes if one.n_rows)
+    return f"none is often missed: {percent(found[0])} to {percent(found[-1])} of each are found."
+
+
+def _missed(one: ClassFigures) -> str:
+    if one.n_rows < 100:
+        return f"{one.n_errors} of {one.n_rows}"
+    return frequencies([one.n_errors / one.n_rows])[0]
