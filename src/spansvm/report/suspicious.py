@@ -139,7 +139,8 @@ def who_doubts(search: Any) -> tuple[Any, str]:
     n_classes = len(getattr(model, "classes_", "1"))
     work = len(search.cv_results_["params"]) * n_classes * float(model.shape_fit_[0]) ** 2
     limited = getattr(search, "time_budget", None) is not None
-    if work <= _MOST_WORK and not limited and hasattr(search, "committee_"):
+    by_function = callable(search.refit)  # there is no score that a committee could have
+    if work <= _MOST_WORK and not limited and not by_function and hasattr(search, "committee_"):
         n_members = len(search.committee_.members_)
         if n_members > 1:
             return search, f"the committee of the {n_members} candidates nearest to the best"
