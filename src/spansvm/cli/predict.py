@@ -95,7 +95,7 @@ def predict(
     delimiter: Delimiter = None,
     header: Header = None,
     encoding: Encoding = "utf-8",
-    decimal: Decimal = ".",
+    decimal: Decimal = None,
     missing: Missing = None,
     sheet: Sheet = None,
 ) -> None:  # fmt: skip

@@ -18,7 +18,8 @@ from ..search.candidates.building import candidate_estimator
 from ..search.candidates.fit_arguments import FitParams, refit_arguments
 from ..search.evaluation.stages import INTERRUPTED
 from ..tables import Table, build_pipeline, read_table
-from ..tables.table import CATEGORICAL, NUMERIC
+from ..tables.pipeline import marked_columns
+from ..tables.table import CATEGORICAL, NUMERIC, TEXT
 from .facts import gather_facts, tell_facts
 from .held_out import read_labelled
 from .method_choice import choose_method
@@ -42,13 +43,14 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
     table = read_table(request.data, request.file, request.roles)
     task = task_of(table)
     _introduce(table, task, terminal)
-    request = task.completed(request, table)
+    asked, request = request, task.completed(request, table)
+    if request.kernel != asked.kernel:
+        terminal.note("The kernel is linear, which suits words; --kernel rbf takes another.")
     features = build_pipeline(
         table, task.model(), scale=str(request.scale), impute=request.impute, all_categories=True
     )
     if table.missing:
-        counts = listed([f"{count} in '{name}'" for name, count in table.missing.items()])
-        terminal.note(f"Missing values are filled in ({_imputation(request, table)}): {counts}.")
+        terminal.note(_note_missing(request, table))
     encoded = features[:-1].fit_transform(table.X)
     plan = coarser(task.plan(request, table, encoded), request.candidates, terminal)
     if plan.why:
@@ -104,7 +106,7 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
 
 def _introduce(table: Table, task: TuneTask, terminal: Terminal) -> None:
     """Print what was read, so that a wrong column is noticed."""
-    counted = {own: table.column_types.count(own) for own in (NUMERIC, CATEGORICAL)}
+    counted = {own: table.column_types.count(own) for own in (NUMERIC, CATEGORICAL, TEXT)}
     features = ", ".join(f"{count} {own}" for own, count in counted.items() if count)
     values = task.target_in_words(np.asarray(table.y))
     target = "the label" if table.schema.target is None else f"'{table.schema.target}'"
@@ -118,14 +120,23 @@ def _introduce(table: Table, task: TuneTask, terminal: Terminal) -> None:
         terminal.note(note)
 
 
-def _imputation(request: TuneRequest, table: Table) -> str:
-    """How missing values are filled in, also in text columns, which have no median."""
+def _note_missing(request: TuneRequest, table: Table) -> str:
+    """How missing values are filled in, and where."""
     texts = set(table.schema.named(CATEGORICAL)) & set(table.missing)
-    if request.impute == "most_frequent" or not texts:
-        return str(request.impute)
-    if texts == set(table.missing):
-        return "most_frequent, as these are text columns"
-    return f"{request.impute} for numbers, most_frequent for text"
+    numbers = set(table.missing) - texts
+    if request.impute is None:
+        ways = ["the median for numbers"] * bool(numbers)
+        ways += ["a category of their own for texts"] * bool(texts)
+    else:
+        ways = [f"{request.impute} for numbers"] * bool(numbers)
+        ways += ["most_frequent for texts"] * bool(texts)
+    counts = listed([f"{count} in '{name}'" for name, count in table.missing.items()])
+    told = f"Missing values are filled in ({', '.join(ways)}): {counts}."
+    marked = marked_columns(table) if request.impute is None else []
+    if not marked:
+        return told
+    names = listed([f"'{name}'" for name in marked])
+    return f"{told} Where numbers are missing in {names} is a feature, too."
 
 
 def _train_on_all(search: SpanSearch, table: Table, terminal: Terminal) -> Any:
