@@ -235,7 +235,18 @@ def test_rare_classes_keep_rows_and_that_is_told(run):
     data.to_csv("rare.csv", index=False)
     code, _, err = run(f"tune rare.csv {SEARCH} --sample 30")
     assert code == 0, err
-    assert "5 of 'rare'" in err
+    assert "7 of the 8 rows of 'rare'" in err
+
+
+def test_classes_that_are_rare_keep_all_their_rows(run):
+    data = pd.DataFrame({"a": np.arange(20_000.0) % 977, "b": 1.5})
+    data["kind"] = np.where(np.arange(20_000) % 500 == 0, "rare", "usual")
+    data.to_csv("rare.csv", index=False)
+    table = read_table("rare.csv")
+    for n_rows in (2000, 5000):
+        y = draw_sample(table, n_rows, 0, Terminal(quiet=True)).table.y
+        assert (y == "rare").sum() == 40
+        assert n_rows <= y.size <= n_rows + 40
 
 
 @pytest.mark.parametrize(

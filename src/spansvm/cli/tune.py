@@ -194,14 +194,15 @@ def tune(
         typer.Option(
             metavar="N|all", rich_help_panel=_SEARCH,
             help="Search on a sample of N rows; the selected model is trained on all. Default: all "
-            "rows if that takes no more than three minutes.",
+            "rows if that is little work for these rows, columns, classes and candidates.",
         ),
     ] = None,
     budget: Annotated[
         str | None,
         typer.Option(
             metavar="TIME", rich_help_panel=_SEARCH,
-            help="Stop searching after this time, such as 90s, 5m or 1h, with the best so far.",
+            help="Stop searching after this time, such as 90s, 5m or 1h, with the best so far; the "
+            "result then depends on the machine.",
         ),
     ] = None,
     memory: Annotated[

@@ -57,7 +57,8 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
         terminal.note(plan.why, fact=True)
     method = choose_method(request.method, request.cv, table, terminal)
     scorers = task.scorers(request, method, table, terminal)
-    searcher = Searcher(request, table, plan, features, method, scorers, terminal)
+    n_columns = int(encoded.shape[1])
+    searcher = Searcher(request, table, plan, features, method, scorers, n_columns, terminal)
     test_table = None
     if request.test is not None:
         test_table = read_labelled(request.test, table.schema, request.file, features, terminal)
@@ -81,7 +82,7 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
         model = without_training_rows(model)  # once: it takes a while
     if found.sample is not None:
         trained = model[-1]
-    facts = gather_facts(found, plan, request, table, int(encoded.shape[1]), searcher.budget)
+    facts = gather_facts(found, plan, request, table, n_columns, searcher.budget)
     tell_facts(facts, terminal)
     test = None
     if test_table is not None:
