@@ -1,4 +1,4 @@
-"""``spansvm tune FILE`` for files as people have them, without other options: it ends and says why."""
+"""``spansvm tune FILE`` for files as people have them, with no other option: it ends."""
 
 from __future__ import annotations
 

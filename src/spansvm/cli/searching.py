@@ -230,14 +230,17 @@ class Searcher:
         sample = None if self.asked == ALL or self.asked is None else int(self.asked)
         if self.asked is not None or request.components is not None:
             return Size(sample, request.components)
+        folds = self._folds(self.table)
+        n_fits = 1
+        if folds is not None:
+            n_fits = folds.get_n_splits(self.table.X, self.table.y, self.table.groups)
         if self.table.task == REGRESSION:
-            return size_of_regression(self.table.n_rows)
-        return choose_size(self._task(), fewest_rows(self.table))
+            return size_of_regression(self.table.n_rows, self.plan.n_candidates, n_fits)
+        return choose_size(self._task(n_fits), fewest_rows(self.table))
 
-    def _task(self) -> Task:
+    def _task(self, n_fits: int) -> Task:
         """What makes a search on all rows long."""
         plan, table = self.plan, self.table
-        folds = self._folds(table)
         kernels = {
             repr({name: value for name, value in one.items() if name in OF_KERNEL})
             for one in ParameterGrid(plan.grid)
@@ -247,7 +250,7 @@ class Searcher:
             n_columns=self.n_columns,
             n_candidates=plan.n_candidates,
             n_kernels=len(kernels),
-            n_fits=1 if folds is None else folds.get_n_splits(table.X, table.y, table.groups),
+            n_fits=n_fits,
             linear=not plan.has_kernel,
             exact=self.method == "loo",
             grouped=table.groups is not None,

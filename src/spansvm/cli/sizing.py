@@ -57,9 +57,12 @@ _SAMPLES = (20_000, 10_000, 5000, 3000, 2000)
 #: From so many rows on the kernel is approximated: one training would take an hour without that.
 _VERY_MANY = 100_000
 
-#: With more rows than this, a regression is searched on a sample of the second number: its best
-#: candidate is evaluated by following every left-out row, which no budget stops.
-_MANY_TARGETS, _TARGETS = 4000, 3000
+#: The same for a regression, whose left-out rows are all followed: its unit is the third power of
+#: the rows, for each candidate, and takes about a nanosecond.
+_WHOLE_TARGETS, _SAMPLE_TARGETS = 4e11, 1.5e11
+
+#: Sizes of its samples.
+_TARGETS = (3000, 2000, 1500, 1000)
 
 #: Fewer rows are never sampled.
 FEW_ROWS = 2000
@@ -187,16 +190,22 @@ def choose_size(task: Task, fewest: int) -> Size:
     return Size(sample, components, why)
 
 
-def size_of_regression(n_rows: int) -> Size:
-    """The size of a regression of so many rows."""
-    if n_rows <= _MANY_TARGETS:
+def size_of_regression(n_rows: int, n_candidates: int, n_fits: int = 1) -> Size:
+    """The size of a regression of so many rows, candidates, and trainings of each."""
+
+    def work(n: int) -> float:
+        return float(n) ** 3 * n_candidates * n_fits
+
+    if work(n_rows) <= _WHOLE_TARGETS or n_rows <= _TARGETS[-1]:
         return Size()
+    fewer = [n for n in _TARGETS if n < n_rows]
+    sample = next((n for n in fewer if work(n) <= _SAMPLE_TARGETS), fewer[-1])
     why = (
-        f"To follow the left-out rows of a regression takes long on all {n_rows} rows, so "
-        f"candidates are compared on a sample of {_TARGETS} rows (--sample {_TARGETS}), and the "
-        f"selected model is trained on all rows. --sample {ALL} searches all rows."
+        f"To follow the left-out rows of {n_candidates} regressions is much work on all {n_rows} "
+        f"rows, so candidates are compared on a sample of {sample} rows (--sample {sample}), and "
+        f"the selected model is trained on all rows. --sample {ALL} searches all rows."
     )
-    return Size(_TARGETS, None, why)
+    return Size(sample, None, why)
 
 
 def parse_sample(text: str | None) -> int | str | None:
