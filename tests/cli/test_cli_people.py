@@ -10,11 +10,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.model_selection import (
+    KFold,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    TimeSeriesSplit,
+    cross_val_score,
+)
+from sklearn.preprocessing import minmax_scale
+from sklearn.svm import SVC
 
 from spansvm.cli import sizing
 from spansvm.models import load_model
 from spansvm.search import SpanSearch
 from spansvm.search.evaluation.forecast import Forecast
+from spansvm.tables import Roles, read_table
 
 from ..wording import tells
 
@@ -176,3 +186,140 @@ def test_a_budget_that_ends_a_search_says_that_the_machine_matters(succeeding):
     _, err = succeeding("tune data.csv --target Survived --budget 0.001s")
     (line,) = (line for line in err.splitlines() if line.startswith("Partial:"))
     assert "depends on the machine, and so may the result." in line
+
+
+# What is done with a model --------------------------------------------------------------------
+
+
+def unequal(n_rows=300, seed=0):
+    """Two classes that overlap, one of them rare."""
+    rng = np.random.default_rng(seed)
+    data = pd.DataFrame(rng.normal(size=(n_rows, 2)), columns=["a", "b"])
+    data["kind"] = np.where(data.a + rng.normal(0, 0.8, n_rows) > 1.3, "rare", "usual")
+    return data
+
+
+def test_costs_and_thresholds_decide_by_the_calibrated_probability(succeeding):
+    unequal().to_csv("data.csv", index=False)
+    unequal(seed=1)[["a", "b"]].to_csv("new.csv", index=False)
+    succeeding("tune data.csv --candidates 4 --quiet")
+    model = load_model("data-tuned/model.skops").model
+    rows = model[:-1].transform(unequal(seed=1)[["a", "b"]])
+    found = model[-1].predict_calibrated_proba(rows)[:, 0]
+    for option, least in (("--cost 5", 1 / 6), ("--cost 0.25", 0.8), ("--threshold 0.3", 0.3)):
+        out, err = succeeding(f"predict data-tuned new.csv --proba {option}")
+        assert f"'rare' is predicted where its probability is at least {least:.3g}." in err
+        table = list(csv.DictReader(out.splitlines()))
+        assert [row["predicted"] == "rare" for row in table] == (found >= least).tolist()
+        np.testing.assert_allclose([float(row["probability_rare"]) for row in table], found)
+    # The report shows the same threshold for the same costs.
+    costs = json.loads(Path("data-tuned/report.json").read_text())["analyses"]["decisions"]["costs"]
+    (step,) = (one for one in costs["steps"] if one["ratio"] == 5)
+    decided = model.decision_function(unequal(seed=1)[["a", "b"]])
+    out, _ = succeeding("predict data-tuned new.csv --cost 5")
+    said = [row["predicted"] == "rare" for row in csv.DictReader(out.splitlines())]
+    assert said == (decided <= step["decision"]).tolist()
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ("--threshold 2", "--threshold must be between 0 and 1, such as 0.2; got '2'."),
+        ("--cost much", "--cost must be a positive number, such as 5; got 'much'."),
+        ("--cost 5 --threshold 0.2", "leave --threshold or --cost out"),
+    ],
+)
+def test_thresholds_that_are_none_are_told(command_line, options, sentence):
+    code, _, err = command_line(f"predict data-tuned new.csv {options}")
+    assert code == 2
+    assert sentence in err
+
+
+def test_a_threshold_is_for_two_classes(command_line):
+    data = unequal(60)
+    data["third"] = ["x", "y", "z"] * 20
+    data["size"] = data.a
+    data.to_csv("data.csv", index=False)
+    command_line("tune data.csv --target third --candidates 2 --quiet --out classes")
+    command_line("tune data.csv --target size --candidates 2 --quiet --out numbers")
+    _, _, err = command_line("predict classes data.csv --threshold 0.2 --quiet")
+    assert "--threshold and --cost are for two classes, but the model has 3; leave them out." in err
+    _, _, err = command_line("predict numbers data.csv --cost 2 --quiet")
+    assert "--cost is for classes, and the model predicts a quantity; use --interval." in err
+
+
+# Folds and groups -----------------------------------------------------------------------------
+
+
+def folded(n_rows=90):
+    data = unequal(n_rows)
+    data["batch"] = np.arange(n_rows) // 6
+    return data[["a", "b", "batch", "kind"]]
+
+
+@pytest.mark.parametrize(
+    ("options", "peer"),
+    [
+        ("--drop batch --cv 3", StratifiedKFold(3, shuffle=True, random_state=0)),
+        ("--drop batch --cv kfold:4", KFold(4, shuffle=True, random_state=0)),
+        ("--drop batch --cv TimeSeriesSplit:3", TimeSeriesSplit(3)),
+        (
+            "--groups batch --cv StratifiedGroupKFold:3",
+            StratifiedGroupKFold(3, shuffle=True, random_state=0),
+        ),
+    ],
+)
+def test_splitters_are_scikit_learns(succeeding, options, peer):
+    data = folded()
+    data.to_csv("data.csv", index=False)
+    Path("grid.json").write_text('{"C": [4.0], "gamma": [0.5]}')
+    succeeding(f"tune data.csv {options} --search grid.json --quiet")
+    with Path("data-tuned/results.csv").open() as stream:
+        (row,) = csv.DictReader(stream)
+    # The columns are scaled once, on all rows, as nothing looks at the labels.
+    X, groups = minmax_scale(data[["a", "b"]]), data.batch if "groups" in options else None
+    scores = cross_val_score(SVC(C=4, gamma=0.5), X, data.kind, cv=peer, groups=groups)
+    found = [float(row[f"split{fold}_test_score"]) for fold in range(len(scores))]
+    np.testing.assert_allclose(found, scores)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ("--cv 1", "--cv must be at least 2, the number of folds; got 1."),
+        ("--cv KFold:x", "--cv must be at least 2, the number of folds; got x."),
+        ("--cv StratifedKFold", "(did you mean 'StratifiedKFold'?); --cv takes the number of"),
+        ("--cv GroupKFold", "--cv GroupKFold needs groups; pass --groups with their column."),
+        ("--groups batch --cv KFold", "--cv KFold would part rows of one group; use GroupKFold,"),
+        ("--groups batch --cv LeaveOneGroupOut:3", "as many folds as groups; leave out the number"),
+        ("--target a --cv StratifiedKFold", "is for classes, and the target of data.csv is a"),
+    ],
+)
+def test_folds_that_do_not_suit_are_told(command_line, options, sentence):
+    folded().to_csv("data.csv", index=False)
+    code, _, err = command_line(f"tune data.csv {options}")
+    assert code == 2
+    assert sentence in err
+
+
+def test_equal_rows_can_leave_together(succeeding):
+    data = unequal(60).round(1)
+    again = pd.concat([data, data[:20]])
+    again.to_csv("data.csv", index=False)
+    succeeding("tune data.csv --groups duplicates --candidates 4 --quiet")
+    numbers = again.groupby(["a", "b"], sort=False).ngroup()
+    table = read_table("data.csv", roles=Roles(groups="duplicates"))
+    assert table.groups.tolist() == [str(number) for number in numbers]
+    assert f"80 rows have {numbers.max() + 1} different ones" in " ".join(table.notes)
+    by_hand = again.assign(number=[f"n{number}" for number in numbers])
+    by_hand[["a", "b", "number", "kind"]].to_csv("numbered.csv", index=False)
+    succeeding("tune numbered.csv --groups number --candidates 4 --quiet")
+    one, other = (
+        json.loads(Path(f"{name}-tuned/report.json").read_text())["leave_one_out"]["error"]
+        for name in ("data", "numbered")
+    )
+    assert one == other
+    unequal(30).to_csv("different.csv", index=False)
+    found = read_table("different.csv", roles=Roles(groups="duplicates"))
+    assert found.groups is None
+    assert "No two of the 30 rows are equal, so each is left out by itself." in found.notes

@@ -29,7 +29,7 @@ from ..search.evaluation.stages import SearchStoppedWarning, parse_time
 from ..search.results import evaluated
 from ..tables import Table
 from .grids import OF_KERNEL, SearchPlan
-from .method_choice import choose_folds
+from .method_choice import Folds, choose_folds
 from .request import TuneRequest
 from .sizing import (
     ALL,
@@ -219,7 +219,7 @@ class Searcher:
         return approximated(self.plan, n_components, table.n_rows, self.request.seed)
 
     def _folds(self, table: Table) -> Any:
-        return choose_folds(self.method, table, self.request.seed, self.request.cv)
+        return choose_folds(self.method, table, self.request.seed, Folds.parse(self.request.cv))
 
     def _size(self, before: Checkpoint | None) -> Size:
         """How large the search is: as asked for, as it was before, or as is quick enough."""

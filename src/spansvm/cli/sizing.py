@@ -29,6 +29,7 @@ __all__ = [
     "Size",
     "Task",
     "choose_size",
+    "gram_in_words",
     "parse_sample",
     "size_of_regression",
     "tell_what_it_takes",
@@ -242,7 +243,7 @@ def tell_what_it_takes(forecast: Forecast | None, quicker: Quicker, terminal: Te
     """
     if forecast is None or forecast.seconds < _TOLD:
         return
-    memory = _FORMS[forecast.gram].format(size=_size(forecast.gram_bytes))
+    memory = gram_in_words(forecast.gram, forecast.gram_bytes)
     told = f"This will take about {duration(forecast.seconds)} on {forecast.n_rows} rows; {memory}."
     if forecast.seconds < _LONG:
         terminal.progress(told)
@@ -269,6 +270,11 @@ def tell_what_it_takes(forecast: Forecast | None, quicker: Quicker, terminal: Te
             f"--components {COMPONENTS}: approximates the kernel from {COMPONENTS} rows; about "
             f"{duration(approximated.seconds)}."
         )
+
+
+def gram_in_words(form: str, n_bytes: float) -> str:
+    """What a Gram matrix takes."""
+    return _FORMS[form].format(size=_size(n_bytes))
 
 
 def _size(n_bytes: float) -> str:

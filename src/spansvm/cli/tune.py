@@ -70,6 +70,11 @@ _SCORINGS = (
     "accuracy", "balanced_accuracy", "f1", "f1_macro", "neg_log_loss", "roc_auc", "r2",
     "neg_mean_absolute_error", "neg_root_mean_squared_error",
 )  # fmt: skip
+_SPLITTERS = (
+    "KFold", "StratifiedKFold", "RepeatedKFold", "RepeatedStratifiedKFold", "ShuffleSplit",
+    "StratifiedShuffleSplit", "TimeSeriesSplit", "GroupKFold", "StratifiedGroupKFold",
+    "LeaveOneGroupOut",
+)  # fmt: skip
 _SCALINGS = ("minmax", "standard", "none")
 _IMPUTATIONS = ("median", "mean", "most_frequent", "error")
 
@@ -101,7 +106,10 @@ def tune(
     ] = None,
     groups: Annotated[
         str | None,
-        _column("--groups", "Column with groups of rows (people, batches) that stay together."),
+        _column(
+            "--groups", "Column with groups of rows (people, batches) that stay together; "
+            "duplicates: equal rows are a group."
+        ),
     ] = None,
     id: Id = None,
     drop: Annotated[
@@ -164,10 +172,11 @@ def tune(
         ),
     ] = None,
     cv: Annotated[
-        int | None,
+        str | None,
         typer.Option(
-            "--cv", metavar="N", rich_help_panel=_SEARCH,
-            help="Evaluate candidates by N-fold cross-validation (--method kfold).",
+            "--cv", metavar="N|NAME", autocompletion=offering(*_SPLITTERS), rich_help_panel=_SEARCH,
+            help="Evaluate candidates by N-fold cross-validation (--method kfold), or by one of "
+            "scikit-learn's splitters, such as StratifiedGroupKFold or TimeSeriesSplit:10.",
         ),
     ] = None,
     scoring: Annotated[

@@ -9,30 +9,36 @@ from typing import Any
 import numpy as np
 
 from ..common.errors import UserError, listed, require
+from ..common.memory import gram_form
 from ..common.output import OutputFolder
 from ..common.tasks import REGRESSION
 from ..models import MOST_FOLLOWED, without_training_rows
 from ..multiclass.group_left_out import sets_of
-from ..search import SpanSearch
 from ..search.candidates.building import candidate_estimator
 from ..search.candidates.fit_arguments import FitParams, refit_arguments
 from ..search.evaluation.stages import INTERRUPTED
+from ..search.refit import refit_as_judged
 from ..tables import Table, build_pipeline, read_table
 from ..tables.pipeline import marked_columns
 from ..tables.table import CATEGORICAL, NUMERIC, TEXT
 from .facts import gather_facts, tell_facts
 from .held_out import read_labelled
-from .method_choice import choose_method
+from .method_choice import Folds, choose_method
 from .rebuilding import code_of_arguments, code_of_reading
 from .request import TuneRequest
 from .searching import UNFINISHED, Searched, Searcher, read_unfinished
+from .sizing import gram_in_words
 from .smaller import coarser
 from .tasks import TuneTask, task_of
 from .terminal import PartialResults, Terminal
 from .tuned_files import FILES, write_files
 from .tuning_summary import describe_setting, summary_as_json
+from .waiting import telling_time
 
 __all__ = ["run_tuning"]
+
+#: The time of a training grows with about these powers of the number of rows.
+_POWER, _LINEAR_POWER = 2.5, 1.0
 
 
 def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
@@ -55,7 +61,7 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
     plan = coarser(task.plan(request, table, encoded), request.candidates, terminal)
     if plan.why:
         terminal.note(plan.why, fact=True)
-    method = choose_method(request.method, request.cv, table, terminal)
+    method = choose_method(request.method, Folds.parse(request.cv), table, terminal)
     scorers = task.scorers(request, method, table, terminal)
     n_columns = int(encoded.shape[1])
     searcher = Searcher(request, table, plan, features, method, scorers, n_columns, terminal)
@@ -77,7 +83,7 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
     found = searcher.run(before)
     model, trained = found.search.best_estimator_, None
     if found.sample is not None:
-        model = _train_on_all(found.search, table, terminal)
+        model = _train_on_all(found, request, table, terminal)
     if table.task == REGRESSION and table.n_rows > MOST_FOLLOWED:
         model = without_training_rows(model)  # once: it takes a while
     if found.sample is not None:
@@ -140,17 +146,28 @@ def _note_missing(request: TuneRequest, table: Table) -> str:
     return f"{told} Where numbers are missing in {names} is a feature, too."
 
 
-def _train_on_all(search: SpanSearch, table: Table, terminal: Terminal) -> Any:
+def _train_on_all(found: Searched, request: TuneRequest, table: Table, terminal: Terminal) -> Any:
     """The selected model, trained on all rows after a search on some of them."""
-    terminal.progress(f"Training the selected model on all {table.n_rows} rows.")
+    search = found.search
+    model = candidate_estimator(search.estimator, search.best_params_)
+    linear = model[-1].kernel == "linear"
+    needed = "" if linear else f" ({gram_in_words(*gram_form(table.n_rows, request.memory))})"
+    terminal.progress(f"Training the selected model on all {table.n_rows} rows{needed}.")
+    # As the last training on the sample, grown like the times of searches.
+    power = _LINEAR_POWER if linear else _POWER
+    assert found.sample is not None
+    expected = search.refit_time_ * (table.n_rows / found.sample.table.n_rows) ** power
     started = time.perf_counter()
     arguments = refit_arguments(search.estimator, FitParams(table.weights, table.scores))
-    model = candidate_estimator(search.estimator, search.best_params_)
-    with terminal.telling_warnings():
-        model.fit(table.X, np.asarray(table.y), **arguments)
+    with terminal.telling_warnings(), telling_time(terminal, "Training", expected):
+        refit_as_judged(model, table.X, np.asarray(table.y), arguments, request.memory)
     if table.groups is not None and search.cv is None:
         model[-1].leave_out(sets_of(table.groups))
-    terminal.progress(f"Trained it in {time.perf_counter() - started:.1f} s.")
+    seconds = time.perf_counter() - started
+    terminal.progress(f"Trained it in {seconds:.1f} s.")
+    if table.task != REGRESSION:
+        with telling_time(terminal, "Leaving out each row", seconds):
+            model[-1].loo_error_  # noqa: B018 - it is kept
     return model
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,9 @@ MISSING_TARGETS = ("drop", "error")
 #: How many column names a message lists.
 _LISTED = 10
 
+#: What makes equal rows a group, in the place of a column.
+DUPLICATES = "duplicates"
+
 
 @dataclass(frozen=True)
 class Roles:
@@ -47,7 +50,8 @@ class Roles:
     weights : str, optional
         Column with instance weights of at least 0.
     groups, id : str, optional
-        Columns with the group and with the name of each row.
+        Columns with the group and with the name of each row.  If there is no column "duplicates",
+        that makes rows with equal features a group.
     drop : sequence of str
         Columns to leave out.
     categorical : sequence of str
@@ -115,6 +119,9 @@ def assemble(source: str, columns: list[Column], asked: Roles, decimal: str | No
     decimal : {".", ","}, optional
         The decimal mark; what the values say by default.
     """
+    by_rows = asked.groups == DUPLICATES and DUPLICATES not in {one.name for one in columns}
+    if by_rows:
+        asked = replace(asked, groups=None)
     roles = {
         role: find_column(source, columns, name, f"--{role}")
         for role in ("scores", "weights", "groups", "id")
@@ -154,6 +161,10 @@ def assemble(source: str, columns: list[Column], asked: Roles, decimal: str | No
     X = data_frame(features, types)
     target = Target.of_column(source, roles["target"], asked.task)
     y = target.values
+    groups = roles["groups"].names() if "groups" in roles else None
+    if by_rows:
+        groups, note = _equal_rows(X)
+        notes.append(note)
     missing = missing_counts(features, types)
     categories = {
         column.name: tuple(sorted(set(X[column.name].dropna())))
@@ -179,7 +190,7 @@ def assemble(source: str, columns: list[Column], asked: Roles, decimal: str | No
         source=source,
         scores=_scores_of(roles["scores"]) if "scores" in roles else None,
         weights=_weights_of(roles["weights"]) if "weights" in roles else None,
-        groups=roles["groups"].names() if "groups" in roles else None,
+        groups=groups,
         ids=roles["id"].names() if "id" in roles else None,
         missing=missing,
         rows=None if rows is None else np.flatnonzero(rows) + 1,
@@ -190,6 +201,17 @@ def assemble(source: str, columns: list[Column], asked: Roles, decimal: str | No
             *note_many_classes(y, f"Target '{roles['target'].name}'"),
             *notes_on(features, types, X, kept, asked.given),
         ),
+    )
+
+
+def _equal_rows(X: Any) -> tuple[np.ndarray | None, str]:
+    """The number of each different row; None if all differ; and what to say."""
+    numbers = X.groupby(list(X.columns), dropna=False, sort=False).ngroup().to_numpy()
+    n_different = int(numbers.max()) + 1
+    if n_different == len(X):
+        return None, f"No two of the {len(X)} rows are equal, so each is left out by itself."
+    return numbers.astype(str), (
+        f"{len(X)} rows have {n_different} different ones; those that are equal leave together."
     )
 
 
