@@ -38,7 +38,7 @@ from spansvm.cli.smaller import draw_sample
 from spansvm.cli.terminal import Terminal
 from spansvm.tables import Roles, Table, build_pipeline, read_table
 
-from .measure import RESULTS, write
+from .measure import RESULTS, machine, write
 
 FOLDER = "SPANSVM_PUBLIC_FILES"
 FOLDS = 5
@@ -104,6 +104,36 @@ FILES = (
     File("bank-additional.csv", "y", "gauravbalyan/datasets",
          "30b3813b58dfe40607cdb39b24270e9053920be8", "bank-additional.csv",
          "7e59cf650004d65d1c9d6b08553bad2ee9a9ad70d594f536e3c584ee6ed5df50"),
+    File("Vehicle.csv", "Class", "selva86/datasets",
+         "c943fa8851270387c44d26efb0f9c0aac1559e11", "Vehicle.csv",
+         "6ac6c57691c9db640e54a973cde46928366b77b20b9f06341c66cc5a8bcf14c5"),
+    File("BreastCancer.csv", "Class", "selva86/datasets",
+         "c943fa8851270387c44d26efb0f9c0aac1559e11", "BreastCancer.csv",
+         "7efcfc593f86f3d898df92a8fec32e64ce84195647bd3a8a2d48c68c005767f4"),
+    File("Glass.csv", "Type", "selva86/datasets",
+         "c943fa8851270387c44d26efb0f9c0aac1559e11", "Glass.csv",
+         "6c1bc5ccf98200009d2d12d72e5fb45e6eac9d3ab7ac5397a8e8d52565156b1f"),
+    File("Hitters.csv", "Salary", "selva86/datasets",
+         "c943fa8851270387c44d26efb0f9c0aac1559e11", "Hitters.csv",
+         "34bf36e0351e8638d65bcdb57a6224e1abdffb6e1d3e532578fdd3af1faf88d2"),
+    File("Admission.csv", "Chance of Admit", "selva86/datasets",
+         "c943fa8851270387c44d26efb0f9c0aac1559e11", "Admission.csv",
+         "d6b07027b0211b399994deb819511965d07e630fe1d9806e1cd0fabd7fb3d5fb"),
+    File("Cars93_miss.csv", "Price", "selva86/datasets",
+         "c943fa8851270387c44d26efb0f9c0aac1559e11", "Cars93_miss.csv",
+         "de7e8b297b8077937db282b09e668dc50a3b1886cf1be6c5abc06b38c2f8d77f"),
+    File("Fish.csv", "Weight", "SoumadipDey/datasets",
+         "f13d40b67633a5074f39439ee65076d73ceb5453", "Fish.csv",
+         "561fc2f04d95698b65eca8094fc99170994947bda61c3ffe7a0d21e61bbbe341"),
+    File("AER_credit_card.csv", "card", "gauravbalyan/datasets",
+         "30b3813b58dfe40607cdb39b24270e9053920be8", "AER_credit_card_data.csv",
+         "93a46ce44e0542e5094e9675440fcc36e9a018c2ec879e868726f717ebd47c21"),
+    File("tips.csv", "tip", "mwaskom/seaborn-data",
+         "71e2436a092d714350de0fc409ca8a8714e7e78f", "tips.csv",
+         "e54cc4d2ce1bff65d32ca60b3e4b802e06bde1d7e7caf6f796f6bf7370e863b0"),
+    File("candy.csv", "winpercent", "gauravbalyan/datasets",
+         "30b3813b58dfe40607cdb39b24270e9053920be8", "candy.csv",
+         "71ada1e91d90f18090b1d6fc7f65b22f9f832c5cc9bdd1d12fa099904ba7a3ca"),
     File("insurance.csv", "charges", "stedy/Machine-Learning-with-R-datasets",
          "ff933238d9c30da179b7e3ad4b6ca938d67efc53", "insurance.csv",
          "505c1cbc2e63d0363bac59501563df2530aadf4cdb9cfee226f4ef32f5468281"),
@@ -212,7 +242,9 @@ def measure(file: File, folder: Path) -> dict[str, object]:
         raise SystemExit(f"{path} is not the file of {file.address}; get it from there.")
     with tempfile.TemporaryDirectory() as own:
         found = tuned(file, path, Path(own))
-    row: dict[str, object] = {"file": file.name, "target": file.target, "code": found["code"]}
+    row: dict[str, object] = {
+        "file": file.name, "target": file.target, "commit": commit(), "code": found["code"]
+    }  # fmt: skip
     report = found["report"]
     if report is None:
         return {**row, "said": found["said"]}
@@ -239,6 +271,12 @@ def measure(file: File, folder: Path) -> dict[str, object]:
         "peak_gib": round(found["memory"], 2),
         "said": found["said"],
     }
+
+
+def commit() -> str:
+    """The version of this project that makes the row."""
+    found = re.search(r"commit ([^;]+)", machine())
+    return "" if found is None else found[1]
 
 
 def figures(report: dict[str, Any], *, regression: bool) -> tuple[float | None, float]:
