@@ -27,6 +27,7 @@ help:
 	@echo "make sanitized  the same under AddressSanitizer and UBSan: reads and writes outside arrays"
 	@echo "make lint       run ruff, mypy, and zizmor on the workflows"
 	@echo "make docs       build the documentation, site/index.html; warnings are errors"
+	@echo "make wheel      build the distributions, check them, try the wheel where there is no compiler"
 	@echo "make theory     check the theorems on thousands of random problems (a few minutes)"
 	@echo "make mutations  put errors into the core and list those the tests miss (an hour)"
 	@echo "make bench      speed relative to GridSearchCV, LibSVM, liquidSVM, TorchKM (two hours)"
@@ -62,6 +63,9 @@ native_file = printf '%s\n' "[binaries]" "c = $(zig) 'cc', '-mcpu=baseline']" "a
 	>$(1)/zig.ini
 endif
 
+# LIBSVM's own package has to be compiled, as C++; without it the tests that need it are skipped.
+EXTRAS := dev$(if $(shell command -v c++ g++ clang++),$(shell echo ,)libsvm)
+
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 	$(call pip_install,$(VENV)) --upgrade pip
@@ -75,7 +79,7 @@ $(VENV)/.installed-cli: pyproject.toml $(VENV)/.tools
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml $(VENV)/.tools
-	$(call build_in,$(VENV),$(VENV)/build) --editable ".[dev]"
+	$(call build_in,$(VENV),$(VENV)/build) --editable ".[$(EXTRAS)]"
 	@touch $@ $(VENV)/.installed-cli
 
 $(OLDEST)/.installed: pyproject.toml tests/oldest.txt
@@ -147,6 +151,23 @@ coverage: $(VENV)/.installed-dev
 	$(call with,traced) -m pytest -n 2 --cov --cov-report=term-missing:skip-covered $(TESTS)
 	$(BIN)/python tests/traced.py $(VENV)/build-traced
 
+# Distributions of what is committed, checked, and the wheel tried where there is no compiler: the only
+# programs on its path are those of its environment.
+WHEEL := .wheel
+.PHONY: wheel
+wheel:
+	rm -rf dist $(WHEEL)
+	$(PYTHON) -m venv $(WHEEL)/tools
+	$(call pip_install,$(WHEEL)/tools) --upgrade pip
+	$(call pip_install,$(WHEEL)/tools) --group release
+	$(WHEEL)/tools/bin/python -m build
+	$(WHEEL)/tools/bin/python -m twine check --strict dist/*
+	$(WHEEL)/tools/bin/check-wheel-contents dist/*.whl
+	@[ "$$(uname)" != Linux ] || $(WHEEL)/tools/bin/auditwheel show dist/*.whl
+	$(PYTHON) -m venv $(WHEEL)/clean
+	PATH="$(abspath $(WHEEL))/clean/bin" python -m pip install --quiet --only-binary :all: dist/*.whl
+	PATH="$(abspath $(WHEEL))/clean/bin" python -I tests/smoke.py
+
 theory: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 2 -m theory
 
@@ -188,6 +209,6 @@ quality: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.promised
 
 clean:
-	rm -rf $(VENV) $(OLDEST) build site .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(OLDEST) $(WHEEL) build dist site .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 	rm -rf .portable

@@ -103,7 +103,7 @@ def compare(name: str, grid: str, data: Data) -> dict[str, object]:
         exact = exact_values(gram, solution)
         clock.append(time.perf_counter())
         times += np.diff(clock)
-        followed, count = followed + ours.followed, count + 1
+        followed, count = followed + ours.rows.size, count + 1
         accuracy, plain = accuracy_of(gram, solution), solution.decision
         decision = rounded(exact.decision, accuracy)
         of_rule = rounded(rule.decision, accuracy)

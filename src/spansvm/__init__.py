@@ -60,7 +60,7 @@ __all__ = [
     "span_scorer",
 ]
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 #: The module of each name, imported on first use: the help of the command line must not wait for
 #: scikit-learn.

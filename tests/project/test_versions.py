@@ -82,3 +82,24 @@ def test_the_pythons_that_are_listed_begin_with_the_oldest_one() -> None:
     assert [version.minor for version in versions] == list(
         range(min(versions).minor, max(versions).minor + 1)
     )
+
+
+def test_one_version_is_named_everywhere() -> None:
+    places = {
+        "meson.build": r"^  version: '(.+)',$",
+        "src/spansvm/__init__.py": r'^__version__ = "(.+)"$',
+        "CITATION.cff": r"^version: (.+)$",
+        "conda/recipe.yaml": r'^  version: "(.+)"$',
+    }
+    for name, pattern in places.items():
+        text = (ROOT / name).read_text(encoding="utf-8")
+        assert re.findall(pattern, text, flags=re.MULTILINE) == [PROJECT["version"]], name
+
+
+def test_the_changelog_has_a_heading_for_the_version_and_its_date() -> None:
+    released = re.search(
+        r'^date-released: "([\d-]+)"$',
+        (ROOT / "CITATION.cff").read_text(encoding="utf-8"), flags=re.MULTILINE,
+    )[1]  # fmt: skip
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"\n## {PROJECT['version']} - {released}\n" in changelog

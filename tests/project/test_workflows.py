@@ -16,6 +16,14 @@ ROOT = Path(__file__).resolve().parents[2]
 WORKFLOWS = {path.stem: path for path in sorted((ROOT / ".github" / "workflows").glob("*.yml"))}
 
 
+#: What some jobs of a workflow may do; all others only read.
+MORE = {
+    ("release", "attest"): {"id-token": "write", "attestations": "write"},
+    ("release", "publish"): {"id-token": "write"},
+    ("release", "pages"): {"contents": "write"},
+}
+
+
 def jobs(name):
     return yaml.safe_load(WORKFLOWS[name].read_text(encoding="utf-8"))["jobs"]
 
@@ -52,7 +60,7 @@ def test_what_jobs_refer_to_exists(name):
 def test_the_make_targets_exist():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     called = {run for job in jobs("ci").values() for run in commands(job) if "make" in run}
-    assert called == {"make lint", "make docs", "make oldest", "make portable"}
+    assert called == {"make lint", "make docs", "make oldest", "make portable", "make wheel"}
     for command in called:
         target = command.removeprefix("make ")
         assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), target
@@ -64,8 +72,7 @@ def test_jobs_end_and_may_do_only_what_they_need(name):
     assert workflow["permissions"] == {}
     for key, job in workflow["jobs"].items():
         assert job["timeout-minutes"] <= 180
-        publishes = (name, key) == ("release", "publish")
-        assert job["permissions"] == ({"id-token": "write"} if publishes else {"contents": "read"})
+        assert job["permissions"] == MORE.get((name, key), {"contents": "read"})
 
 
 @pytest.mark.parametrize(
@@ -83,3 +90,36 @@ def test_a_tag_that_is_not_the_version_is_not_released(tag, accepted, monkeypatc
     else:
         with pytest.raises(SystemExit, match="The tag is"):
             exec(check, {})
+
+
+def test_what_is_attested_and_published_are_the_distributions():
+    release = jobs("release")
+    given = [
+        step["with"]
+        for job in release.values()
+        for step in job["steps"]
+        if step.get("uses", "").startswith("actions/upload-artifact@")
+    ]
+    paths = {one["name"].split("-")[0]: set() for one in given}
+    for one in given:
+        paths[one["name"].split("-")[0]].add(one["path"])
+    assert paths == {"dist": {"dist/*.tar.gz", "wheelhouse/"}, "materials": {"spansvm.cdx.json"}}
+    taken = [
+        step["with"].get("pattern")
+        for step in release["publish"]["steps"]
+        if step["uses"].startswith("actions/download-artifact@")
+    ]
+    assert taken == ["dist-*"]
+    (publish,) = (step for step in release["publish"]["steps"] if "pypi-publish" in step["uses"])
+    assert publish["with"] == {"attestations": True}
+
+
+def test_one_action_has_one_pin():
+    pins = re.findall(
+        r"uses: ([\w/-]+)@([0-9a-f]{40}) # (v[\d.]+)$",
+        "".join(path.read_text(encoding="utf-8") for path in WORKFLOWS.values()),
+        flags=re.MULTILINE,
+    )
+    text = "".join(path.read_text(encoding="utf-8") for path in WORKFLOWS.values())
+    assert len(pins) == text.count("uses: ")
+    assert len(set(pins)) == len({name for name, _, _ in pins})

@@ -107,6 +107,9 @@ class SpanSVC(ListsProperties, ClassifierMixin, TrainingRows, PredictsSets, Base
         The rows of the groups that are left out together; None if single rows are.
     machines_ : Machines
         The binary machines, one per pair of classes.
+    certificate_ : Certificate
+        How far the model is from the solution (KKT conditions, duality gap), and how many left-out
+        values are exact; computed on first access.
 
     See Also
     --------
@@ -292,6 +295,7 @@ class SpanSVC(ListsProperties, ClassifierMixin, TrainingRows, PredictsSets, Base
         """Let the leave-one-out values leave out sets of rows that make up all; None for single."""
         machines = self.machines_
         assert isinstance(machines, TrainedMachines)
+        self.__dict__.pop("_certificate", None)  # that of other machines or sets
         self.left_out_: LeftOutClasses = (
             verified_left_out(machines) if sets is None else groups_left_out(machines, sets)
         )
@@ -391,6 +395,7 @@ class SpanSVC(ListsProperties, ClassifierMixin, TrainingRows, PredictsSets, Base
         """
         check_is_fitted(self)
         result = copy(self)
+        result.__dict__.pop("_certificate", None)
         with self.machines_.holding_grams():
             result.left_out_ = self.left_out_.stored()
         if isinstance(self.machines_, TrainedMachines):

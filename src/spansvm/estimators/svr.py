@@ -20,16 +20,18 @@ from ..common.types import Array, Rows
 from ..common.validation import check_groups, check_parameters
 from ..kernels.functions import kernel_of
 from ..kernels.lazy import gram_of
+from ..machine.certificate import Certificate, summed
 from ..machine.dual import advice_on_stops, warn_indefinite
 from ..multiclass.group_left_out import sets_of
 from ..regression.intervals import Jackknife, jackknife, same_everywhere
-from ..regression.left_out import LeftOutTargets, leave_out_rows, leave_out_sets
+from ..regression.left_out import LeftOutTargets, certificates, leave_out_rows, leave_out_sets
 from ..regression.machines import RegressionMachines, TrainedRegressions
 from ..regression.paths import Tube, TubePaths
 from .as_svc import keeps_vectors, linear_weights
 from .as_svr import as_svr, dual_coefficients
 from .conformal import check_confidence
 from .svc_parameters import REGRESSION_CONSTRAINTS
+from .training_rows import NO_ROWS
 from .weighting import Weighting, weigh_rows
 
 __all__ = ["SpanSVR"]
@@ -85,6 +87,9 @@ class SpanSVR(ListsProperties, RegressorMixin, BaseEstimator):
     left_out_sets_ : list of ndarray, or None
         The rows of the groups that are left out together; None if single rows are.
     machines_ : RegressionMachines
+    certificate_ : Certificate
+        How far the model is from the solution (KKT conditions, duality gap), and how many left-out
+        values are exact; computed on first access.
 
     See Also
     --------
@@ -228,7 +233,7 @@ class SpanSVR(ListsProperties, RegressorMixin, BaseEstimator):
 
     def leave_out(self, sets: list[Rows] | None) -> None:
         """Let the leave-one-out values leave out sets of rows that make up all; None for single."""
-        for name in ("_left_out", "_jackknife"):  # those of other sets
+        for name in ("_left_out", "_jackknife", "_certificate"):  # those of other sets
             self.__dict__.pop(name, None)
         self.left_out_sets_ = sets
 
@@ -306,6 +311,21 @@ class SpanSVR(ListsProperties, RegressorMixin, BaseEstimator):
         """Root of the mean squared leave-one-out residual."""
         return self.left_out_.error
 
+    @property
+    def certificate_(self) -> Certificate:
+        """How far the model is from the solution, and how many left-out values are exact.
+
+        Computed from the multipliers and the Gram matrix, on first access.
+        """
+        check_is_fitted(self)
+        return self._certificate
+
+    @cached_property
+    def _certificate(self) -> Certificate:
+        if not isinstance(self.machines_, TrainedRegressions):
+            raise AttributeError(NO_ROWS.format("certificate_"))
+        return summed(certificates(self.machines_, self.left_out_sets_))
+
     # Other forms of the model ---------------------------------------------------------
 
     def to_svr(self) -> SVR:
@@ -332,6 +352,7 @@ class SpanSVR(ListsProperties, RegressorMixin, BaseEstimator):
         self._left_out.changes = None  # computed if it was not yet
         assert self._jackknife is not None
         result = copy(self)
+        result.__dict__.pop("_certificate", None)
         result.machines_ = self.machines_.without_rows()
         return result
 
@@ -342,6 +363,7 @@ class SpanSVR(ListsProperties, RegressorMixin, BaseEstimator):
             left_out = leave_out_sets(machines, self.left_out_sets_, exact=False)
         left_out.changes = None
         result = copy(self)
+        result.__dict__.pop("_certificate", None)
         result.machines_ = machines.without_rows()
         result._left_out = left_out
         result._jackknife = same_everywhere(result.machines_, left_out.residuals)

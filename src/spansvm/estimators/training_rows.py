@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.types import Array
+from ..machine.certificate import Certificate, certify, summed
 from ..machine.criteria import SolvedModel
 from ..multiclass.left_out import LeftOutClasses
 from ..multiclass.machines import Machines, TrainedMachines
+from ..multiclass.verified import VerifiedValues
 
-__all__ = ["TrainingRows", "check_ties"]
+__all__ = ["NO_ROWS", "TrainingRows", "check_ties"]
+
+#: What a model without its training rows says of an attribute that needs them.
+NO_ROWS = "A saved model keeps no training rows, so it has no {}: fit it again."
 
 
 def check_ties(break_ties: bool, decision_function_shape: str) -> None:
@@ -98,6 +105,26 @@ class TrainingRows:
         check_is_fitted(self)
         check_ties(self.break_ties, self.decision_function_shape)
         return self.left_out_.error(self.break_ties)
+
+    @property
+    def certificate_(self) -> Certificate:
+        """How far the model is from the solution, and how many left-out values are exact.
+
+        Computed from the multipliers and the Gram matrix, on first access.
+        """
+        check_is_fitted(self)
+        return self._certificate
+
+    @cached_property
+    def _certificate(self) -> Certificate:
+        machines, values = self.machines_, self.left_out_.values
+        if not isinstance(machines, TrainedMachines):
+            raise AttributeError(NO_ROWS.format("certificate_"))
+        with machines.holding_grams():
+            models = machines.models()
+            counts = values.counts if isinstance(values, VerifiedValues) else [None] * len(models)
+            pairs = zip(models, counts, strict=True)
+            return summed([certify(model.gram, model.solution, counts=own) for model, own in pairs])
 
     def solved_model(self) -> SolvedModel:
         """The dual solution with its Gram matrix, from which estimates follow; two classes only."""

@@ -83,13 +83,13 @@ class LeftOutValues:
     comparable : ndarray of shape (l,)
         The same without the shift that the removal causes in the others: comparable between
         instances.
-    followed : int
-        Number of removals that were followed exactly.
+    rows : ndarray of int
+        Rows whose removals were followed exactly, or that are the only ones of their class.
     """
 
     decision: Array
     comparable: Array
-    followed: int
+    rows: Rows
 
 
 class Verified(NamedTuple):
@@ -179,7 +179,7 @@ def left_out_values(
     decision, shift = spans.decision.copy(), np.zeros(spans.decision.size)
     accuracy = accuracy_of(gram, solution)
     spread = float(solution.decision[solution.present].std())
-    n_followed = 0
+    exact = np.empty(0, dtype=np.intp)
     # The removals of an unfinished model are not worth following.
     if spread > max(accuracy, _ABOVE_GAP * solution.gap) and not solution.indefinite:
         predicted = predict(gram, solution, spans) if predicted is None else predicted
@@ -190,12 +190,13 @@ def left_out_values(
             followed.add(rows, Follower(gram, solution, predicted.system))
             decision[followed.rows], shift[followed.rows] = followed.decision, followed.shift
             accuracy = max(accuracy, _ABOVE_GAP * min(followed.error, _UNFINISHED))
-            n_followed = followed.rows.size
+            exact = followed.rows
     alone = _alone_in_class(solution)
     decision[alone], shift[alone] = -solution.y[alone], 0.0
     return LeftOutValues(
-        rounded(decision, accuracy), ranking(solution, decision - shift, accuracy), n_followed
-    )
+        rounded(decision, accuracy), ranking(solution, decision - shift, accuracy),
+        np.union1d(exact, alone),
+    )  # fmt: skip
 
 
 @one_blas_thread
@@ -227,7 +228,7 @@ def exact_values(gram: Gram, solution: DualSolution) -> LeftOutValues:
     error = min(removals.error, _UNFINISHED)
     accuracy = max(accuracy_of(gram, solution), _ABOVE_GAP * error)
     decision = without_traces(decision)
-    return LeftOutValues(decision, ranking(solution, decision - shift, accuracy), rows.size)
+    return LeftOutValues(decision, ranking(solution, decision - shift, accuracy), rows)
 
 
 @one_blas_thread

@@ -23,6 +23,7 @@ import numpy as np
 
 from ..algebra.blas import one_blas_thread
 from ..common.types import Array, Mask, Rows
+from ..machine.certificate import LeftOutCounts, count_left_out
 from ..machine.doubt import Prediction, doubtful, predict
 from ..machine.following import Follower, can_follow
 from ..machine.values import Followed, LeftOutValues, left_out_values, without_traces
@@ -211,6 +212,19 @@ class VerifiedValues(SpanValues):
             own = np.concatenate([pair.decision for pair in self._values])
             values = self._machines.of_all_rows(own)
         return np.where((values > 0.0) == (signs > 0.0), values, signs)
+
+    @cached_property
+    def counts(self) -> list[LeftOutCounts]:
+        """How many of `decision` are exact, for every machine."""
+        self.decision  # noqa: B018  (says what was followed)
+        found = []
+        with self._machines.holding_grams(), one_blas_thread:
+            for pair in range(len(self._rows.pairs)):
+                model = self._machines.model(pair)
+                followed = np.zeros(model.solution.y.size, dtype=np.bool_)
+                followed[self._values_of(pair).rows] = True
+                found.append(count_left_out(model, followed))
+        return found
 
     def comparable_in(self, pairs: Mask) -> Array:
         """Values of the rows of all pairs: comparable in some pairs, for counting in the others."""

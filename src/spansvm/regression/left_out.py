@@ -8,10 +8,12 @@ from functools import cached_property
 import numpy as np
 
 from ..common.types import Array, Mask, Rows
+from ..machine.certificate import Certificate, certify, count_left_out
+from ..machine.criteria import SolvedModel
 from .machines import Changes, TrainedRegressions
 from .paths import MOST_EXACT
 
-__all__ = ["LeftOutTargets", "leave_out_rows", "leave_out_sets"]
+__all__ = ["LeftOutTargets", "certificates", "leave_out_rows", "leave_out_sets"]
 
 
 class LeftOutTargets:
@@ -86,6 +88,26 @@ def leave_out_sets(
     left_out = _of_training_rows(machines, values, used)
     left_out.changes = changes
     return left_out
+
+
+def certificates(
+    machines: TrainedRegressions, sets: Sequence[Rows] | None = None
+) -> list[Certificate]:
+    """The certificate of every target, with counts of left-out values as they are by default.
+
+    `sets` are the rows that are left out together, if single rows are not; those are all exact.
+    """
+    found, result = machines.known(), []
+    for own, unit in zip(found.solutions, found.units, strict=True):
+        followed: Mask = np.zeros(own.y.size, dtype=np.bool_)
+        if sets is not None:
+            for rows in sets:
+                followed[rows] = own.support[rows].any()
+        elif own.y.size <= MOST_EXACT:
+            followed = own.support
+        counts = count_left_out(SolvedModel(found.gram, own), followed)
+        result.append(certify(found.gram, own, unit.size, counts))
+    return result
 
 
 def _of_training_rows(

@@ -1,0 +1,70 @@
+"""The recipe for conda says what pyproject.toml says, and rattler-build reads it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+from tests.project.test_versions import BUILD, PROJECT
+
+yaml = pytest.importorskip("yaml", reason="the extra cli is not installed")
+
+PATH = Path(__file__).resolve().parents[2] / "conda" / "recipe.yaml"
+RECIPE = yaml.safe_load(PATH.read_text(encoding="utf-8"))
+
+#: conda's names of some packages of PyPI.
+NAMES = {"matplotlib": "matplotlib-base"}
+
+
+def written(lines):
+    """Requirements as conda writes them."""
+    found = map(Requirement, lines)
+    return {f"{NAMES.get(one.name, one.name)} {one.specifier}" for one in found}
+
+
+def test_it_is_of_this_version_and_license():
+    assert RECIPE["context"]["version"] == PROJECT["version"]
+    assert RECIPE["about"]["license"] == PROJECT["license"]
+    assert RECIPE["about"]["license_file"] == PROJECT["license-files"][0]
+    oldest = re.search(r"<([\d.]+)", RECIPE["build"]["skip"])[1]
+    assert PROJECT["requires-python"] == f">={oldest}"
+
+
+def test_it_needs_what_the_project_needs():
+    requirements = RECIPE["requirements"]
+    assert set(requirements["run"]) == {"python"} | written(PROJECT["dependencies"])
+    assert set(requirements["host"]) == {"python", "pip"} | written(BUILD)
+    (cross,) = (one for one in requirements["build"] if isinstance(one, dict))
+    assert written(BUILD) <= set(cross["then"])
+
+
+def test_the_command_line_is_tried_with_what_it_needs():
+    extras = PROJECT["optional-dependencies"]
+    own = [line for line in extras["cli"] if not line.startswith("spansvm[")]
+    needed = written([*own, *extras["plots"], *extras["report"]])
+    (test,) = (one for one in RECIPE["tests"] if "requirements" in one)
+    assert set(test["requirements"]["run"]) == needed
+
+
+def test_the_files_that_it_names_exist():
+    (smoke,) = (one for one in RECIPE["tests"] if "files" in one)
+    for name in smoke["files"]["source"]:
+        assert (PATH.parents[1] / name).is_file()
+        assert any(name in command for command in smoke["script"])
+
+
+def test_rattler_build_renders_it():
+    build = pytest.importorskip("rattler_build", reason="py-rattler-build is not installed")
+    pythons = ["3.10.* *_cpython", "3.14.* *_cp314"]
+    others = {"c_compiler": ["gcc"], "c_stdlib": ["sysroot"], "c_stdlib_version": ["2.28"]}
+    rendered = build.Stage0Recipe.from_file(str(PATH)).render(
+        build.VariantConfig({"python": pythons, **others})
+    )
+    assert len(rendered) == len(pythons)
+    for one in rendered:
+        recipe = one.recipe.to_dict()
+        assert recipe["package"] == {"name": "spansvm", "version": PROJECT["version"]}
+        assert set(recipe["requirements"]["run"]) == set(RECIPE["requirements"]["run"])
