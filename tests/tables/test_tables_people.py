@@ -133,12 +133,16 @@ def test_what_stands_for_a_missing_number_is_said_and_remembered(tmp_path) -> No
     assert rows.missing == {"a": 1}
 
 
-def test_a_few_values_such_as_3_or_more_are_categories(tmp_path) -> None:
-    text = rows_of([0, 1, 2, "3+", 0, 1] * 2, [0, 1] * 6, heading="a,y")
+@pytest.mark.parametrize("other", ["3+", "rotary"])
+def test_few_values_of_which_some_are_texts_are_categories(tmp_path, other) -> None:
+    text = rows_of([0, 1, 2, other, 0, 1] * 2, [0, 1] * 6, heading="a,y")
     table = read_table(write(tmp_path, text))
-    assert table.schema.categories == {"a": ("0", "1", "2", "3+")}
+    assert table.schema.categories == {"a": ("0", "1", "2", other)}
     (note,) = table.notes
-    assert note == "Column 'a' holds 4 different values, '3+' among them, so each is a category."
+    assert note == (
+        f"Column 'a' holds few different values, '{other}' among its numbers, so each is a "
+        f"category (--missing '{other}' if that is a missing value)."
+    )
 
 
 def test_tickets_of_numbers_and_letters_are_texts(tmp_path) -> None:

@@ -52,8 +52,9 @@ _MARKS = frozenset(
 #: Numbers may have so many different texts, or texts in this share of the rows, among them.
 _FEW_TEXTS, _RARE_TEXTS = 3, 0.05
 
-#: Up to so many different values, of which some are such as "3+", are categories.
-_FEW_VALUES = 20
+#: Up to so many different values, each in so many rows on average, of which some are such as "3+",
+#: are categories.
+_FEW_VALUES, _OFTEN = 20, 3
 
 #: A mark of a missing value has no more words and letters.
 _MARK_WORDS, _MARK_LETTERS = 2, 20
@@ -83,7 +84,7 @@ class _Looked:
     forms: tuple[str, ...]
     examples: tuple[str, ...]
     others: tuple[str, ...]
-    n_values: int
+    few_values: bool
 
 
 def read_written(
@@ -121,7 +122,7 @@ def read_written(
             if {text.casefold() for text in one.others} <= _MARKS:
                 marks[name] = one.others
                 notes.append(_note_marks(one))
-            elif one.n_values <= _FEW_VALUES and all(map(_has_digit, one.others)):
+            elif one.few_values:
                 notes.append(_note_categories(one))
                 continue
             else:
@@ -174,7 +175,8 @@ def _look(column: Column, decimal: str | None) -> _Looked | None:
         form for form in possible
         if len(signs) == 1 and all(form in own for _, own in found.values())
     )  # fmt: skip
-    return _Looked(column, forms, tuple(found), others, len(counts))
+    few_values = len(counts) <= _FEW_VALUES and n_rows >= _OFTEN * len(counts)
+    return _Looked(column, forms, tuple(found), others, few_values)
 
 
 def _readings(text: str) -> tuple[str, frozenset[str]] | None:
@@ -260,15 +262,11 @@ def _converted(column: Column, form: str) -> Column:
     return replace(column, values=values)
 
 
-def _has_digit(text: str) -> bool:
-    return any(letter.isdigit() for letter in text)
-
-
 def _note_categories(one: _Looked) -> str:
-    shown = listed([f"'{text}'" for text in one.others])
+    name, texts = one.column.name, listed([f"'{text}'" for text in one.others])
     return (
-        f"Column '{one.column.name}' holds {one.n_values} different values, {shown} among them, so "
-        "each is a category."
+        f"Column '{name}' holds few different values, {texts} among its numbers, so each is a "
+        f"category (--missing '{one.others[0]}' if that is a missing value)."
     )
 
 
