@@ -17,6 +17,7 @@ import pytest
 
 from spansvm.cli import options, tune
 from spansvm.cli.grids import KERNEL_NAMES, SEARCHES
+from spansvm.cli.method_choice import SPLITTERS
 from spansvm.cli.training_record import TrainingRecord
 from spansvm.models import load_model, save_model
 from spansvm.tables import IMPUTATIONS, SCALINGS
@@ -410,6 +411,7 @@ def test_the_values_that_help_and_completion_offer_are_those_that_there_are():
     assert tune._MISSING_TARGETS == MISSING_TARGETS
     assert tune._SCALINGS == SCALINGS
     assert tune._IMPUTATIONS == IMPUTATIONS
+    assert tuple(SPLITTERS) == tune._SPLITTERS
     assert options._FORMATS == FORMATS
 
 
