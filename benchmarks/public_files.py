@@ -10,7 +10,8 @@ rows, and for the best candidate (error, or for a regression 1 - R2 of left-out 
 cross-validation by scikit-learn on the rows that were searched, of an SVC or SVR with the selected
 parameters (optimistic: they were selected on these rows), of one with its defaults, and of the
 largest class or the mean; processor seconds and peak memory of the command; and what it said.
-Columns are prepared for scikit-learn in the same way: it takes neither gaps nor texts.
+Columns are prepared for scikit-learn in the same way: it takes neither gaps nor texts.  (nan: it
+refuses the weight of a class that a fold lacks.)
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import time
 import zipfile
 from pathlib import Path
 
@@ -20,7 +21,9 @@ from sklearn.model_selection import (
 from sklearn.preprocessing import minmax_scale
 from sklearn.svm import SVC
 
-from spansvm.cli import sizing
+from spansvm import SpanSVC
+from spansvm.cli import sizing, waiting
+from spansvm.cli.terminal import Terminal
 from spansvm.models import load_model
 from spansvm.search import SpanSearch
 from spansvm.search.evaluation.forecast import Forecast
@@ -186,6 +189,41 @@ def test_a_budget_that_ends_a_search_says_that_the_machine_matters(succeeding):
     _, err = succeeding("tune data.csv --target Survived --budget 0.001s")
     (line,) = (line for line in err.splitlines() if line.startswith("Partial:"))
     assert "depends on the machine, and so may the result." in line
+
+
+# The last training ----------------------------------------------------------------------------
+
+
+def test_the_last_training_keeps_to_the_memory_and_says_what_it_takes(succeeding, monkeypatch):
+    passengers(300).to_csv("data.csv", index=False)
+    budgets, before = {}, SpanSVC.fit
+
+    def fit(self, X, *arguments, **options):
+        budgets[len(X)] = self.gram_budget
+        return before(self, X, *arguments, **options)
+
+    monkeypatch.setattr(SpanSVC, "fit", fit)
+    line = "tune data.csv --target Survived --candidates 4 --sample 100 --memory 3MB"
+    _, err = succeeding(line)
+    assert budgets == {100: "3MB", 300: "3MB"}
+    # 8 bytes for each pair of 300 rows.
+    assert "all 300 rows (its Gram matrix takes 1 MiB)." in err
+    assert load_model("data-tuned/model.skops").model[-1].gram_budget is None
+    _, err = succeeding(f"{line} --kernel linear --force")
+    assert "Training the selected model on all 300 rows." in err
+
+
+def test_long_work_says_how_long_it_will_be(capsys, monkeypatch):
+    monkeypatch.setattr(waiting, "_FIRST", 0.01)
+    with waiting.telling_time(Terminal(), "Training", 3600.0):
+        time.sleep(0.2)
+    assert "Training: 1 second so far, about 60 minutes left" in capsys.readouterr().err
+    with waiting.telling_time(Terminal(), "Training", 0.0):
+        time.sleep(0.2)
+    assert "Training: 1 second so far\n" in capsys.readouterr().err
+    with waiting.telling_time(Terminal(quiet=True), "Training", 3600.0):
+        time.sleep(0.2)
+    assert capsys.readouterr().err == ""
 
 
 # What is done with a model --------------------------------------------------------------------
