@@ -8,8 +8,10 @@ trained models and Gram matrices, and the seconds, with the last training, on on
 - ``fine``: ``SpanSearch`` over 30 x 30 values of C (2^-5 to 2^15) and gamma (2^-15 to 2^3);
 - ``folds``: ``GridSearchCV(SVC(), cv=5)`` over the 6 x 5 values of tutorials.
 
-The steps of SVCCV were chosen on the sets of the first half; the others are for the report.  One
-row per training set is written as soon as it is computed; existing rows are not computed again.
+The steps of SVCCV were chosen on the sets of the first half; the others are for the report.  Sets
+that are exceptions there have other splits in ``automatic_again.csv`` (``--first 5 --splits 20
+--out``).  One row per training set is written as soon as it is computed; existing rows are not
+computed again.
 """
 
 from __future__ import annotations
@@ -142,12 +144,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.automatic", description=__doc__)
     parser.add_argument("names", nargs="*", help="data sets; all by default")
     parser.add_argument("--splits", type=int, default=SPLITS)
+    parser.add_argument("--first", type=int, default=0, help="number of the first split")
     parser.add_argument("--out", type=Path, default=RESULTS / "automatic.csv")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     results = Results(given.out, ("data_set", "split"))
     names = given.names or (*DESIGN, *CONFIRMATION)
-    results.complete([(name, split) for split in range(given.splits) for name in names], measure)
+    splits = range(given.first, given.first + given.splits)
+    results.complete([(name, split) for split in splits for name in names], measure)
     for half in ("design", "confirmation"):
         summarise(results.rows, half)
 

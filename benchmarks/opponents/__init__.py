@@ -114,4 +114,5 @@ LIQUIDSVM = Opponent(
 TORCHKM = Opponent("torchkm", (("torch==2.13.*", "torchkm==4.3.2"),))
 MAPIE = Opponent("mapie", (("scikit-learn", "mapie==1.*"),))
 CLEANLAB = Opponent("cleanlab", (("scikit-learn", "cleanlab==2.9.*"),))
+CLEANLEARNING = Opponent("cleanlearning", CLEANLAB.packages)
 PYDVL = Opponent("pydvl", (("scikit-learn", "pydvl==0.10.*"),))

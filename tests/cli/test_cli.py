@@ -81,7 +81,9 @@ def test_tune_needs_nothing_but_a_file(run):
     assert "Column 'patient' has another value in most rows" in err
     assert "Searching C-gamma: 40 candidates by leave-one-out." in err
     names = sorted(path.name for path in Path("data-tuned").iterdir())
-    assert names == ["model.libsvm", "model.skops", "report.html", "report.json", "results.csv"]
+    assert names == [
+        "labels.csv", "model.libsvm", "model.skops", "report.html", "report.json", "results.csv",
+    ]  # fmt: skip
 
 
 def test_the_printed_error_of_one_candidate_is_its_own_with_its_interval(run):
@@ -135,12 +137,17 @@ def test_the_majority_is_compared_with_the_corrected_error(run):
 
 def test_the_ten_most_suspicious_labels_are_named_by_id(run):
     _, out, _ = run(f"tune data.csv {NAMED} --search grid.yaml")
-    model = load_model("data-tuned/model.skops").model[-1]
-    worst = np.argsort(model.loo_margin_, kind="stable")
-    worst = worst[: min(10, int((model.loo_predict_ != model.training_labels_).sum()))]
-    listed = re.findall(r"^(P\d+) +(yes|no) +(yes|no) +(-?\d+\.\d{3})$", out, re.MULTILINE)
-    assert [row[0] for row in listed] == [f"P{row}" for row in worst]
-    assert [row[1] for row in listed] == frame().outcome[worst].tolist()
+    rows = rows_of("data-tuned/labels.csv")
+    doubted, others = (
+        [row for row in rows if row["is_label_issue"] == answer] for answer in ("yes", "no")
+    )
+    wrong = [row for row in doubted + others if row["given_label"] != row["predicted_label"]]
+    listed = re.findall(r"^(P\d+) +(yes|no) +(yes|no) +(\d+\.\d)%$", out, re.MULTILINE)
+    assert [row[:3] for row in listed] == [
+        (row["id"], row["given_label"], row["predicted_label"]) for row in wrong[:10]
+    ]
+    shown = [float(row[3]) / 100 for row in listed]
+    assert shown == pytest.approx([float(row["label_quality"]) for row in wrong[:10]], abs=0.0006)
 
 
 def test_the_table_of_results_has_the_selected_candidate_first(run):

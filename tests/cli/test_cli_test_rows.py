@@ -160,12 +160,52 @@ def test_labels_and_probabilities_agree(run):
 
 def test_only_labels_that_are_contradicted_are_suspicious(run):
     out, _ = run(TUNE)
-    rows = re.findall(r"^\d+ +(yes|no) +(yes|no) +(-?[\d.]+)$", out, re.MULTILINE)
+    rows = re.findall(r"^\d+ +(yes|no) +(yes|no) +([\d.]+)%$", out, re.MULTILINE)
     assert rows
-    assert all(label != said and float(margin) <= 0 for label, said, margin in rows)
+    assert all(label != said and float(chance) <= 50 for label, said, chance in rows)
     data = frame()
     data["kind"] = np.where(data.a + data.b > 0.3, "yes", "no")
     data[(data.a + data.b - 0.3).abs() > 0.3].to_csv("data.csv", index=False)
     out, _ = run(f"{TUNE} --force")
     assert "the other rows contradict none of the labels." in out
     assert "suspicious" not in out
+
+
+def test_a_committee_is_written_if_it_is_asked_for(run, command_line):
+    out, err = run("tune data.csv --search grid.yaml --committee --json")
+    page = Path("data-tuned/report.html").read_text(encoding="utf-8")
+    (told,) = re.findall(r"committee.skops holds a committee of 4 candidates.*", err)
+    assert told in page
+    assert "data-tuned/committee.skops" in json.loads(out)["files"]
+    committee = load_model("data-tuned/committee.skops").model
+    score = re.search(r"its corrected accuracy is (\S+), the 95% CI (\S+) to (\S+)\.", told)
+    low, high = committee.corrected_interval_
+    for text, expected in zip(score.groups(), (committee.corrected_score_, low, high), strict=True):
+        assert float(text) == pytest.approx(expected, abs=1e-4)
+    out, _ = run("predict data-tuned/committee.skops test.csv --proba")
+    table = pd.read_csv(pd.io.common.StringIO(out))
+    rows = frame(80, seed=1)[["a", "b"]]
+    np.testing.assert_array_equal(table.predicted, committee.predict(rows))
+    np.testing.assert_allclose(table.probability_yes, committee.predict_proba(rows)[:, 1])
+    np.testing.assert_allclose(table.decision, np.log(table.probability_yes / table.probability_no))
+    out, err = run("evaluate data-tuned/committee.skops test.csv")
+    assert "holds no estimates" in err
+    code, _, err = command_line("predict data-tuned/committee.skops test.csv --libsvm rows")
+    assert code == 2
+    assert "A committee has several models" in err
+    run("tune data.csv --search grid.yaml --force")
+    assert not Path("data-tuned/committee.skops").exists()
+    err = run("tune data.csv --search grid.yaml --force --committee --sample 100")[1]
+    assert "No committee.skops was written: the search had only some of the rows" in err
+
+
+def test_a_committee_fills_in_missing_values_and_predicts_numbers(run):
+    rows = frame()
+    rows["size"] = rows.a * 3.0 + rows.b
+    rows.loc[3, "a"] = np.nan
+    rows.drop(columns="kind").to_csv("sizes.csv", index=False)
+    Path("few.yaml").write_text("C: [1, 10]\nepsilon: [0.1]\n")
+    run("tune sizes.csv --search few.yaml --impute median --committee")
+    out, _ = run("predict sizes-tuned/committee.skops sizes.csv")
+    predicted = pd.read_csv(pd.io.common.StringIO(out)).predicted
+    assert np.corrcoef(predicted, rows["size"])[0, 1] > 0.95

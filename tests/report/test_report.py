@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, OneHotEncoder
 from sklearn.svm import SVC
 
-from spansvm import SpanSearch, SpanSVC, analyze
+from spansvm import SpanSearch, SpanSVC, analyze, find_label_issues
 from spansvm.report import Report, render_html, write_json, write_report
 from spansvm.search import UnacceleratedWarning
 
@@ -90,13 +90,23 @@ def test_trust_is_that_of_the_analysis(cancer, cancer_report):
     )
 
 
-def test_suspicious_rows_begin_with_the_lowest_margin(cancer, cancer_report):
+def test_suspicious_rows_are_those_of_find_label_issues_the_worst_first(cancer, cancer_report):
     search, X, y = cancer
-    margins = search.best_estimator_[-1].loo_margin_
-    rows = cancer_report.suspicious.rows
-    assert [one.row for one in rows] == margins.argsort()[: len(rows)].tolist()
-    worst = rows[0]
-    assert (worst.label, worst.margin) == (y[worst.row], margins.min())
+    issues = find_label_issues(search)
+    table = cancer_report.suspicious
+    assert table.asked.startswith("the committee of the ")
+    doubted = [one for one in table.rows if one.doubted]
+    assert table.n_doubted == len(doubted) == issues.is_label_issue.sum() > 0
+    worst_first = issues[issues.is_label_issue].sort_values("label_quality")
+    assert [one.row for one in doubted] == worst_first.index.tolist()
+    assert table.rows[: len(doubted)] == doubted
+    others = issues[~issues.is_label_issue & (issues.given_label != issues.predicted_label)]
+    contradicted = [one.row for one in table.rows if one.label != one.predicted]
+    assert contradicted[len(doubted) :] == others.sort_values("label_quality").index.tolist()
+    assert table.n_contradicted == len(contradicted)
+    worst = table.rows[0]
+    assert (worst.label, worst.probability) == (y[worst.row], issues.label_quality[worst.row])
+    assert worst.margin == search.best_estimator_[-1].loo_margin_[worst.row]
     shown = cancer_report.suspicious.features
     assert worst.features == X[shown].iloc[worst.row].tolist()
 
@@ -106,6 +116,43 @@ def test_suspicious_rows_begin_with_the_lowest_margin(cancer, cancer_report):
         return sum(np.var(y[tenths == k] == "benign") * (tenths == k).sum() for k in range(10))
 
     assert shown == sorted(X, key=unexplained)[: len(shown)]
+
+
+def test_a_doubted_row_stands_beside_those_that_contradict_and_those_that_agree(
+    cancer, cancer_report
+):
+    search, X, _ = cancer
+    issues, shown = find_label_issues(search), cancer_report.suspicious.features
+    page = render_html(cancer_report)
+    for one in cancer_report.suspicious.rows:
+        if not one.doubted:
+            assert one.contradicted_by == one.agreeing == []
+            continue
+        assert [own.row for own in one.contradicted_by] == issues.contradicted_by[one.row]
+        assert {own.label for own in one.contradicted_by} <= {one.predicted}
+        assert {own.label for own in one.agreeing} <= {one.label}
+        assert one.row not in [own.row for own in one.agreeing]
+        for own in (*one.contradicted_by, *one.agreeing):
+            assert own.features == X[shown].iloc[own.row].tolist()
+            assert own.influence > 0.0
+        assert f"Row {one.row_id}: labelled {one.label}, predicted {one.predicted}" in page
+
+
+def test_a_committee_is_not_asked_where_it_takes_long(cancer):
+    _, X, y = cancer
+    often = SpanSearch(pipeline(), {"spansvc__C": np.geomspace(1, 10, 500)}).fit(X, y)
+    assert Report.from_search(often, X, y).suspicious.asked == "the selected model"
+    one = SpanSearch(pipeline(), {"spansvc__C": [1]}).fit(X, y)
+    assert Report.from_search(one, X, y).suspicious.asked == "the selected model"
+
+
+def test_where_nothing_can_be_said_about_labels_no_row_is_listed():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 3)), np.arange(80) % 2
+    search = SpanSearch(SpanSVC(), {"C": [1.0, 10.0]}).fit(X, y)
+    suspicious = Report.from_search(search, X, y).suspicious
+    assert suspicious.rows == []
+    assert "Nothing can be said about single labels" in suspicious.explanation
 
 
 def test_every_candidate_and_its_estimates_are_there(cancer, cancer_report):

@@ -66,13 +66,14 @@ def test_ranked_issues_are_those_of_the_table() -> None:
 def test_filters_say_which_rows_are_issues() -> None:
     X, y, _ = digits(25)
     model = digit_model().fit(X, y)
-    names = ("confident_learning", "predicted_neq_given", "both")
-    confident, differs, both = (
-        find_label_issues(model, filter_by=name).is_label_issue.to_numpy() for name in names
+    confident, differs = (
+        find_label_issues(model, filter_by=name).is_label_issue.to_numpy()
+        for name in ("confident_learning", "predicted_neq_given")
     )
     probabilities = model.left_out_.calibrated_probabilities
     np.testing.assert_array_equal(differs, probabilities.argmax(axis=1) != y)
-    np.testing.assert_array_equal(both, confident & differs)
+    assert 0 < confident.sum() < differs.sum()
+    assert not (confident & ~differs).any()
 
 
 def test_confident_learning_is_as_it_was_published() -> None:
@@ -84,7 +85,8 @@ def test_confident_learning_is_as_it_was_published() -> None:
     expected = []
     for row in range(500):
         present = [label for label in range(10) if P[row, label] >= means[label]]
-        expected.append(bool(present) and max(present, key=lambda k: P[row, k]) != y[row])
+        doubted = bool(present) and max(present, key=lambda k: P[row, k]) != y[row]
+        expected.append(doubted and P[row].argmax() != y[row])
     np.testing.assert_array_equal(find_label_issues(model).is_label_issue, expected)
 
 
@@ -167,18 +169,47 @@ def test_targets_far_from_what_the_others_say_are_issues() -> None:
     np.testing.assert_array_equal(np.argsort(-np.abs(residual)), np.argsort(issues.label_quality))
 
 
-def test_cleanlab_takes_our_probabilities() -> None:
+@pytest.mark.parametrize("filter_by", ["confident_learning", "predicted_neq_given"])
+def test_issues_are_those_of_cleanlab_on_our_probabilities(filter_by: str) -> None:
     cleanlab = pytest.importorskip("cleanlab.filter", reason="cleanlab is not installed")
+    X, y, _ = digits(25)
+    model = SpanSVC(C=5.0, gamma=0.002).fit(X, y)  # leaves much doubt
+    theirs = cleanlab.find_label_issues(
+        y, model.left_out_.calibrated_probabilities, filter_by=filter_by, n_jobs=1
+    )
+    ours = find_label_issues(model, filter_by=filter_by).is_label_issue.to_numpy()
+    np.testing.assert_array_equal(ours, theirs)
+    assert ours.sum() > 20
+
+
+@pytest.mark.parametrize("ranked_by", ["self_confidence", "normalized_margin"])
+def test_issues_are_ranked_as_cleanlab_ranks_them(ranked_by: str) -> None:
+    cleanlab = pytest.importorskip("cleanlab.filter", reason="cleanlab is not installed")
+    X, y, _ = digits(25)
+    model = digit_model().fit(X, y)
+    theirs = cleanlab.find_label_issues(
+        y, model.left_out_.calibrated_probabilities, filter_by="confident_learning",
+        return_indices_ranked_by=ranked_by, n_jobs=1,
+    )  # fmt: skip
+    ours = find_label_issues(model, return_indices_ranked_by=ranked_by)
+    np.testing.assert_array_equal(ours, theirs)
+
+
+def test_datalab_takes_our_probabilities_in_one_line() -> None:
+    cleanlab = pytest.importorskip("cleanlab", reason="cleanlab is not installed")
+    pytest.importorskip("datasets", reason="Datalab needs datasets")
     X, y, changed = digits(25)
     model = digit_model().fit(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        theirs = cleanlab.find_label_issues(
-            y, model.left_out_.calibrated_probabilities, filter_by="confident_learning", n_jobs=1
-        )
-    ours = find_label_issues(model).is_label_issue.to_numpy()
-    assert (theirs == ours).mean() > 0.99
-    assert theirs[changed].mean() > 0.6
+        lab = cleanlab.Datalab({"y": y}, label_name="y", verbosity=0)
+        lab.find_issues(pred_probs=model.loo_predict_proba_, issue_types={"label": {}})
+    theirs = lab.get_issues("label")
+    assert theirs.is_label_issue[changed].mean() > 0.6
+    np.testing.assert_array_equal(theirs.given_label, y)
+    ours = find_label_issues(model)
+    np.testing.assert_array_equal(theirs.predicted_label, model.loo_predict_proba_.argmax(axis=1))
+    assert set(theirs.columns) - {"label_score"} <= set(ours.columns)
 
 
 def test_arguments_that_mean_nothing_are_refused() -> None:

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 from sklearn import config_context
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import (
     GroupKFold,
     LeaveOneOut,
@@ -126,7 +126,8 @@ def test_a_committee_predicts_if_it_is_asked_for(tumours):
     assert model.corrected_score_ == own.corrected_score_
     assert model.corrected_interval_ == own.corrected_interval_
     assert model.score(X, y) == np.mean(own.predict(X) == y)
-    assert not hasattr(model, "decision_function")
+    odds = own.predict_proba(X)[:, 1] / own.predict_proba(X)[:, 0]
+    np.testing.assert_allclose(model.decision_function(X), np.log(odds))
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
     assert not hasattr(model.set_params(ensemble=False).fit(X, y), "committee_")
@@ -277,6 +278,15 @@ def test_noise_is_not_said_to_be_more_than_noise():
     assert model.corrected_score_ < model.best_score_
 
 
+def test_a_committee_knows_of_noise_hardly_less_than_the_prior():
+    rng = np.random.default_rng(3)
+    X, y = rng.standard_normal((600, 4)), rng.integers(0, 2, 600)
+    model = SVCCV(ensemble=True).fit(X[:120], y[:120])
+    low, high = model.corrected_interval_
+    assert low < 0.5 < high
+    assert log_loss(y[120:], model.predict_proba(X[120:])) < np.log(2.0) + 0.02
+
+
 def test_one_feature_suffices():
     x = np.linspace(0.0, 1.0, 60)[:, None]
     model = SVCCV().fit(x, (np.sin(12.0 * x[:, 0]) > 0).astype(int))
@@ -290,6 +300,9 @@ def test_constant_features_tell_nothing():
     model = SVCCV().fit(X, y)
     assert model.best_score_ <= 0.5
     assert np.unique(model.predict(X)).size == 1
+    together = SVCCV(ensemble=True, n_trials=40).fit(X, y).committee_  # of one model, 20 times
+    np.testing.assert_allclose(together.weights_, 1 / 20)
+    np.testing.assert_allclose(together.predict_proba(X), 0.5, atol=0.05)
 
 
 def test_constant_targets_are_predicted():

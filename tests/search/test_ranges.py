@@ -121,6 +121,20 @@ def test_the_study_sees_what_it_would_see_if_it_optimised_itself(flowers):
     assert [one.params for one in asked.trials] == [one.params for one in alone.trials]
 
 
+def test_a_sampler_is_that_of_a_new_study(flowers):
+    asked = study_of(3)
+    SpanSearch(SVC(), RANGES, study=asked, n_trials=12).fit(*flowers)
+    sampler = optuna.samplers.TPESampler(seed=3)
+    search = SpanSearch(SVC(), RANGES, study=sampler, n_trials=12).fit(*flowers)
+    assert search.cv_results_["params"] == [one.params for one in asked.trials]
+
+
+def test_a_study_ends_when_its_time_is_over(flowers):
+    study = study_of()
+    search = SpanSearch(SVC(), RANGES, study=study, n_trials=50, time_budget=1e-9).fit(*flowers)
+    assert [one.value for one in study.trials] == [search.best_score_]
+
+
 def test_a_study_goes_on_where_it_was(flowers):
     study = study_of()
     for n_before in (0, 5):

@@ -24,6 +24,9 @@ def code_of_reading(request: TuneRequest) -> str:
     one_line = f"table = read_table({', '.join(arguments)})"
     if len(one_line) > 88:
         one_line = "table = read_table(\n    " + ",\n    ".join(arguments) + ",\n)"
+    if request.labels is not None:
+        names.append("correct_labels")
+        one_line += f"\ntable = correct_labels(table, {request.labels!r})"
     imported = f"from spansvm.tables import {', '.join(sorted(names))}"
     return f"{imported}\n\n{one_line}\nX, y = table.X, table.y"
 

@@ -20,6 +20,7 @@ class TuneRequest:
     out: Path
     file: FileOptions
     roles: Roles
+    labels: str | None = None
     scale: str | None = None
     impute: str | None = None
     search: str | None = None
@@ -35,6 +36,7 @@ class TuneRequest:
     cv: str | None = None
     memory: str | None = None
     budget: str | None = None
+    committee: bool = False
     resume: bool = False
     force: bool = False
     command: str = ""

@@ -52,10 +52,12 @@ HELP = (
     "  spansvm tune data.csv --scores confidence --impute mean\n"
     "  spansvm tune data.csv --groups person --out results\n"
     "  spansvm tune data.csv --search grid.yaml      # C: [1, 10], gamma: [0.1, 1]\n"
+    "  spansvm tune data.csv --committee             # several models that predict together\n"
     "  spansvm tune large.csv --budget 5m\n"
     "  spansvm tune large.csv --resume               # after Ctrl-C\n"
     "  zcat data.libsvm.gz | spansvm tune - --json\n\n"
-    "Writes model.skops, model.libsvm, results.csv, report.html and report.json to a folder "
+    "Writes model.skops, model.libsvm, results.csv, labels.csv, report.html and report.json to a "
+    "folder "
     "(data-tuned for data.csv). Exit code 2 means an error that you can correct; the message says "
     "how."
 )
@@ -130,6 +132,14 @@ def tune(
             rich_help_panel=_COLUMNS, help="What to do with rows that have no target.",
         ),
     ] = "drop",
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", rich_help_panel=_COLUMNS,
+            help="Corrected labels: the labels.csv of an earlier search, with the right ones in "
+            "its column 'corrected'.",
+        ),
+    ] = None,
     scale: Annotated[
         str | None,
         typer.Option(
@@ -248,6 +258,14 @@ def tune(
             help="Folder for the results; DATA-tuned by default.",
         ),
     ] = None,
+    committee: Annotated[
+        bool,
+        typer.Option(
+            "--committee", metavar=NO_VALUE, rich_help_panel=_OUTPUT,
+            help="Also write committee.skops: the candidates that could have been the best, which "
+            "predict together.",
+        ),
+    ] = False,
     resume: Annotated[
         bool,
         typer.Option(
@@ -279,9 +297,11 @@ def tune(
                 target, scores, weights, groups, id, drop or (), categorical or (), keep or (),
                 missing_target, task,
             ),
-            scale=scale, impute=impute, search=search, method=method, scoring=scoring, test=test,
+            labels=labels, scale=scale, impute=impute, search=search, method=method,
+            scoring=scoring, test=test,
             jobs=jobs, seed=seed, sample=sample, candidates=candidates, components=components,
-            kernel=kernel, cv=cv, memory=memory, budget=budget, resume=resume, force=force,
+            kernel=kernel, cv=cv, memory=memory, budget=budget,
+            committee=committee, resume=resume, force=force,
             command=shlex.join(["spansvm", *sys.argv[1:]]),
         ),
         Terminal(quiet=quiet, as_json=json),

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from ..common.output import OutputFolder, write_csv
-from ..models import libsvm_reason, save_libsvm, save_model
+from ..common.tasks import REGRESSION
+from ..models import MOST_FOLLOWED, libsvm_reason, save_libsvm, save_model
 from ..report import RegressionReport, Report, write_json, write_report
 from ..search.results import evaluated
-from ..tables import Schema
+from ..tables import Table
+from .doubted_labels import write_labels
 from .grids import APPROXIMATION, own_name
 from .searching import UNFINISHED, Searched
 from .terminal import Terminal
@@ -21,10 +23,11 @@ from .training_record import Record
 __all__ = ["FILES", "MODEL", "write_candidates", "write_files"]
 
 #: Names of the files.
-MODEL, LIBSVM, TABLE, PAGE, JSON = FILES = (
+MODEL, LIBSVM, TABLE, LABELS, PAGE, JSON = FILES = (
     "model.skops",
     "model.libsvm",
     "results.csv",
+    "labels.csv",
     "report.html",
     "report.json",
 )
@@ -36,7 +39,7 @@ def write_files(
     found: Searched,
     report: Report | RegressionReport,
     record: Record,
-    schema: Schema,
+    table: Table,
     terminal: Terminal,
 ) -> list[Path]:
     """Write all files of a search, and note any that cannot be written.
@@ -50,7 +53,8 @@ def write_files(
         The search; if it is unfinished, its checkpoint is one of the files.
     report : Report or RegressionReport
     record : Record
-    schema : Schema
+    table : Table
+        All rows.
     terminal : Terminal
 
     Returns
@@ -59,7 +63,7 @@ def write_files(
     """
     written = []
     with folder.writing(MODEL) as path:
-        save_model(path, model, schema=schema, command=report.command or "")
+        save_model(path, model, schema=table.schema, command=report.command or "")
         record.add_to(path)
     written.append(MODEL)
     reason = libsvm_reason(model)
@@ -75,6 +79,15 @@ def write_files(
         terminal.note(f"No {LIBSVM} was written: {reason}.")
     with folder.writing(TABLE) as path:
         write_candidates(path, evaluated(found.search)[0], report.search.ranking())
+    searched = table if found.sample is None else found.sample.table
+    if table.task == REGRESSION and searched.n_rows > MOST_FOLLOWED:
+        (folder.path / LABELS).unlink(missing_ok=True)
+        terminal.note(f"No {LABELS} was written: that takes long with more than {MOST_FOLLOWED} "
+                      "rows of a regression; pass --sample.")  # fmt: skip
+    else:
+        with folder.writing(LABELS) as path:
+            write_labels(path, found.search, searched)
+        written.append(LABELS)
     with folder.writing(PAGE) as path:
         write_report(report, path)
     with folder.writing(JSON) as path:

@@ -18,9 +18,10 @@ from ..search.candidates.building import candidate_estimator
 from ..search.candidates.fit_arguments import FitParams, refit_arguments
 from ..search.evaluation.stages import INTERRUPTED
 from ..search.refit import refit_as_judged
-from ..tables import Table, build_pipeline, read_table
+from ..tables import Table, build_pipeline, correct_labels, read_table
 from ..tables.pipeline import marked_columns
 from ..tables.table import CATEGORICAL, NUMERIC, TEXT
+from .committee_file import COMMITTEE, write_committee
 from .facts import gather_facts, tell_facts
 from .held_out import read_labelled
 from .method_choice import Folds, choose_method
@@ -47,6 +48,8 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
         raise UserError(f"--jobs must be a number of threads, or -1 for all; got {request.jobs}.")
     before = read_unfinished(request.out) if request.resume else None
     table = read_table(request.data, request.file, request.roles)
+    if request.labels is not None:
+        table = correct_labels(table, request.labels)
     task = task_of(table)
     _introduce(table, task, terminal)
     asked, request = request, task.completed(request, table)
@@ -77,7 +80,7 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
             f"{request.out} holds an unfinished search; pass --resume to continue it, --force to "
             "start again, or choose another --out."
         )
-    folder.prepare(*FILES)
+    folder.prepare(*FILES, COMMITTEE)
     if not request.resume:
         (request.out / UNFINISHED).unlink(missing_ok=True)
     found = searcher.run(before)
@@ -90,6 +93,7 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
         trained = model[-1]
     facts = gather_facts(found, plan, request, table, n_columns, searcher.budget)
     tell_facts(facts, terminal)
+    committee = write_committee(folder, request, found, table.schema, terminal)
     test = None
     if test_table is not None:
         name = request.scoring or "accuracy"
@@ -100,11 +104,14 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
     setting = describe_setting(found.search.best_params_, table.schema.classes)
     stopped = "" if facts["stopped"] is None else facts["stopped"]["in_words"]
     record = task.record(report, table, setting, stopped)
-    files = write_files(folder, model, found, report, record, table.schema, terminal)
+    files = write_files(folder, model, found, report, record, table, terminal)
+    files += [] if committee is None else [committee]
     task.print_summary(report, setting, test, terminal, named=table.ids is not None)
     terminal.say()
     terminal.say(f"Report: {request.out / 'report.html'}")
     terminal.say(f"Model: {request.out / 'model.skops'} (spansvm predict MODEL DATA)")
+    if committee is not None:
+        terminal.say(f"Committee: {committee} (spansvm predict COMMITTEE DATA)")
     paths = [str(path) for path in files]
     terminal.result(summary_as_json(report, setting, paths))
     if found.search.stopped_ == INTERRUPTED:

@@ -17,6 +17,9 @@ from .terminal import Terminal
 
 __all__ = ["describe_setting", "error_in_words", "print_summary", "summary_as_json"]
 
+#: What is not repeated from the report.
+_LONG = ("features", "contradicted_by", "agreeing")
+
 #: How many suspicious labels are shown.
 _SUSPICIOUS = 10
 
@@ -142,13 +145,14 @@ def _print_suspicious(report: Report, terminal: Terminal, *, named: bool) -> Non
     if not rows:
         terminal.say(report.suspicious.explanation or "No label is contradicted by the other rows.")
         return
-    headings = {"row": "left", "label": "left", "predicted": "left", "margin": "right"}
+    headings = {"row": "left", "label": "left", "predicted": "left", "probability": "right"}
     terminal.table(
         headings,
-        [[row.row_id, row.label, row.predicted, f"{row.margin:.3f}"] for row in rows],
-        f"The {len(rows)} most suspicious labels, with the model's prediction when left out:"
+        [[row.row_id, row.label, row.predicted, percent(row.probability)] for row in rows],
+        f"The {len(rows)} most suspicious labels, with their probability and the prediction when "
+        "left out:"
         if len(rows) > 1
-        else "The label that the other rows contradict, with the model's prediction without it:",
+        else "The suspicious label, with its probability and the prediction when left out:",
     )
     if report.suspicious.explanation:
         terminal.say(report.suspicious.explanation)
@@ -169,7 +173,7 @@ def summary_as_json(
         "test": report.test,
         "facts": report.facts,
         "suspicious" if classes else "doubtful": [
-            plain({key: value for key, value in asdict(row).items() if key != "features"})
+            plain({key: value for key, value in asdict(row).items() if key not in _LONG})
             for row in rows
         ],
         "notes": report.notes,

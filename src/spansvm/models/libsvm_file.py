@@ -20,6 +20,7 @@ from ..common.errors import UserError
 from ..estimators.svc import SpanSVC
 from ..estimators.svr import SpanSVR
 from ..kernels.functions import Kernel
+from ..search.committee.base import BaseCommittee
 
 __all__ = ["libsvm_labels", "libsvm_reason", "save_libsvm", "save_libsvm_data", "transformed"]
 
@@ -53,7 +54,12 @@ def libsvm_labels(classes: npt.ArrayLike) -> list[int]:
 
 
 def transformed(model: Any, X: Any) -> Any:
-    """The rows as the last step of a pipeline receives them."""
+    """The rows as the last step of a pipeline receives them; UserError for a committee."""
+    if isinstance(model, BaseCommittee):
+        raise UserError(
+            "A committee has several models, and no LIBSVM model; use model.skops, or leave out "
+            "--libsvm."
+        )
     return model[:-1].transform(X) if isinstance(model, Pipeline) else X
 
 

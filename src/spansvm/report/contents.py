@@ -212,7 +212,7 @@ class Report:
                 *find_cautions(searched, figures, duplicates, expected),
                 *(studied.cautions if studied else ()),
             ],
-            suspicious=list_suspicious(model, X, row_ids_of(X, row_ids), names),
+            suspicious=list_suspicious(search, X, row_ids_of(X, row_ids), names),
             test=None if test is None else plain(test),
             notes=[str(note) for note in notes],
             versions=versions(),

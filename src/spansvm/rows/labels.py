@@ -3,14 +3,15 @@
 The probabilities of each row come from the model without it, so that nothing has memorised its
 label.  Which rows are issues is decided as in confident learning (Northcutt, Jiang and Chuang
 2021): a class counts as present where its probability reaches the mean that the rows with its label
-have; a row is an issue if the most probable class present is not its label.  Where classes overlap
-that includes rows with right labels, as nothing else tells the two apart.
+have; a row is an issue if the most probable class present is not its label, nor its label the most
+probable of all.  Where classes overlap that includes rows with right labels, as nothing else tells
+the two apart.
 """
 
 from __future__ import annotations
 
 import warnings
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,9 +19,10 @@ import numpy.typing as npt
 from ..common.types import Array, Mask, Rows
 from ..estimators.svr import SpanSVR
 from ..multiclass.left_out import LeftOutClasses
-from .without import Without, trained_model
+from .without import trained_model
+from .witnesses import Judged, find_witnesses
 
-__all__ = ["LabelIssuesWarning", "find_label_issues"]
+__all__ = ["NOTHING_SAID", "LabelIssuesWarning", "find_label_issues", "judge"]
 
 #: Residuals that are farther out, in units of their spread, are issues: about 1 of 2000 normal
 #: ones.  The limit is that of Iglewicz and Hoaglin (1993).
@@ -33,22 +35,18 @@ _MEDIAN = 0.6745
 #: fewer than 1 of 100 sets (measured; rows are left out of models of the same rows).
 _APART = 4.0
 
-_FILTERS = ("confident_learning", "predicted_neq_given", "both")
+#: What is said where nothing can be.
+NOTHING_SAID = (
+    "Nothing can be said about single labels: left out, the rows of different classes have the "
+    "same values."
+)
+
+_FILTERS = ("confident_learning", "predicted_neq_given")
 _RANKINGS = ("self_confidence", "normalized_margin")
 
 
 class LabelIssuesWarning(UserWarning):
     """Nothing can be said about single labels."""
-
-
-class _Judged(NamedTuple):
-    """What is said of every row."""
-
-    issue: Mask
-    quality: Array
-    margin: Array
-    given: np.ndarray
-    predicted: np.ndarray
 
 
 def find_label_issues(
@@ -67,11 +65,11 @@ def find_label_issues(
     model : SpanSVC, SpanSVR, Pipeline that ends in one, or search over one of these
         Fitted on the rows in question.  Of a search over classes, the committee of its best
         candidates is asked.
-    filter_by : {"confident_learning", "predicted_neq_given", "both"}, default="confident_learning"
+    filter_by : {"confident_learning", "predicted_neq_given"}, default="confident_learning"
         Which rows are issues: those of which a class other than the given one is the most probable
-        of the classes that count as present; those of which it is the most probable of all; or
-        those of which both is true.  Targets of a regression: those whose left-out residual is
-        more than 3.5 times the spread of all, which is estimated from their median.
+        of all and of the classes that count as present; or those of which it is the most probable
+        of all.  Targets of a regression: those whose left-out residual is more than 3.5 times the
+        spread of all, which is estimated from their median.
     return_indices_ranked_by : {"self_confidence", "normalized_margin"}, optional
         If given, only the numbers of the issues are returned, the worst first: by the probability
         of the given label, or by that minus the largest of the other labels.
@@ -107,16 +105,26 @@ def find_label_issues(
     True
     """
     _check(filter_by, return_indices_ranked_by)
-    fitted, _ = trained_model(model)
-    if isinstance(fitted, SpanSVR):
-        judged = _judge_targets(fitted)
-    else:
-        judged = _judge_labels(fitted, _probabilities(model, fitted), filter_by)
+    judged = judge(model, filter_by)
+    if not judged.telling:
+        warnings.warn(NOTHING_SAID, LabelIssuesWarning, stacklevel=2)
+    issues = np.flatnonzero(judged.issue)
     if return_indices_ranked_by is not None:
-        issues = np.flatnonzero(judged.issue)
         by = judged.quality if return_indices_ranked_by == "self_confidence" else judged.margin
         return issues[np.argsort(by[issues], kind="stable")]
-    return _frame(judged, _contradicting(fitted, judged, n_contradicting))
+    found = find_witnesses(trained_model(model)[0], judged, issues, n_contradicting)
+    return _frame(judged, {own: one.against for own, one in zip(issues, found, strict=True)})
+
+
+def judge(model: Any, filter_by: str = "confident_learning") -> Judged:
+    """What the model, or search, says of the label, or target, of each of its training rows.
+
+    The arguments are those of :func:`find_label_issues`.
+    """
+    fitted, _ = trained_model(model)
+    if isinstance(fitted, SpanSVR):
+        return _judge_targets(fitted)
+    return _judge_labels(fitted, _probabilities(model, fitted), filter_by)
 
 
 def _check(filter_by: Any, ranked_by: Any) -> None:
@@ -139,7 +147,7 @@ def _probabilities(model: Any, fitted: Any) -> Array:
     return fitted.left_out_.calibrated_probabilities
 
 
-def _judge_labels(fitted: Any, probabilities: Array, filter_by: str) -> _Judged:
+def _judge_labels(fitted: Any, probabilities: Array, filter_by: str) -> Judged:
     indices, used = fitted.machines_.indices, fitted.left_out_.used
     rows = np.arange(indices.size)
     own = probabilities[rows, indices]
@@ -148,17 +156,18 @@ def _judge_labels(fitted: Any, probabilities: Array, filter_by: str) -> _Judged:
     sizes = np.bincount(indices[used], minlength=probabilities.shape[1])
     differs = probabilities.argmax(axis=1) != indices
     issue = np.zeros(indices.size, dtype=np.bool_)
-    if _says_something(fitted.left_out_):
-        reached = _reached(probabilities, indices, used)
-        confident = np.where(reached, probabilities, -np.inf)
-        contradicted = reached.any(axis=1) & (confident.argmax(axis=1) != indices)
-        chosen = {"confident_learning": contradicted, "predicted_neq_given": differs}
-        issue = used & chosen.get(filter_by, contradicted & differs)
+    telling = _says_something(fitted.left_out_)
+    if telling:
+        issue = used & differs
+        if filter_by == "confident_learning":
+            reached = _reached(probabilities, indices, used)
+            confident = np.where(reached, probabilities, -np.inf)
+            issue &= reached.any(axis=1) & (confident.argmax(axis=1) != indices)
         issue &= sizes[indices] > 1  # the only row of a class is contradicted whatever it is
     classes = fitted.classes_
-    return _Judged(
+    return Judged(
         issue, own, own - others.max(axis=1), classes[indices],
-        classes[probabilities.argmax(axis=1)],
+        classes[probabilities.argmax(axis=1)], telling,
     )  # fmt: skip
 
 
@@ -174,7 +183,7 @@ def _reached(probabilities: Array, indices: np.ndarray, used: Mask) -> Mask:
 
 
 def _says_something(left_out: LeftOutClasses) -> bool:
-    """Whether left-out values tell the classes apart; a warning if not.
+    """Whether left-out values tell the classes apart.
 
     Probabilities would not do: on pure noise, a left-out row is nearer to the other class, which is
     larger without it, and sigmoids that fall turn even that into probabilities.
@@ -188,66 +197,20 @@ def _says_something(left_out: LeftOutClasses) -> bool:
         if min(own.size for own in sides) > 1:
             apart += float(sides[0].mean() - sides[1].mean())
             variance += sum(float(own.var()) / (own.size - 1) for own in sides)
-    if apart > _APART * np.sqrt(variance):
-        return True
-    warnings.warn(
-        "Nothing can be said about single labels: left out, the rows of different classes have the "
-        "same values.",
-        LabelIssuesWarning,
-        stacklevel=4,
-    )
-    return False
+    return bool(apart > _APART * np.sqrt(variance))
 
 
-def _judge_targets(fitted: SpanSVR) -> _Judged:
+def _judge_targets(fitted: SpanSVR) -> Judged:
     residual = fitted.loo_residual_
     targets, used = fitted.machines_.targets[:, 0], fitted.machines_.bounds > 0
     spread = float(np.median(np.abs(residual[used]))) / _MEDIAN
     # Where half of the rows are predicted to the last digit, any difference is large.
     size = np.abs(residual) / max(spread, np.finfo(np.float64).tiny)
     quality = np.exp(-size)
-    return _Judged(used & (size > _FAR), quality, quality, targets, fitted.loo_predict_)
+    return Judged(used & (size > _FAR), quality, quality, targets, fitted.loo_predict_, True)
 
 
-def _contradicting(fitted: Any, judged: _Judged, number: int) -> list[Rows]:
-    """For each issue, the rows without which its label would be contradicted less."""
-    issues = np.flatnonzero(judged.issue)
-    found = [np.empty(0, dtype=np.intp)] * judged.issue.size
-    if issues.size == 0 or number < 1:
-        return found
-    without = Without(fitted, fitted.machines_.X[issues])
-    strongest = np.zeros((without.n_rows, issues.size))
-    for machine, (rows, change) in enumerate(without.each_row(exact=False)):
-        strongest[rows] += change * _towards(fitted, judged, issues, machine)
-    for place, row in enumerate(map(int, issues)):
-        pull = np.where(_opposed(fitted, judged, row), strongest[:, place], 0.0)
-        order = np.argsort(-pull, kind="stable")[:number]
-        found[row] = order[pull[order] > 0.0]
-    return found
-
-
-def _opposed(fitted: Any, judged: _Judged, row: int) -> Mask:
-    """The rows that are labelled as predicted, or whose targets are on that side."""
-    if isinstance(fitted, SpanSVR):
-        way = np.sign(judged.predicted - judged.given)[row]
-        return way * (judged.given - judged.given[row]) > 0.0
-    return judged.given == judged.predicted[row]
-
-
-def _towards(fitted: Any, judged: _Judged, issues: Rows, machine: int) -> Array:
-    """Of each issue, which change of a machine's values would agree with its label: 1, -1 or 0."""
-    if isinstance(fitted, SpanSVR):
-        return np.sign(judged.given - judged.predicted)[issues]
-    pairs = fitted.machines_.pair_rows.pairs
-    first, second = (fitted.classes_[own] for own in pairs[machine])
-    given, predicted = judged.given[issues], judged.predicted[issues]
-    between = ((given == first) & (predicted == second)) | (
-        (given == second) & (predicted == first)
-    )
-    return np.where(between, np.where(given == second, 1.0, -1.0), 0.0)
-
-
-def _frame(judged: _Judged, contradicting: list[Rows]) -> Any:
+def _frame(judged: Judged, contradicting: dict[Any, Rows]) -> Any:
     try:
         import pandas as pd
     except ImportError as error:
@@ -255,9 +218,9 @@ def _frame(judged: _Judged, contradicting: list[Rows]) -> Any:
             "find_label_issues returns a pandas.DataFrame: install pandas, or ask for "
             "return_indices_ranked_by."
         ) from error
-    lists: npt.NDArray[np.object_] = np.empty(len(contradicting), dtype=object)
-    for row, own in enumerate(contradicting):
-        lists[row] = [int(other) for other in own]
+    lists: npt.NDArray[np.object_] = np.empty(judged.issue.size, dtype=object)
+    for row in range(lists.size):
+        lists[row] = [int(other) for other in contradicting.get(row, ())]
     return pd.DataFrame(
         {
             "is_label_issue": judged.issue,

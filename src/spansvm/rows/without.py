@@ -60,6 +60,8 @@ class Without:
     model : SpanSVC, SpanSVR, Pipeline or search
     X : array-like or sparse matrix of shape (n, d)
         The rows whose values are of interest.
+    transformed : bool, default=False
+        Whether they are as the SpanSVC or SpanSVR has its own rows.
 
     Attributes
     ----------
@@ -72,13 +74,15 @@ class Without:
         The number of training rows.
     """
 
-    def __init__(self, model: Any, X: Any) -> None:
+    def __init__(self, model: Any, X: Any, *, transformed: bool = False) -> None:
         self.model, steps = trained_model(model)
         machines = self.model.machines_
-        self.points = validate_data(
-            self.model, transform(dict(steps), X), reset=False, accept_sparse="csr",
-            dtype=np.float64, order="C", accept_large_sparse=False,
-        )  # fmt: skip
+        self.points = X
+        if not transformed:
+            self.points = validate_data(
+                self.model, transform(dict(steps), X), reset=False, accept_sparse="csr",
+                dtype=np.float64, order="C", accept_large_sparse=False,
+            )  # fmt: skip
         self.n_rows, self.values = machines.X.shape[0], machines.decide(self.points)
         kernel = machines.kernel
         self._kernel = dense(self.points) if kernel.precomputed else kernel(self.points, machines.X)

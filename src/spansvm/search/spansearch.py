@@ -120,9 +120,9 @@ class SpanSearch(BaseSearch):
         factor, on the side where the selected candidate is at its end; once.
     n_trials : int, optional
         How many candidates are evaluated, at most, if there are ranges or a study; 80 by default.
-    study : optuna.study.Study, optional
+    study : optuna.study.Study or optuna.samplers.BaseSampler, optional
         Proposes the candidates, one after the other, from Optuna's distributions in `param_grid`,
-        and is told their scores.  It is to be maximised.
+        and is told their scores.  It is to be maximised; a sampler is that of a new study.
 
     Attributes
     ----------

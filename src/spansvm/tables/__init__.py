@@ -1,5 +1,6 @@
 """Users' data files: reads them, with the types and roles of columns, and prepares training."""
 
+from .corrections import correct_labels
 from .pipeline import IMPUTATIONS, SCALINGS, build_pipeline, check_predictable
 from .reading import FileOptions, read_for_prediction, read_table
 from .roles import Roles
@@ -14,6 +15,7 @@ __all__ = [
     "Table",
     "build_pipeline",
     "check_predictable",
+    "correct_labels",
     "read_for_prediction",
     "read_table",
 ]

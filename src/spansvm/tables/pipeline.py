@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, OneHotEncoder, StandardScaler
 
 from ..common.errors import UserError, listed
+from ..search.committee.base import BaseCommittee
 from .table import CATEGORICAL, NUMERIC, TEXT, Table
 
 __all__ = [
@@ -95,7 +96,10 @@ def check_predictable(model: Any, table: Table) -> None:
 
 
 def _imputes(model: Any) -> bool:
-    features = model.named_steps.get("features") if isinstance(model, Pipeline) else None
+    steps = model.named_steps if isinstance(model, Pipeline) else {}
+    if isinstance(model, BaseCommittee):
+        steps = model.transformers_[0]
+    features = steps.get("features")
     if not isinstance(features, ColumnTransformer):
         return False
     return any(

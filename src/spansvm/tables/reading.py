@@ -26,7 +26,7 @@ from .source import gigabytes, open_source
 from .table import NUMERIC, Schema, Table
 from .targets import Target, note_many_classes
 
-__all__ = ["FileOptions", "read_for_prediction", "read_table"]
+__all__ = ["FileOptions", "read_columns", "read_for_prediction", "read_table"]
 
 #: A LIBSVM file with at least this share of nonzero features becomes a dense array.
 _DENSE = 0.5
@@ -172,6 +172,16 @@ def read_for_prediction(
         raise UserError(f"{content.source} is a LIBSVM file without named columns; leave --id out.")
     _refuse_markers(content.source, options)
     return match_libsvm(content.source, content.rows, schema)
+
+
+def read_columns(path: str | Path, options: FileOptions) -> tuple[str, list[Column]]:
+    """The name of a file and its columns; UserError if it has none."""
+    content = _read(path, options)
+    if isinstance(content.rows, LibsvmRows):
+        raise UserError(
+            f"{content.source} is a LIBSVM file, which has no named columns; give a CSV file."
+        )
+    return content.source, content.rows
 
 
 @dataclass(frozen=True)

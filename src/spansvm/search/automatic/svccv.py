@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -16,7 +15,7 @@ from ...common.validation import Constraint, check_parameters
 from ...estimators.svc import SpanSVC
 from ..candidates.refining import Refinement
 from ..candidates.scales import start_values
-from .base import SelectsItself, of_single_models
+from .base import SelectsItself
 from .plans import class_weights, plan_classes
 
 __all__ = ["SVCCV"]
@@ -163,11 +162,10 @@ class SVCCV(SelectsItself, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self.best_estimator_.classes_
 
-    @available_if(of_single_models)
     def decision_function(self, X: Any) -> Array:
-        """Decision values of the selected model."""
+        """Decision values of the selected model, or of the committee: its log odds."""
         rows = self._rows(X)
-        return self.best_estimator_.decision_function(rows)
+        return self._predicting.decision_function(rows)
 
     def predict_proba(self, X: Any) -> Array:
         """Class probabilities, calibrated on left-out values."""

@@ -2,7 +2,8 @@
 
 A range is searched as without a grid (``refining``): a few values of it at first, then finer steps
 around the best, never beyond its ends.  Or a study is asked for one candidate after the other, and
-told its score.  Optuna is not imported: its objects are known by what they have.
+told its score.  Optuna's objects are known by what they have; it is imported only to make a study
+with a sampler.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ...common.errors import require
 from .refining import Axis, Choices, Refinement, Setting
 
 __all__ = ["DEFAULT_TRIALS", "Plan", "StudyPlan", "has_ranges", "plan_ranges"]
@@ -127,14 +129,17 @@ class StudyPlan:
 
     Parameters
     ----------
-    study : optuna.study.Study
-        To be maximised.
+    study : optuna.study.Study or optuna.samplers.BaseSampler
+        To be maximised; a sampler is that of a new study.
     distributions : dict
         Optuna's distributions by parameter.
     n_trials : int
     """
 
     def __init__(self, study: Any, distributions: Mapping[str, Any], n_trials: int) -> None:
+        if hasattr(study, "sample_independent"):
+            optuna = require("optuna", "test")
+            study = optuna.create_study(sampler=study, direction="maximize")
         direction = getattr(getattr(study, "direction", None), "name", "MAXIMIZE")
         if direction != "MAXIMIZE":
             raise ValueError(
@@ -151,8 +156,12 @@ class StudyPlan:
 
     def more(self, scores: np.ndarray, best: int, error: float) -> list[dict[str, Any]]:
         """The next one, after the study was told the score of the last."""
-        self.study.tell(self._trials[-1], float(scores[-1]))
+        self.tell(scores)
         return [self._asked()] if len(self._trials) < self.n_trials else []
+
+    def tell(self, scores: np.ndarray) -> None:
+        """Tell the study the score of the last candidate."""
+        self.study.tell(self._trials[-1], float(scores[-1]))
 
     def _asked(self) -> dict[str, Any]:
         self._trials.append(self.study.ask(self.distributions))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -72,6 +73,12 @@ class BaseCommittee(ListsProperties, BaseEstimator):
         """The number of kernel matrices that predicting takes."""
         check_is_fitted(self)
         return self._members.n_kernels
+
+    @property
+    def transformers_(self) -> list[Mapping[str, Any]]:
+        """Fitted transformers by the name of their step, for each setting of them."""
+        check_is_fitted(self)
+        return self._members.transformers
 
     @property
     def corrected_score_(self) -> float:

@@ -81,7 +81,9 @@ class Searched:
         units = rows
         if self.groups is not None:
             units = np.unique(np.asarray(self.groups), return_inverse=True)[1][rows]
-        builder = PoolBuilder(rows, np.unique(units, return_inverse=True)[1])
+        builder = PoolBuilder(
+            rows, np.unique(units, return_inverse=True)[1], classes=not self.work.regression
+        )
         waiting: dict[int, dict[int, Outcome]] = {}
         try:
             for index, split, outcome in run(work, self.X, self.y, self.candidates, *self.jobs):

@@ -12,6 +12,7 @@ from ...common.types import Array
 from ...multiclass.calibration import PairSigmoids
 from ..candidates.composite import rebuilt, take_apart
 from .base import BaseCommittee
+from .means import from_logs, log_odds, log_probabilities
 
 __all__ = ["Committee"]
 
@@ -20,9 +21,9 @@ class Committee(ClassifierMixin, BaseCommittee):
     """The candidates of a search that could have been the best, as one classifier.
 
     A search makes it: ``search.committee_``, or ``search.committee(max_members=5)``; or it searches
-    itself: ``Committee(SpanSearch(...)).fit(X, y)``.  It predicts the mean of the members'
-    calibrated probabilities, weighted by ``exp(-(l - l_min) / se)``: `l` is the mean log loss of a
-    candidate's left-out probabilities, `se` the standard error of the smallest.
+    itself: ``Committee(SpanSearch(...)).fit(X, y)``.  Its log odds are the mean of those of the
+    members' calibrated probabilities, weighted by ``exp(-(l - l_min) / se)``: `l` is the mean log
+    loss of a candidate's left-out probabilities, `se` the standard error of the smallest.
 
     Parameters
     ----------
@@ -44,7 +45,7 @@ class Committee(ClassifierMixin, BaseCommittee):
         The number of kernel matrices that predicting takes: members with the same transformers and
         kernel share one.
     loo_predict_proba_ : ndarray of shape (l, n_classes)
-        The mean of the members' left-out probabilities; with folds, NaN for rows that are in none.
+        The same of the members' left-out probabilities; with folds, NaN for rows that are in none.
         Rows of zero weight, which no member has seen, have those of ``predict_proba``.
     loo_predict_, loo_error_, loo_score_
         The classes that follow, the share of rows for which they are wrong, and the score of the
@@ -89,7 +90,7 @@ class Committee(ClassifierMixin, BaseCommittee):
     _counted: np.ndarray
 
     def predict_proba(self, X: Any) -> Array:
-        """Class probabilities: the weighted mean of the members'.
+        """Class probabilities: for every two classes, the mean of the members' log odds.
 
         Returns
         -------
@@ -97,11 +98,17 @@ class Committee(ClassifierMixin, BaseCommittee):
             Columns in the order of ``classes_``.
         """
         every = zip(self._values(X), self._calibrations, self.weights_, strict=True)
-        return np.sum([weight * own(values) for values, own, weight in every], axis=0)
+        return from_logs(
+            np.sum([weight * log_probabilities(own(v)) for v, own, weight in every], axis=0)
+        )
 
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithm of :meth:`predict_proba`."""
         return np.log(self.predict_proba(X))
+
+    def decision_function(self, X: Any) -> Array:
+        """Of two classes the log odds of the second, of more :meth:`predict_log_proba`."""
+        return log_odds(self.predict_proba(X))
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the most probable class."""

@@ -24,6 +24,7 @@ from ..scoring.intervals import interval_of_score, interval_of_share
 from ..scoring.kept import Keeping, Kept, keep_responses, keep_values
 from ..scoring.label_scores import accuracy, count_score, only_errors
 from ..scoring.quickest_scores import Sample, quickest_scores
+from .means import log_odds
 from .pool import Pool
 
 __all__ = ["Draws", "Judge"]
@@ -39,6 +40,10 @@ class _Classes(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> np.ndarray:
         self.asked["predict"] = self.classes_[self.probabilities.argmax(axis=1)]
         return self.asked["predict"]
+
+    def decision_function(self, X: Any) -> Array:
+        self.asked["decision_function"] = log_odds(self.probabilities)
+        return self.asked["decision_function"]
 
     def predict_proba(self, X: Any) -> Array:
         self.asked["predict_proba"] = self.probabilities

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...common.types import Array, Rows
 from ..evaluation.checkpoint import key_of
+from .means import from_logs, log_probabilities
 from .weights import standard_errors, weigh
 
 __all__ = ["Pool", "PoolBuilder"]
@@ -31,12 +32,14 @@ class Pool:
     candidates : list of dict
         By their loss; equal ones in an order that does not depend on the grid's.
     predictions : ndarray of shape (n_candidates, n, k) or (n_candidates, n)
-        Probabilities, or targets.
+        Logarithms of probabilities, or targets.
     losses : ndarray of shape (n_candidates, n)
     rows : ndarray of shape (n,)
         Which rows are predicted; with repeated folds some of them several times.
     units : ndarray of shape (n,)
         What is drawn together: the row, or the group, of every prediction, counted from 0.
+    logs : bool
+        Whether the predictions are logarithms.
     """
 
     candidates: list[dict[str, Any]]
@@ -44,6 +47,7 @@ class Pool:
     losses: Array
     rows: Rows
     units: Rows
+    logs: bool
 
     def weights(self, max_members: int, counts: np.ndarray | None = None) -> Array:
         """Weights of the candidates: of all rows, or one row of weights for each draw."""
@@ -54,18 +58,26 @@ class Pool:
         return found[0] if counts is None else found
 
     def mean(self, weights: Array) -> Array:
-        """Weighted mean of the predictions; for several vectors of weights, one mean each."""
-        return np.tensordot(weights, self.predictions, axes=1)
+        """The committee's probabilities, or targets; for several vectors of weights, one each."""
+        mean: Array = np.tensordot(weights, self.predictions, axes=1)
+        return from_logs(mean) if self.logs else mean
 
 
 class PoolBuilder:
     """Collects the predictions of candidates, in bounded memory.
 
     What is kept depends on the losses only, and not on the order in which candidates come.
+
+    Parameters
+    ----------
+    rows, units : ndarray of shape (n,)
+        As in :class:`Pool`.
+    classes : bool
+        Whether probabilities are predicted, and not targets.
     """
 
-    def __init__(self, rows: Rows, units: Rows) -> None:
-        self._rows, self._units = rows, units
+    def __init__(self, rows: Rows, units: Rows, *, classes: bool) -> None:
+        self._rows, self._units, self._classes = rows, units, classes
         self._known: list[tuple[tuple[Any, ...], dict[str, Any], Array, Array]] = []
 
     def add(self, params: Mapping[str, Any], predictions: Array, losses: Array) -> None:
@@ -73,6 +85,8 @@ class PoolBuilder:
         if not np.isfinite(losses).all():
             return
         place = round(float(losses.mean()), 10), *_order(params)
+        if self._classes:
+            predictions = log_probabilities(predictions)
         self._known.append((place, dict(params), predictions, losses))
         most = max(_LEAST_KEPT, _BUDGET // (predictions.nbytes + losses.nbytes))
         if len(self._known) > most:
@@ -85,8 +99,9 @@ class PoolBuilder:
         known = sorted(self._known, key=lambda one: one[0])
         _, candidates, predictions, losses = zip(*known, strict=True)
         return Pool(
-            list(candidates), np.array(predictions), np.array(losses), self._rows, self._units
-        )
+            list(candidates), np.array(predictions), np.array(losses), self._rows, self._units,
+            self._classes,
+        )  # fmt: skip
 
 
 def _order(params: Mapping[str, Any]) -> tuple[Any, ...]:

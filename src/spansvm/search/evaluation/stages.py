@@ -22,6 +22,7 @@ import numpy as np
 from ...common.types import Array
 from ..candidates.building import setting_keys
 from ..candidates.grid import select
+from ..candidates.ranges import StudyPlan
 from .checkpoint import key_of
 from .dispatch import run
 from .progress import SearchProgress
@@ -118,6 +119,8 @@ class Stages:
             yield from self._evaluated(first, progress)
             first = len(self.candidates)
             more = [] if self.stopped else self._further(time.monotonic() - started)
+            if self.stopped and isinstance(self.search._plan, StudyPlan):
+                self.search._plan.tell(self._scores())
             self.candidates += more
             self.outcomes += [{} for _ in more]
             if more:
