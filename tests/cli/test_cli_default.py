@@ -295,7 +295,7 @@ def test_the_sample_that_was_chosen_is_told_and_used(run, monkeypatch):
     code, out, err = run("tune data.csv --json --candidates 4")
     assert code == 0, err
     assert "so candidates are compared on a sample of 100 rows (--sample 100)" in err
-    assert "Training the selected model on all 240 rows." in err
+    assert "Training the selected model on all 240 rows (its Gram matrix takes 1 MiB)." in err
     facts = json.loads(out)["facts"]["sample"]
     assert (facts["n_rows"], facts["n_of"], facts["asked"]) == (100, 240, False)
     assert load_model("data-tuned/model.skops").model[-1].shape_fit_[0] == 240

@@ -124,7 +124,7 @@ def test_a_sample_is_searched_and_all_rows_are_trained_on(run):
     code, out, err = run(f"tune data.csv {SEARCH} --sample 100 --test test.csv")
     assert code == 0, err
     assert "The search uses a sample of 100 of 300 rows (--sample 100, --seed 0)" in err
-    assert "Training the selected model on all 300 rows." in err
+    assert "Training the selected model on all 300 rows (its Gram matrix takes 1 MiB)." in err
     assert re.search(r"^corrected error .*\), of a model trained on the sample$", out, re.M)
     assert re.search(r"of 100 rows\), the best of .*, of a model trained on the sample$", out, re.M)
     model = load_model("data-tuned/model.skops").model

@@ -278,4 +278,6 @@ def gram_in_words(form: str, n_bytes: float) -> str:
 
 
 def _size(n_bytes: float) -> str:
-    return f"{n_bytes / 2**30:.1f} GiB" if n_bytes >= 2**30 else f"{n_bytes / 2**20:.0f} MiB"
+    return (
+        f"{n_bytes / 2**30:.1f} GiB" if n_bytes >= 2**30 else f"{max(n_bytes / 2**20, 1):.0f} MiB"
+    )
