@@ -13,7 +13,7 @@ endif
 # Matrices are small: BLAS threads only get in each other's way.
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: help demo test peers oldest coverage lint docs theory mutations bench quality reproduce clean
+.PHONY: help demo test peers oldest coverage lint docs figures screens theory mutations bench quality reproduce clean
 
 help:
 	@echo "make demo       install, show every estimate for a weighted SVM, tune one, write a report"
@@ -27,6 +27,8 @@ help:
 	@echo "make sanitized  the same under AddressSanitizer and UBSan: reads and writes outside arrays"
 	@echo "make lint       run ruff, mypy, and zizmor on the workflows"
 	@echo "make docs       build the documentation, site/index.html; warnings are errors"
+	@echo "make figures    draw the pictures of the documentation, write measured numbers into its pages"
+	@echo "make screens    pictures of the command line and of a report, in a browser (chromium)"
 	@echo "make wheel      build the distributions, check them, try the wheel where there is no compiler"
 	@echo "make theory     check the theorems on thousands of random problems (a few minutes)"
 	@echo "make mutations  put errors into the core and list those the tests miss (an hour)"
@@ -182,6 +184,12 @@ lint: $(VENV)/.installed-dev
 
 docs: $(VENV)/.installed-dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
+figures: $(VENV)/.installed-dev
+	$(BIN)/python -m docs.figures
+
+screens: $(VENV)/.installed-dev
+	$(BIN)/python -m docs.figures.screens
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks

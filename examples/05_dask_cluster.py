@@ -20,7 +20,7 @@ from spansvm import SpanSearch, SpanSearchDisplay, SpanSVC
 GRID = {"gamma": 2.0 ** np.arange(-9, -1), "C": 2.0 ** np.arange(-2, 11)}
 
 
-def main(picture: Path, scheduler: str | None) -> None:
+def main(picture: Path, scheduler: str | None = None) -> None:
     """Search here and on the cluster, compare, and draw the cluster's scores."""
     X, y = make_hastie_10_2(800, random_state=8)
     here = SpanSearch(SpanSVC(), GRID).fit(X, y)
@@ -48,8 +48,7 @@ def main(picture: Path, scheduler: str | None) -> None:
 
 
 if __name__ == "__main__":
-    default = Path(__file__).with_name("images") / f"{Path(__file__).stem}.png"
     main(
-        Path(sys.argv[1]) if len(sys.argv) > 1 else default,
+        Path(sys.argv[1] if len(sys.argv) > 1 else "dask_cluster.png"),
         sys.argv[2] if len(sys.argv) > 2 else None,
     )

@@ -48,7 +48,7 @@ def main(picture: Path) -> None:
     low, high = search.predict_interval(places, confidence_level=0.9).T
     figure, ax = plt.subplots(figsize=(6, 4), layout="constrained")
     ax.fill_between(places[:, 0], low, high, color="0.88", lw=0, label="90 % interval")
-    ax.plot(X_new[:400, 0], y_new[:400], ".", color="0.6", ms=3, label="new rows")
+    ax.plot(X_new[:150, 0], y_new[:150], ".", color="0.6", ms=3, label="new rows")
     ax.plot(X[:, 0], y, "o", color="black", ms=3, label="training rows")
     ax.plot(places[:, 0], search.predict(places), color="black", lw=1.8, label="prediction")
     ax.set(xlabel="x", ylabel="y", xlim=(0, 10))
@@ -58,5 +58,4 @@ def main(picture: Path) -> None:
 
 
 if __name__ == "__main__":
-    default = Path(__file__).with_name("images") / f"{Path(__file__).stem}.png"
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else default)
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "prediction_intervals.png"))

@@ -47,5 +47,4 @@ def main(picture: Path) -> None:
 
 
 if __name__ == "__main__":
-    default = Path(__file__).with_name("images") / f"{Path(__file__).stem}.png"
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else default)
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "doubted_digits.png"))

@@ -31,6 +31,7 @@ PLUMBING = {
     "test_dask",
     "test_docs",
     "test_download",
+    "test_figures",
     "test_output",
     "test_peers",
     "test_portable",

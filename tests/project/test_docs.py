@@ -6,10 +6,15 @@ import html
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import time
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib import import_module
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -71,9 +76,26 @@ def test_formulas_are_mathml(site):
 
 def test_pictures_and_results_that_pages_refer_to_are_in_the_site(site):
     for name, text in pages(site).items():
-        for target in re.findall(r'(?:src|href)="((?!/)[^":#]+\.(?:png|csv|py))"', text):
+        for target in re.findall(r'(?:src|href)="((?!/)[^":#]+\.(?:png|svg|csv|py))[#"]', text):
             assert ((site / name).parent / target).exists(), f"{name}: {target}"
-    assert "examples/images/03_noisy_labels.png" in pages(site)["examples.html"]
+    assert "examples/images/03_noisy_labels.svg" in pages(site)["examples.html"]
+
+
+def test_pictures_fetch_nothing_from_elsewhere(site):
+    pictures = list(site.rglob("*.svg"))
+    assert len(pictures) > 30
+    fetching = re.compile(r"(?:href=|src=|url\(|@import)\s*[\"']?(?:https?:)?//")
+    assert [picture.name for picture in pictures if fetching.search(picture.read_text())] == []
+
+
+def test_a_program_follows_its_link(site):
+    text = pages(site)["examples.html"]
+    programs = sorted((ROOT / "examples").glob("[0-9]*.py"))
+    shown = re.findall(r"<summary>The program</summary>.*?</code>", text, flags=re.DOTALL)
+    assert len(shown) == len(programs) == 12
+    codes = {html.unescape(re.sub(r"<[^>]*>", "", one)).split("\n", 1)[-1].strip() for one in shown}
+    for program in programs:
+        assert any(program.read_text().strip().endswith(code) for code in codes), program.name
 
 
 @pytest.mark.parametrize(
@@ -155,3 +177,63 @@ def test_the_search_of_the_site_finds(site, word, page):
 
 def test_the_home_page_leads_to_the_command_line(site):
     assert 'href="command-line.html">Command line</a></td>' in pages(site)["index.html"]
+
+
+@pytest.fixture(scope="module")
+def served(site):
+    """The address of the site, on a server of its own."""
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *_):
+            """Say nothing of requests."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=site)) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    driver = shutil.which("chromedriver")
+    if chromium is None or driver is None:
+        pytest.skip("chromium and chromedriver were not found on the path")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1280,1000"):
+        options.add_argument(argument)
+    opened = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    yield opened
+    opened.quit()
+
+
+def test_searching_leads_to_the_page(served, browser):
+    browser.get(f"{served}/index.html")
+    field = browser.find_element("css selector", "input.md-search__input")
+    browser.execute_script("arguments[0].focus()", field)
+    field.send_keys("imbalanced")
+    end = time.monotonic() + 30
+    found = []
+    while not found and time.monotonic() < end:
+        links = browser.find_elements("css selector", "a.md-search-result__link")
+        found = [link.get_attribute("href") for link in links]
+        time.sleep(0.1)
+    assert any("/guide/class-weights.html" in link for link in found), found
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_are_as_the_device_is_set(served, browser, scheme):
+    feature = {"name": "prefers-color-scheme", "value": scheme}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+    browser.get(f"{served}/index.html")
+    script = "return getComputedStyle(document.body).backgroundColor"
+    red, *_ = map(int, re.findall(r"\d+", browser.execute_script(script)))
+    assert (red < 100) == (scheme == "dark")
+    shown = [
+        picture.get_attribute("src").rpartition("#")[2]
+        for picture in browser.find_elements("css selector", "img[src*='report-']")
+        if picture.is_displayed()
+    ]
+    assert shown == [f"only-{scheme}"]
