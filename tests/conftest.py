@@ -41,6 +41,7 @@ PLUMBING = {
     "test_tables",
     "test_tampered_files",
     "test_tables_everyday",
+    "test_tables_people",
     "test_tables_traps",
     "test_traced",
     "test_workflows",

@@ -17,6 +17,7 @@ import pytest
 
 from spansvm.cli import options, tune
 from spansvm.cli.grids import KERNEL_NAMES, SEARCHES
+from spansvm.cli.method_choice import SPLITTERS
 from spansvm.cli.training_record import TrainingRecord
 from spansvm.models import load_model, save_model
 from spansvm.tables import IMPUTATIONS, SCALINGS
@@ -76,8 +77,8 @@ def test_tune_needs_nothing_but_a_file(run):
     code, out, err = run("tune data.csv")
     assert code == 0
     assert re.search(r"best setting \.* C = \S+, gamma = \S+$", out, re.MULTILINE)
-    assert "data.csv: 120 rows, 6 features (4 numeric, 2 categorical); target 'outcome'" in err
-    assert "pass --id 'patient'" in err
+    assert "data.csv: 120 rows, 5 features (4 numeric, 1 categorical); target 'outcome'" in err
+    assert "Column 'patient' has another value in most rows" in err
     assert "Searching C-gamma: 40 candidates by leave-one-out." in err
     names = sorted(path.name for path in Path("data-tuned").iterdir())
     assert names == [
@@ -249,16 +250,17 @@ def test_a_score_of_one_class_works_with_text_labels(run):
     assert re.search(r"^leave-one-out error \.+ .* 95% CI ", out, re.MULTILINE)
 
 
-def test_missing_values_are_counted_and_filled_in_when_asked(run):
+def test_missing_values_are_counted_and_filled_in_unless_they_are_refused(run):
     data = frame()
     data.loc[[3, 5], "age"] = np.nan
     data.to_csv("holes.csv", index=False)
-    code, _, err = run(f"tune holes.csv {FEW} --search grid.yaml")
+    code, _, err = run(f"tune holes.csv {FEW} --search grid.yaml --impute error")
     assert code == 2
-    assert "2 in 'age'" in err
-    code, _, err = run(f"tune holes.csv {FEW} --search grid.yaml --impute median")
-    assert code == 0
-    assert "Missing values are filled in (median): 2 in 'age'." in err
+    assert "holes.csv has missing values (2 in 'age'); leave --impute error out" in err
+    for option, way in (("", "the median"), ("--impute mean", "mean")):
+        code, _, err = run(f"tune holes.csv {FEW} --search grid.yaml --force {option}")
+        assert code == 0
+        assert f"Missing values are filled in ({way} for numbers): 2 in 'age'." in err
 
 
 def test_fixed_weights_weigh(run):
@@ -416,6 +418,7 @@ def test_the_values_that_help_and_completion_offer_are_those_that_there_are():
     assert tune._MISSING_TARGETS == MISSING_TARGETS
     assert tune._SCALINGS == SCALINGS
     assert tune._IMPUTATIONS == IMPUTATIONS
+    assert tuple(SPLITTERS) == tune._SPLITTERS
     assert options._FORMATS == FORMATS
 
 

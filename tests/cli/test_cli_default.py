@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 import json
 import re
 from pathlib import Path
@@ -11,16 +13,13 @@ import pytest
 from scipy import sparse
 from scipy.spatial.distance import pdist
 
-from spansvm.cli import searching
 from spansvm.cli.grids import plan_search
-from spansvm.cli.sizing import choose_size
+from spansvm.cli.sizing import Task, choose_size
 from spansvm.common.errors import UserError
-from spansvm.common.memory import DOUBLE
 from spansvm.models import load_model
 from spansvm.search import SpanSearch
 from spansvm.search.candidates.scales import spread_of
 from spansvm.search.evaluation.checkpoint import key_of
-from spansvm.search.evaluation.forecast import Forecast
 from spansvm.search.evaluation.stages import parse_time
 from spansvm.tables import read_table
 
@@ -235,47 +234,68 @@ def test_a_candidate_has_one_name_whatever_the_order_of_its_parameters():
 # The size of the search ----------------------------------------------------------------
 
 
-def forecast(seconds, n_rows=40_000, n_candidates=48):
-    costs = np.full(n_candidates, seconds / n_candidates)
-    return Forecast(n_rows, seconds, costs, 1, DOUBLE, 1e9, 2.0)
+def task(*classes, **others):
+    """A search of 48 candidates with 6 Gram matrices."""
+    given = {"n_columns": 20, "n_candidates": 48, "n_kernels": 6, **others}
+    return Task(np.array(classes), **given)
 
 
-def test_a_search_of_minutes_is_made_on_all_rows():
-    size = choose_size(40_000, 10, lambda _: forecast(170.0), None)
+def test_a_search_of_little_work_is_made_on_all_rows():
+    size = choose_size(task(3000, 2000), 10)
     assert (size.sample, size.components, size.why) == (None, None, "")
-    assert choose_size(40_000, 10, lambda _: None, None).sample is None
+    assert choose_size(task(1000, 900, n_candidates=10**6), 10).sample is None
 
 
-def test_a_longer_one_is_made_on_the_largest_sample_that_is_quick():
-    size = choose_size(40_000, 10, lambda _: forecast(1800.0), None)
+def test_a_longer_one_is_made_on_the_largest_sample_that_is_little_work():
+    size = choose_size(task(30_000, 10_000), 10)
     assert (size.sample, size.components) == (5000, None)
-    assert tells(size.why, "all 40000 rows", "30 minutes", "--sample 5000", "30 seconds")
+    assert tells(size.why, "48 candidates", "all 40000 rows", "--sample 5000")
     assert tells(size.why, "trained on all rows", "--sample all")
-    assert choose_size(40_000, 3000, lambda _: forecast(1e6), 60.0).sample == 3000
+    assert choose_size(task(30_000, 10_000, n_candidates=10**6), 3000).sample == 3000
 
 
-def test_where_one_training_takes_minutes_the_kernel_is_approximated():
-    def expected(n_components):
-        return forecast(48 * 1000.0 if n_components is None else 900.0)
+@pytest.mark.parametrize(
+    "harder",
+    [
+        {"n_candidates": 480},
+        {"n_columns": 2000, "n_kernels": 48},
+        {"n_fits": 5},
+        {"exact": True},
+        {"grouped": True},
+    ],
+)
+def test_what_makes_a_search_longer_makes_its_sample_smaller(harder):
+    assert choose_size(task(30_000, 10_000, **harder), 10).sample < 5000
 
-    size = choose_size(40_000, 10, expected, None)
+
+def test_many_classes_of_one_size_are_many_machines_but_less_than_twice_the_work():
+    two, many = task(20_000, 20_000), task(*[2000] * 20)
+    assert two.work(5000) < many.work(5000) < 2 * two.work(5000)
+    # All pairs of classes, counted one by one.
+    pairs = sum(4000.0**2 for _ in itertools.combinations(range(20), 2))
+    alone = dataclasses.replace(many, n_kernels=0)
+    assert alone.work(40_000) == pytest.approx(48 * pairs)
+
+
+def test_a_linear_kernel_on_many_rows_needs_no_sample():
+    assert choose_size(task(30_000, 10_000, linear=True), 10).sample is None
+
+
+def test_on_very_many_rows_the_kernel_is_approximated():
+    size = choose_size(task(60_000, 60_000), 10)
     assert (size.sample, size.components) == (5000, 100)
     assert "the kernel is approximated from 100 rows (--components 100)" in size.why
 
 
-def test_a_budget_takes_the_place_of_the_usual_limit():
-    assert choose_size(40_000, 10, lambda _: forecast(1000.0), 3600.0).sample is None
-    assert choose_size(40_000, 10, lambda _: forecast(170.0), 20.0).sample == 10_000
-
-
 def test_the_sample_that_was_chosen_is_told_and_used(run, monkeypatch):
-    monkeypatch.setattr(searching, "FEW_ROWS", 100)
+    monkeypatch.setattr("spansvm.cli.sizing.FEW_ROWS", 100)
+    monkeypatch.setattr("spansvm.cli.sizing._WHOLE_WORK", 1.0)
     monkeypatch.setattr("spansvm.cli.sizing._SAMPLES", (100, 50))
-    monkeypatch.setattr(SpanSearch, "forecast", lambda *_, **__: forecast(200.0, 240))
+    monkeypatch.setattr("spansvm.cli.sizing._SAMPLE_WORK", 1e5)
     code, out, err = run("tune data.csv --json --candidates 4")
     assert code == 0, err
     assert "so candidates are compared on a sample of 100 rows (--sample 100)" in err
-    assert "Training the selected model on all 240 rows." in err
+    assert "Training the selected model on all 240 rows (its Gram matrix takes 1 MiB)." in err
     facts = json.loads(out)["facts"]["sample"]
     assert (facts["n_rows"], facts["n_of"], facts["asked"]) == (100, 240, False)
     assert load_model("data-tuned/model.skops").model[-1].shape_fit_[0] == 240

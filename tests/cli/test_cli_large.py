@@ -124,7 +124,7 @@ def test_a_sample_is_searched_and_all_rows_are_trained_on(run):
     code, out, err = run(f"tune data.csv {SEARCH} --sample 100 --test test.csv")
     assert code == 0, err
     assert "The search uses a sample of 100 of 300 rows (--sample 100, --seed 0)" in err
-    assert "Training the selected model on all 300 rows." in err
+    assert "Training the selected model on all 300 rows (its Gram matrix takes 1 MiB)." in err
     assert re.search(r"^corrected error .*\), of a model trained on the sample$", out, re.M)
     assert re.search(r"of 100 rows\), the best of .*, of a model trained on the sample$", out, re.M)
     model = load_model("data-tuned/model.skops").model
@@ -235,7 +235,18 @@ def test_rare_classes_keep_rows_and_that_is_told(run):
     data.to_csv("rare.csv", index=False)
     code, _, err = run(f"tune rare.csv {SEARCH} --sample 30")
     assert code == 0, err
-    assert "5 of 'rare'" in err
+    assert "7 of the 8 rows of 'rare'" in err
+
+
+def test_classes_that_are_rare_keep_all_their_rows(run):
+    data = pd.DataFrame({"a": np.arange(20_000.0) % 977, "b": 1.5})
+    data["kind"] = np.where(np.arange(20_000) % 500 == 0, "rare", "usual")
+    data.to_csv("rare.csv", index=False)
+    table = read_table("rare.csv")
+    for n_rows in (2000, 5000):
+        y = draw_sample(table, n_rows, 0, Terminal(quiet=True)).table.y
+        assert (y == "rare").sum() == 40
+        assert n_rows <= y.size <= n_rows + 40
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
-from spansvm.cli import searching, sizing, tune, tuning
+from spansvm.cli import sizing, tune, tuning
 from spansvm.cli.sizing import size_of_regression
 from spansvm.common.tasks import TASKS
 from spansvm.models import load_model, skops_file
@@ -276,18 +276,18 @@ def test_a_sample_is_searched_and_all_rows_are_trained_on(run):
 
 
 def test_many_rows_are_sampled_whatever_the_clock_says():
-    for n_rows in (2000, 4000):
-        assert size_of_regression(n_rows) is None
-    size = size_of_regression(12_000)
-    assert size is not None
-    assert (size.sample, size.components) == (3000, None)
-    assert tells(size.why, "12000 rows", "--sample 3000", "trained on all", "--sample all")
+    for n_rows, n_candidates in ((1000, 10**6), (1400, 144), (4000, 6)):
+        assert size_of_regression(n_rows, n_candidates) == sizing.Size()
+    size = size_of_regression(12_000, 144)
+    assert (size.sample, size.components) == (1000, None)
+    assert tells(size.why, "144 regressions", "12000 rows", "--sample 1000", "trained on all")
+    assert size_of_regression(12_000, 12).sample == 2000
+    assert size_of_regression(1400, 144, n_fits=5).sample == 1000
 
 
 def test_a_sample_of_its_own_accord_is_trained_on_all_rows(run, monkeypatch):
-    monkeypatch.setattr(sizing, "_MANY_TARGETS", 300)
-    monkeypatch.setattr(sizing, "_TARGETS", 120)
-    monkeypatch.setattr(searching, "FEW_ROWS", 300)
+    monkeypatch.setattr(sizing, "_WHOLE_TARGETS", 1.0)
+    monkeypatch.setattr(sizing, "_TARGETS", (120,))
     monkeypatch.setattr(tuning, "MOST_FOLLOWED", 300)
     monkeypatch.setattr(skops_file, "MOST_FOLLOWED", 300)
     code, out, err = run("tune diabetes.csv --search grid.yaml --json")

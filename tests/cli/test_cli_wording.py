@@ -198,11 +198,11 @@ def test_imputation_of_texts_is_told_by_its_name(run):
     data = data[["a", "b", "colour", "kind"]]
     data.to_csv("holes.csv", index=False)
     _, err = run("tune holes.csv --search grid.yaml --impute median")
-    assert "filled in (most_frequent, as these are text columns): 1 in 'colour'." in err
+    assert "filled in (most_frequent for texts): 1 in 'colour'." in err
     data.loc[5, "a"] = np.nan
     data.to_csv("holes.csv", index=False)
     _, err = run("tune holes.csv --search grid.yaml --impute median --force")
-    assert "filled in (median for numbers, most_frequent for text)" in err
+    assert "filled in (median for numbers, most_frequent for texts)" in err
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,7 @@ def test_a_function_or_type_that_is_not_trusted_is_refused(saved, node):
         content = node["__class__"]
         if node["__loader__"] == "FunctionNode":
             content = {"module_path": node["__module__"], "function": node["__class__"]}
-        new = json.dumps({**node, "content": content, "__id__": 1})
+        new = json.dumps({**node, "content": content, "__id__": 0})  # no other's
         members["schema.json"] = text.replace(steps[1], new, 1).encode()
 
     with pytest.raises(UserError, match=r"could run arbitrary code"):

@@ -210,6 +210,24 @@ def test_a_search_without_results_for_long_still_tells_that_it_runs(monkeypatch,
     assert first == "0/10 candidates, best -, about 2 minutes left"
 
 
+def test_the_time_left_of_a_bar_does_not_jump(clock):
+    costs = np.concatenate((np.full(50, 0.1), np.full(50, 1e-3)))
+    with SearchProgress(100, shown=True, forecast=expected(costs, 5.0)) as progress:
+        shown, raw = [], []
+        for candidate in range(100):  # the second half is far slower than forecast
+            for _ in range(4):
+                clock[0] += 0.5 if candidate >= 50 else 0.025
+                shown.append(progress.steady_seconds_left())
+                raw.append(progress.seconds_left())
+            progress.advance(candidate, 0.5)
+        steps = np.abs(np.diff(shown))
+        # In half a second it comes a twentieth nearer to what is expected by then.
+        assert (steps <= 0.5 + 0.05 * np.max(raw)).all()
+        assert steps.max() < np.abs(np.diff(raw)).max()
+        clock[0] += 100.0
+        assert progress.steady_seconds_left() == pytest.approx(progress.seconds_left(), abs=1e-3)
+
+
 def test_more_candidates_take_more_time(clock):
     with SearchProgress(10, shown=True, forecast=expected(np.ones(10), 100.0)) as progress:
         for candidate in range(10):

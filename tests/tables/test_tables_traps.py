@@ -202,10 +202,9 @@ def test_inches_are_no_quotations(tmp_path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("numbers", "noted"),
+    ("numbers", "counts"),
     [
         (range(1, 11), True),
-        (range(100, 300, 20), True),
         ([4, 2, 3, 1, 5, 10, 9, 7, 6, 8], True),
         (range(10, 0, -1), True),
         ([4, 2, 3, 1, 5, 10, 9, 7, 6, 30], False),
@@ -214,12 +213,36 @@ def test_inches_are_no_quotations(tmp_path) -> None:
         (range(4), False),
     ],
 )
-def test_a_feature_that_counts_the_rows_is_noted(tmp_path, numbers, noted) -> None:
-    rows = "".join(f"{number},{i % 2}\n" for i, number in enumerate(numbers))
+def test_a_feature_that_counts_the_rows_is_left_out_unless_it_is_kept(
+    tmp_path, numbers, counts
+) -> None:
+    rows = "".join(f"{number},{i * i % 7},{i % 2}\n" for i, number in enumerate(numbers))
+    path = write(tmp_path, "a,b,y\n" + rows)
+    table, kept = read_table(path), read_table(path, roles=Roles(keep=["a"]))
+    assert table.feature_names == (("b",) if counts else ("a", "b"))
+    assert table.notes == ((LEFT_OUT.format("a"),) if counts else ())
+    assert (kept.feature_names, kept.notes) == (("a", "b"), ())
+
+
+def test_numbers_that_increase_in_steps_may_be_measurements(tmp_path) -> None:
+    rows = "".join(f"{number},{i % 2}\n" for i, number in enumerate(range(100, 300, 20)))
     table = read_table(write(tmp_path, "a,y\n" + rows))
     note = "Column 'a' looks like row numbers; if so, pass --id 'a' or --drop 'a'."
+    assert (table.feature_names, table.notes) == (("a",), (note,))
+
+
+def test_the_only_feature_stays_even_if_it_counts_the_rows(tmp_path) -> None:
+    rows = "".join(f"{number},{number % 2}\n" for number in range(10))
+    table = read_table(write(tmp_path, "a,y\n" + rows))
     assert table.feature_names == ("a",)
-    assert table.notes == ((note,) if noted else ())
+    assert tells(table.notes[0], "'a'", "row numbers", "--drop 'a'")
+
+
+#: What is said of a column that is left out.
+LEFT_OUT = (
+    "Column '{0}' has another value in most rows, as names of rows have, so it is left out (--keep "
+    "'{0}' uses it)."
+)
 
 
 def notes_on(tmp_path, name, numbers, roles=None) -> tuple[str, ...]:
@@ -236,11 +259,9 @@ REPEATED = RNG.permutation(np.repeat(SCATTERED[:20], 3))
     "name",
     ["ID", "patient_id", "customer id", "PassengerId", "id_client", "ID number", "Nr.", "No"],
 )
-def test_whole_numbers_with_the_name_of_an_id_are_noted(tmp_path, name) -> None:
-    (note,) = notes_on(tmp_path, name, SCATTERED)
-    assert tells(note, f"'{name}'", "60 different whole numbers in 60 rows")
-    assert tells(note, f"--id '{name}'", f"--drop '{name}'")
-    assert "--groups" not in note
+def test_different_whole_numbers_with_the_name_of_an_id_are_left_out(tmp_path, name) -> None:
+    assert notes_on(tmp_path, name, SCATTERED) == (LEFT_OUT.format(name),)
+    assert notes_on(tmp_path, name, SCATTERED, Roles(keep=[name])) == ()
 
 
 @pytest.mark.parametrize("name", ["ID", "patient_nbr", "subject", "Subject#", "user number"])
@@ -254,10 +275,8 @@ def test_an_id_that_repeats_may_be_a_group(tmp_path, name) -> None:
 def test_an_id_is_not_offered_a_role_that_is_taken_or_that_it_cannot_have(tmp_path) -> None:
     (note,) = notes_on(tmp_path, "ID", REPEATED, Roles(groups="b"))
     assert note.endswith("; if so, pass --id 'ID' or --drop 'ID'.")
-    (note,) = notes_on(tmp_path, "ID", SCATTERED, Roles(id="b"))
-    assert note.endswith("; if so, pass --drop 'ID'.")
-    note = notes_on(tmp_path, "ID", [*SCATTERED[:-1], ""])[-1]
-    assert "59 different whole numbers in 60 rows" in note
+    note = notes_on(tmp_path, "ID", [*REPEATED[:-1], ""])[-1]
+    assert tells(note, "20 different whole numbers in 60 rows")
     assert note.endswith("; if so, pass --drop 'ID'.")
     with pytest.raises(UserError, match="must have a value in every row"):
         notes_on(tmp_path, "ID", [*SCATTERED[:-1], ""], Roles(id="ID"))
@@ -266,8 +285,7 @@ def test_an_id_is_not_offered_a_role_that_is_taken_or_that_it_cannot_have(tmp_pa
 
 def test_a_counter_with_gaps_is_noted_whatever_its_name(tmp_path) -> None:
     half = RNG.permutation(RNG.choice(120, 60, replace=False)) + 5000
-    (note,) = notes_on(tmp_path, "a", half)
-    assert note == "Column 'a' looks like row numbers; if so, pass --id 'a' or --drop 'a'."
+    assert notes_on(tmp_path, "a", half) == (LEFT_OUT.format("a"),)
     (note,) = notes_on(tmp_path, "a", [*half[:-1], half[0]])
     assert tells(note, "row numbers", "--groups")
     assert notes_on(tmp_path, "a", half[:20]) == ()  # by chance, perhaps

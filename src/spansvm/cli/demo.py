@@ -60,7 +60,7 @@ def demo(
         TuneRequest(
             data=data,
             out=out,
-            file=file_options(None, None, None, "utf-8", ".", None),
+            file=file_options(None, None, None, "utf-8", None, None),
             roles=Roles(target="diagnosis", id="tumour"),
             test=test,
             force=force,

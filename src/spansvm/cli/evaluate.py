@@ -53,7 +53,7 @@ def evaluate(
     delimiter: Delimiter = None,
     header: Header = None,
     encoding: Encoding = "utf-8",
-    decimal: Decimal = ".",
+    decimal: Decimal = None,
     missing: Missing = None,
     sheet: Sheet = None,
 ) -> None:

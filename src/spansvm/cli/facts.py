@@ -105,11 +105,12 @@ def _widened(one: Widened) -> str:
 
 
 def _stopped(reason: str, n_done: int, n_planned: int, budget: float | None) -> str:
-    when = "by Ctrl-C"
+    when, chance = "by Ctrl-C", ""
     if reason == BUDGET and budget is not None:
         when = f"when its {duration(budget)} were over"
+        chance = " How many are finished by then depends on the machine, and so may the result."
     selected = "; the best of these was selected" if n_done > 1 else ", which was selected"
     return (
         f"The search was stopped {when}, after {n_done} of {n_planned} candidates"
-        f"{selected}. The same command with --resume continues it."
+        f"{selected}.{chance} The same command with --resume continues it."
     )

@@ -39,6 +39,7 @@ __all__ = [
     "C_GAMMA_EPSILON",
     "C_GAMMA_WEIGHTS",
     "KERNEL_NAMES",
+    "OF_KERNEL",
     "SCORES",
     "SEARCHES",
     "SearchPlan",
@@ -64,7 +65,7 @@ KERNEL_NAMES = ("rbf", "linear", "poly")
 STEP, APPROXIMATION = "svm", "nystroem"
 
 #: Parameters of the kernel: those of the approximation, if there is one.
-_OF_KERNEL = ("kernel", "gamma", "degree", "coef0")
+OF_KERNEL = ("kernel", "gamma", "degree", "coef0")
 
 #: Parameters that a file cannot name: they need objects, or do not affect the model.
 _NOT_SEARCHED = ("weighting", "gram_budget", "decision_function_shape")
@@ -118,7 +119,7 @@ class SearchPlan:
 
     def in_pipeline(self, name: str) -> str:
         """The name of a parameter in the pipeline."""
-        of_kernel = self.landmarks is not None and name in _OF_KERNEL
+        of_kernel = self.landmarks is not None and name in OF_KERNEL
         return f"{APPROXIMATION if of_kernel else STEP}__{name}"
 
     @property

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import dataclass
 from inspect import signature
 from typing import Any
 
 import numpy as np
 from sklearn.metrics import get_scorer, get_scorer_names
-from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, StratifiedKFold
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    LeaveOneGroupOut,
+    RepeatedKFold,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+    TimeSeriesSplit,
+)
 
 from ..common.errors import UserError, closest_name
 from ..common.methods import SELECTING, predicts
@@ -19,6 +31,8 @@ from .terminal import Terminal
 
 __all__ = [
     "RMSE",
+    "SPLITTERS",
+    "Folds",
     "choose_folds",
     "choose_method",
     "choose_regression_scorers",
@@ -32,15 +46,84 @@ RMSE = "neg_root_mean_squared_error"
 
 _FOLDS = 5
 
+#: The splitters of ``--cv``, with their arguments; a random state is that of ``--seed``.
+SPLITTERS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "KFold": (KFold, {"shuffle": True, "random_state": None}),
+    "StratifiedKFold": (StratifiedKFold, {"shuffle": True, "random_state": None}),
+    "RepeatedKFold": (RepeatedKFold, {"n_repeats": 5, "random_state": None}),
+    "RepeatedStratifiedKFold": (RepeatedStratifiedKFold, {"n_repeats": 5, "random_state": None}),
+    "ShuffleSplit": (ShuffleSplit, {"test_size": 0.2, "random_state": None}),
+    "StratifiedShuffleSplit": (StratifiedShuffleSplit, {"test_size": 0.2, "random_state": None}),
+    "TimeSeriesSplit": (TimeSeriesSplit, {}),
+    "GroupKFold": (GroupKFold, {"shuffle": True, "random_state": None}),
+    "StratifiedGroupKFold": (StratifiedGroupKFold, {"shuffle": True, "random_state": None}),
+    "LeaveOneGroupOut": (LeaveOneGroupOut, {}),
+}
+
 #: Up to this many groups, each is a fold of its own.
 _FEW_GROUPS = 10
 
 
-def choose_method(method: str | None, n_folds: int | None, table: Table, terminal: Terminal) -> str:
-    """The method: leave-one-out by default, also for groups; folds if their number is given."""
-    if n_folds is not None:
-        if n_folds < 2:
-            raise UserError(f"--cv must be at least 2, the number of folds; got {n_folds}.")
+@dataclass(frozen=True)
+class Folds:
+    """What ``--cv`` asks for: a number of folds, or one of scikit-learn's splitters by its name.
+
+    Attributes
+    ----------
+    n_folds : int or None
+    splitter : str or None
+    """
+
+    n_folds: int | None = None
+    splitter: str | None = None
+
+    @classmethod
+    def parse(cls, text: str | None) -> Folds | None:
+        """From ``10``, ``StratifiedKFold`` or ``StratifiedKFold:10``."""
+        if text is None:
+            return None
+        name, _, count = text.partition(":") if not text.lstrip("-").isdigit() else ("", "", text)
+        if count and not (count.isdigit() and int(count) >= 2):
+            raise UserError(f"--cv must be at least 2, the number of folds; got {count}.")
+        if not name:
+            return cls(n_folds=int(count))
+        known = {one.lower(): one for one in SPLITTERS}
+        if name.lower() not in known:
+            raise UserError(
+                f"There is no splitter '{name}'{closest_name(name, SPLITTERS)}; --cv takes the "
+                f"number of folds, or one of {', '.join(SPLITTERS)}, perhaps with one, KFold:10."
+            )
+        return cls(int(count) if count else None, known[name.lower()])
+
+    def make(self, table: Table, seed: int) -> Any:
+        """The splitter; UserError if it does not suit the rows."""
+        kind, options = SPLITTERS[str(self.splitter)]
+        grouped = kind in (GroupKFold, StratifiedGroupKFold, LeaveOneGroupOut)
+        if grouped and table.groups is None:
+            raise UserError(f"--cv {self.splitter} needs groups; pass --groups with their column.")
+        if table.groups is not None and not grouped:
+            raise UserError(
+                f"--cv {self.splitter} would part rows of one group; use GroupKFold, "
+                "StratifiedGroupKFold or LeaveOneGroupOut, or leave --groups out."
+            )
+        if "Stratified" in kind.__name__ and table.task == REGRESSION:
+            raise UserError(
+                f"--cv {self.splitter} is for classes, and the target of {table.source} is a "
+                "quantity; use KFold or ShuffleSplit."
+            )
+        given = {name: seed if name == "random_state" else own for name, own in options.items()}
+        if kind is not LeaveOneGroupOut:
+            given["n_splits"] = self.n_folds or _FOLDS
+        elif self.n_folds is not None:
+            raise UserError(
+                "--cv LeaveOneGroupOut has as many folds as groups; leave out the number."
+            )
+        return kind(**given)
+
+
+def choose_method(method: str | None, folds: Folds | None, table: Table, terminal: Terminal) -> str:
+    """The method: leave-one-out by default, also for groups; folds if any are asked for."""
+    if folds is not None:
         if method not in (None, "kfold"):
             raise UserError(f"--cv is for --method kfold, not for {method}; leave one of them out.")
         method = "kfold"
@@ -74,11 +157,14 @@ def choose_method(method: str | None, n_folds: int | None, table: Table, termina
     return method
 
 
-def choose_folds(method: str, table: Table, seed: int, asked: int | None = None) -> Any:
-    """Folds for ``kfold``, five unless `asked` for another number; else None.
+def choose_folds(method: str, table: Table, seed: int, folds: Folds | None = None) -> Any:
+    """Folds for ``kfold``, five unless others are asked for; else None.
 
     Groups are never split; if there are few, each is a fold of its own, as with other methods.
     """
+    if folds is not None and folds.splitter is not None:
+        return folds.make(table, seed)
+    asked = None if folds is None else folds.n_folds
     n_folds = asked or _FOLDS
     labels = np.asarray(table.y)
     if table.groups is None:
@@ -107,10 +193,10 @@ def choose_folds(method: str, table: Table, seed: int, asked: int | None = None)
     if asked is not None and asked > n_groups:
         raise UserError(f"--cv {asked} needs at least as many groups, but there are {n_groups}.")
     few = asked is None and (n_groups <= _FEW_GROUPS or method != "kfold")
-    folds = LeaveOneGroupOut() if few else GroupKFold(n_folds, shuffle=True, random_state=seed)
+    splitter = LeaveOneGroupOut() if few else GroupKFold(n_folds, shuffle=True, random_state=seed)
     if table.task == REGRESSION:
-        return folds if method == "kfold" else None
-    for rows, _ in folds.split(labels, labels, table.groups):
+        return splitter if method == "kfold" else None
+    for rows, _ in splitter.split(labels, labels, table.groups):
         absent = np.setdiff1d(labels, labels[rows])
         if absent.size:
             which, advice = ("group", "") if few else ("fold", ", another --seed")
@@ -118,7 +204,7 @@ def choose_folds(method: str, table: Table, seed: int, asked: int | None = None)
                 f"All rows of class {absent[0]} are in one {which}, so a model trained on the "
                 f"others cannot learn it; pass other --groups{advice}, or leave --groups out."
             )
-    return folds if method == "kfold" else None
+    return splitter if method == "kfold" else None
 
 
 def choose_scorers(

@@ -127,8 +127,13 @@ Encoding = Annotated[
     ),
 ]
 Decimal = Annotated[
-    str,
-    typer.Option("--decimal", metavar=".|,", rich_help_panel=_FILE, help="Decimal point or comma."),
+    str | None,
+    typer.Option(
+        "--decimal",
+        metavar=".|,",
+        rich_help_panel=_FILE,
+        help="Decimal point or comma; what the values say by default.",
+    ),
 ]
 Missing = Annotated[
     list[str] | None,
@@ -189,7 +194,7 @@ def file_options(
     delimiter: str | None,
     header: bool | None,
     encoding: str,
-    decimal: str,
+    decimal: str | None,
     missing: list[str] | None,
     sheet: str | None = None,
 ) -> FileOptions:

@@ -32,6 +32,8 @@ from .options import (
 from .terminal import Terminal
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from ..tables import Table
 
 __all__ = ["HELP", "predict"]
@@ -44,6 +46,7 @@ HELP = (
     "\b\n"
     "  spansvm predict data-tuned new.csv\n"
     "  spansvm predict data-tuned/model.skops new.csv --id patient --proba --out labels.csv\n"
+    "  spansvm predict data-tuned new.csv --cost 5       # a missed rare row costs 5 false alarms\n"
     "  spansvm predict housing-tuned new.csv --interval 0.9\n"
     "  cat new.csv | spansvm predict data-tuned/model.skops - > labels.csv\n\n"
     "--libsvm FILE also writes the rows in the form that LIBSVM's own programs need:\n\n"
@@ -66,6 +69,22 @@ def predict(
             help="Add the probability of each class, calibrated on leave-one-out values.",
         ),
     ] = False,
+    threshold: Annotated[
+        str | None,
+        typer.Option(
+            metavar="P", rich_help_panel=_OUTPUT,
+            help="Predict the rarer of two classes wherever its calibrated probability is at least "
+            "P, whatever the sign of the decision value.",
+        ),
+    ] = None,
+    cost: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RATIO", rich_help_panel=_OUTPUT,
+            help="The same for costs: a missed row of the rarer class costs RATIO false alarms, so "
+            "P is 1/(1 + RATIO), as the report shows it.",
+        ),
+    ] = None,
     interval: Annotated[
         str | None,
         typer.Option(
@@ -95,7 +114,7 @@ def predict(
     delimiter: Delimiter = None,
     header: Header = None,
     encoding: Encoding = "utf-8",
-    decimal: Decimal = ".",
+    decimal: Decimal = None,
     missing: Missing = None,
     sheet: Sheet = None,
 ) -> None:  # fmt: skip
@@ -104,7 +123,7 @@ def predict(
     from ..models import save_libsvm_data, transformed
     from .held_out import load, model_file, read_rows
 
-    terminal, level = Terminal(quiet=quiet), _level(interval)
+    terminal, level, least = Terminal(quiet=quiet), _level(interval), _threshold(threshold, cost)
     folders = {path: OutputFolder(path.parent, force=force) for path in (out, libsvm) if path}
     for path, folder in folders.items():
         folder.prepare(path.name)
@@ -112,9 +131,10 @@ def predict(
     options = file_options(format, delimiter, header, encoding, decimal, missing, sheet)
     table = read_rows(data, schema, options, saved, terminal, id)
     if schema.task == REGRESSION:
-        if proba:
+        if proba or least is not None:
+            option = "--proba" if proba else f"--{'cost' if threshold is None else 'threshold'}"
             raise UserError(
-                "--proba is for classes, and the model predicts a quantity; use --interval."
+                f"{option} is for classes, and the model predicts a quantity; use --interval."
             )
         rows = _predicted_numbers(saved, table, level)
     else:
@@ -122,7 +142,7 @@ def predict(
             raise UserError(
                 "--interval is for a quantity, and the model predicts classes; use --proba."
             )
-        rows = _predictions(saved, table, proba=proba)
+        rows = _predictions(saved, table, terminal, proba=proba, threshold=least)
     if libsvm is not None:
         with folders[libsvm].writing(libsvm.name) as path:
             classes = None if schema.task == REGRESSION else saved.classes_
@@ -146,6 +166,30 @@ def _level(text: str | None) -> float | None:
     if not 0.0 < level < 1.0:
         raise UserError(f"--interval must be between 0 and 1, such as 0.9; got '{text}'.")
     return level
+
+
+def _threshold(threshold: str | None, cost: str | None) -> float | None:
+    """The probability from which the rarer class is predicted; None for the model's decisions."""
+    if threshold is not None and cost is not None:
+        raise UserError("--cost gives the threshold; leave --threshold or --cost out.")
+    if cost is not None:
+        ratio = _number(cost)
+        if not 0.0 < ratio < float("inf"):
+            raise UserError(f"--cost must be a positive number, such as 5; got '{cost}'.")
+        return 1.0 / (1.0 + ratio)
+    if threshold is None:
+        return None
+    least = _number(threshold)
+    if not 0.0 < least < 1.0:
+        raise UserError(f"--threshold must be between 0 and 1, such as 0.2; got '{threshold}'.")
+    return least
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")
 
 
 def _predicted_numbers(model: Any, table: Table, level: float | None) -> list[list[Any]]:
@@ -174,12 +218,17 @@ def _ids(table: Table) -> tuple[list[str], Iterable[Any]]:
     return ["id"], table.ids.tolist()
 
 
-def _predictions(model: Any, table: Table, *, proba: bool) -> list[list[Any]]:
+def _predictions(
+    model: Any, table: Table, terminal: Terminal, *, proba: bool, threshold: float | None
+) -> list[list[Any]]:
     """The heading, and one line per row."""
     classes = [str(label) for label in model.classes_]
     names, ids = _ids(table)
     values = model.decision_function(table.X)
-    columns: list[Iterable[Any]] = [ids, model.predict(table.X).tolist()]
+    predicted, probabilities = model.predict(table.X), None
+    if threshold is not None:
+        predicted, probabilities = _by_threshold(model, table, threshold, terminal)
+    columns: list[Iterable[Any]] = [ids, predicted.tolist()]
     if values.ndim == 1:
         names += ["predicted", "decision"]
         columns.append(values.tolist())
@@ -187,9 +236,42 @@ def _predictions(model: Any, table: Table, *, proba: bool) -> list[list[Any]]:
         names += ["predicted", *(f"decision_{name}" for name in _decided(model, classes))]
         columns += values.T.tolist()
     if proba:
+        if probabilities is None:
+            probabilities = model.predict_proba(table.X)
         names += [f"probability_{label}" for label in classes]
-        columns += model.predict_proba(table.X).T.tolist()
+        columns += probabilities.T.tolist()
     return [names, *(list(row) for row in zip(*columns, strict=True))]
+
+
+def _by_threshold(
+    model: Any, table: Table, threshold: float, terminal: Terminal
+) -> tuple[np.ndarray, np.ndarray]:
+    """The rarer class where its calibrated probability is large enough; and the probabilities."""
+    import numpy as np
+
+    from ..models import transformed
+
+    machine = model[-1] if hasattr(model, "steps") else model
+    if machine.classes_.size != 2:
+        raise UserError(
+            "--threshold and --cost are for two classes, but the model has "
+            f"{machine.classes_.size}; leave them out."
+        )
+    if not hasattr(machine, "predict_calibrated_proba"):
+        raise UserError(
+            "The model has no calibrated probabilities of its own; train it with spansvm tune, or "
+            "leave --threshold and --cost out."
+        )
+    probabilities = machine.predict_calibrated_proba(transformed(model, table.X))
+    # Of equal classes the second, as in the report.
+    first, second = np.bincount(machine.machines_.indices, minlength=2)
+    rarer = 0 if first < second else 1
+    terminal.note(
+        f"'{machine.classes_[rarer]}' is predicted where its probability is at least "
+        f"{threshold:.3g}."
+    )
+    found = probabilities[:, rarer] >= threshold
+    return machine.classes_[np.where(found, rarer, 1 - rarer)], probabilities
 
 
 def _decided(model: Any, classes: list[str]) -> list[str]:

@@ -33,7 +33,7 @@ class TuneRequest:
     candidates: int | None = None
     components: int | None = None
     kernel: str | None = None
-    cv: int | None = None
+    cv: str | None = None
     memory: str | None = None
     budget: str | None = None
     committee: bool = False

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import Pipeline
 
 from ..common.errors import UserError
@@ -27,15 +28,15 @@ from ..search.evaluation.forecast import Forecast
 from ..search.evaluation.stages import SearchStoppedWarning, parse_time
 from ..search.results import evaluated
 from ..tables import Table
-from .grids import SearchPlan
-from .method_choice import choose_folds
+from .grids import OF_KERNEL, SearchPlan
+from .method_choice import Folds, choose_folds
 from .request import TuneRequest
 from .sizing import (
     ALL,
     COMPONENTS,
-    FEW_ROWS,
     Quicker,
     Size,
+    Task,
     choose_size,
     parse_sample,
     size_of_regression,
@@ -50,11 +51,8 @@ __all__ = ["UNFINISHED", "Searched", "Searcher", "read_unfinished"]
 #: Name of the checkpoint in the folder of the results.
 UNFINISHED = "unfinished.npz"
 
-#: Seconds from which the candidates of a coarse grid come first.
-_COARSE_FIRST = 30.0
-
-#: Seconds that a search may have taken, if it has no budget, for more candidates to be added.
-_SOON = 180.0
+#: From so many rows on, a search may be stopped: the candidates of a coarse grid come first.
+_COARSE_FIRST = 2000
 
 #: Where a checkpoint says how the search was made, as JSON.
 _MADE = "--sample"
@@ -67,18 +65,11 @@ class TerminalSearch(SpanSearch):
     terminal = Terminal(quiet=True)
     about: dict[str, str]
 
-    def expect(self, forecast: Forecast | None) -> None:
-        """Show the time left from a forecast that has been made before."""
-        self._forecast = forecast
-
     def _about(self, *_: Any) -> dict[str, str]:
         return self.about
 
     def _end_checkpoint(self) -> None:
         """Nothing yet: it goes when all files of the results are written."""
-
-    def _widens(self, seconds: float) -> bool:
-        return bool(self.widen) and (self.time_budget is not None or seconds < _SOON)
 
     @contextmanager
     def _noticing_stops(self) -> Iterator[Callable[[], bool]]:
@@ -140,6 +131,8 @@ class Searcher:
         What prepares the rows, and any model.
     method : str
     scorers : dict or None
+    n_columns : int
+        After encoding.
     terminal : Terminal
     """
 
@@ -149,10 +142,10 @@ class Searcher:
     features: Pipeline
     method: str
     scorers: dict[str, Any] | None
+    n_columns: int
     terminal: Terminal
 
     def __post_init__(self) -> None:
-        self._of_all: Forecast | None = None
         try:
             self.budget = parse_time(self.request.budget)
         except ValueError:
@@ -190,17 +183,14 @@ class Searcher:
         )
         with self.terminal.telling_warnings():
             try:
-                forecast = None if sample is not None or size.components else self._of_all
-                if forecast is not None:
-                    search.expect(forecast)
-                elif not self.terminal.quiet:
+                forecast = None
+                if not self.terminal.quiet:
                     forecast = search.forecast(table.X, np.asarray(table.y), **_arguments(table))
                 if not self.terminal.quiet:
                     tell_what_it_takes(
                         forecast, self._quicker(size, search, plan, table), self.terminal
                     )
-                long = forecast is not None and bool(forecast.seconds > _COARSE_FIRST)
-                coarse_first = long or self.budget is not None
+                coarse_first = table.n_rows >= _COARSE_FIRST or self.budget is not None
                 if before is not None:
                     coarse_first = json.loads(before.about[_MADE])["coarse_first"]
                 search.set_params(
@@ -229,7 +219,7 @@ class Searcher:
         return approximated(self.plan, n_components, table.n_rows, self.request.seed)
 
     def _folds(self, table: Table) -> Any:
-        return choose_folds(self.method, table, self.request.seed, self.request.cv)
+        return choose_folds(self.method, table, self.request.seed, Folds.parse(self.request.cv))
 
     def _size(self, before: Checkpoint | None) -> Size:
         """How large the search is: as asked for, as it was before, or as is quick enough."""
@@ -240,24 +230,30 @@ class Searcher:
         sample = None if self.asked == ALL or self.asked is None else int(self.asked)
         if self.asked is not None or request.components is not None:
             return Size(sample, request.components)
-        if self.table.n_rows < FEW_ROWS:
-            return Size()
+        folds = self._folds(self.table)
+        n_fits = 1
+        if folds is not None:
+            n_fits = folds.get_n_splits(self.table.X, self.table.y, self.table.groups)
         if self.table.task == REGRESSION:
-            chosen = size_of_regression(self.table.n_rows)
-            if chosen is not None:
-                return chosen
+            return size_of_regression(self.table.n_rows, self.plan.n_candidates, n_fits)
+        return choose_size(self._task(n_fits), fewest_rows(self.table))
 
-        def forecast(n_components: int | None) -> Forecast | None:
-            if n_components is not None and not self.plan.has_kernel:
-                return None
-            table = self.table
-            search = self._search_on(table, self._plan(n_components, table))
-            found = search.forecast(table.X, np.asarray(table.y), **_arguments(table))
-            self._of_all = found if n_components is None else self._of_all
-            return found
-
-        return choose_size(
-            self.table.n_rows, fewest_rows(self.table), forecast, self._seconds_left()
+    def _task(self, n_fits: int) -> Task:
+        """What makes a search on all rows long."""
+        plan, table = self.plan, self.table
+        kernels = {
+            repr({name: value for name, value in one.items() if name in OF_KERNEL})
+            for one in ParameterGrid(plan.grid)
+        }
+        return Task(
+            classes=np.unique(np.asarray(table.y), return_counts=True)[1],
+            n_columns=self.n_columns,
+            n_candidates=plan.n_candidates,
+            n_kernels=len(kernels),
+            n_fits=n_fits,
+            linear=not plan.has_kernel,
+            exact=self.method == "loo",
+            grouped=table.groups is not None,
         )
 
     def _seconds_left(self) -> float | None:

@@ -1,8 +1,10 @@
 """How large a search is made if nothing else is asked, what it will take, and what is quicker.
 
-What a search on all rows would take is known from a short trial.  If that is minutes, candidates
-are compared on a sample and the selected model is trained on all rows; if even one training takes
-minutes, the kernel is approximated as well.
+The size follows from rows, columns, classes and candidates alone: the same file is searched in the
+same way on every machine, however busy it is.  If a search on all rows is minutes of work,
+candidates are compared on a sample and the selected model is trained on all rows; on very many
+rows the kernel is approximated as well.  A trial says how long all this takes here; it decides
+nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +27,9 @@ __all__ = [
     "FEW_ROWS",
     "Quicker",
     "Size",
+    "Task",
     "choose_size",
+    "gram_in_words",
     "parse_sample",
     "size_of_regression",
     "tell_what_it_takes",
@@ -34,21 +38,34 @@ __all__ = [
 #: What ``--sample`` takes to search all rows, however long that takes.
 ALL = "all"
 
-#: Seconds that a search may take by default, and its last training; what is chosen takes at most
-#: this share of them, as forecasts are rough, and the grid may be widened.
-_SEARCH, _TRAINING, _SHARE = 180.0, 600.0, 0.3
+#: The most work of a search that is made on all rows, and of one on a sample: minutes of a core,
+#: as the unit, an entry of a Gram matrix for each candidate, takes 20 to 50 ns.
+_WHOLE_WORK, _SAMPLE_WORK = 8e9, 2.5e9
 
-#: A search that is stopped halfway still has a coarse grid behind it.
-_STOPPED = 2.0
+#: What an entry of a Gram matrix, without which no candidate can be trained, takes per column.
+_A_COLUMN = 1 / 200
 
-#: Sizes of samples: the largest that is quick enough, or the smallest.
+#: The work of a left-out row's exact removal, of a group's, and of an entry of the rows themselves
+#: with a linear kernel that needs no matrix, in the same unit.
+_REMOVALS, _GROUPS, _LINEAR = 10.0, 3.0, 100.0
+
+#: A linear kernel on so many rows a column has no matrix.
+_ROWS_A_COLUMN = 20
+
+#: Sizes of samples: the largest that is little work, or the smallest.
 _SAMPLES = (20_000, 10_000, 5000, 3000, 2000)
 
-#: With more rows than this, a regression is searched on a sample of the second number: its best
-#: candidate is evaluated by following every left-out row, which no budget stops.
-_MANY_TARGETS, _TARGETS = 4000, 3000
+#: From so many rows on the kernel is approximated: one training would take an hour without that.
+_VERY_MANY = 100_000
 
-#: Searches on fewer rows are never that long: no trial is needed to know.
+#: The same for a regression, whose left-out rows are all followed: its unit is the third power of
+#: the rows, for each candidate, and takes about a nanosecond.
+_WHOLE_TARGETS, _SAMPLE_TARGETS = 4e11, 1.5e11
+
+#: Sizes of its samples.
+_TARGETS = (3000, 2000, 1500, 1000)
+
+#: Fewer rows are never sampled.
 FEW_ROWS = 2000
 
 #: Seconds from which the time is told, from which a search is long, and that a quicker one should
@@ -92,62 +109,104 @@ class Size:
         return {"sample": self.sample, "components": self.components}
 
 
-def choose_size(
-    n_rows: int,
-    fewest: int,
-    forecast: Callable[[int | None], Forecast | None],
-    budget: float | None,
-) -> Size:
-    """The size of a search on so many rows that ends in minutes, or within the budget.
+@dataclass(frozen=True)
+class Task:
+    """What makes a search long.
+
+    Attributes
+    ----------
+    classes : ndarray of int
+        How many rows each class has.
+    n_columns : int
+        After encoding.
+    n_candidates, n_kernels : int
+        How many candidates there are, and how many different kernels among them.
+    n_fits : int, default=1
+        How often each candidate is trained: once, or once for each fold.
+    linear : bool, default=False
+        Whether all kernels are linear.
+    exact, grouped : bool, default=False
+        Whether every row is removed exactly, and whether groups are left out.
+    """
+
+    classes: np.ndarray
+    n_columns: int
+    n_candidates: int
+    n_kernels: int
+    n_fits: int = 1
+    linear: bool = False
+    exact: bool = False
+    grouped: bool = False
+
+    def work(self, n_rows: int, n_components: int | None = None) -> float:
+        """The work on so many rows, perhaps with the kernel approximated."""
+        shares = self.classes / self.classes.sum()
+        # The machines of all pairs of classes: two classes are one pair of all rows.
+        pairs = float(((shares[:, None] + shares)[np.triu_indices(shares.size, 1)] ** 2).sum())
+        n_columns = self.n_columns if n_components is None else n_components
+        linear = self.linear or n_components is not None
+        if linear and n_rows > _ROWS_A_COLUMN * n_columns:
+            machines = _LINEAR * n_rows * n_columns * self.n_candidates
+        else:
+            machines = n_rows**2 * (
+                self.n_candidates * pairs + self.n_kernels * n_columns * _A_COLUMN
+            )
+        harder = (_REMOVALS if self.exact else 1.0) * (_GROUPS if self.grouped else 1.0)
+        return machines * harder * self.n_fits
+
+
+def choose_size(task: Task, fewest: int) -> Size:
+    """The size of a search that is no more than minutes of work.
 
     Parameters
     ----------
-    n_rows, fewest : int
-        All rows, and how many a sample must have at least.
-    forecast : callable
-        What the search on all rows would take, with so many components.
-    budget : float, optional
-        Seconds.
+    task : Task
+    fewest : int
+        How many rows a sample must have at least.
     """
-    whole = forecast(None)
-    limit = _SEARCH if budget is None else _STOPPED * budget
-    if whole is None or whole.seconds <= limit:
+    n_rows = int(task.classes.sum())
+    if n_rows < FEW_ROWS or task.work(n_rows) <= _WHOLE_WORK:
         return Size()
-    taken = f"on all {n_rows} rows the search would take about {duration(whole.seconds)}"
     components, told = None, ""
-    # One training of a model with the kernel itself, and its Gram matrix.
-    if float(np.median(whole.costs)) > _TRAINING:
-        other = forecast(COMPONENTS)
-        if other is not None and other.seconds < whole.seconds:
-            components, whole = COMPONENTS, other
-            told = (
-                f"the kernel is approximated from {COMPONENTS} rows (--components {COMPONENTS}), "
-                "as one training would take minutes without that"
-            )
+    if n_rows >= _VERY_MANY and not task.linear:
+        components = COMPONENTS
+        told = (
+            f"the kernel is approximated from {COMPONENTS} rows (--components {COMPONENTS}), as "
+            "one training would take very long without that"
+        )
     sample = None
-    if whole.seconds > limit:
+    if task.work(n_rows, components) > _WHOLE_WORK:
         fewer = [n for n in _SAMPLES if fewest <= n < n_rows] or [fewest]
-        quick = _SHARE * limit
-        sample = next((n for n in fewer if whole.seconds_for(n) <= quick), fewer[-1])
+        little = (n for n in fewer if task.work(n, components) <= _SAMPLE_WORK)
+        sample = next(little, fewer[-1])
         chosen = (
-            f"candidates are compared on a sample of {sample} rows (--sample {sample}), in about "
-            f"{duration(whole.seconds_for(sample))}, and the selected model is trained on all rows"
+            f"candidates are compared on a sample of {sample} rows (--sample {sample}), and the "
+            "selected model is trained on all rows"
         )
         told = f"{told}, and {chosen}" if told else chosen
-    why = f"{taken[0].upper()}{taken[1:]}, so {told}. --sample {ALL} searches all rows."
+    why = (
+        f"To search {task.n_candidates} candidates on all {n_rows} rows is much work, so {told}. "
+        f"--sample {ALL} searches all rows."
+    )
     return Size(sample, components, why)
 
 
-def size_of_regression(n_rows: int) -> Size | None:
-    """A sample for a regression of so many rows; None if it is not needed for certain."""
-    if n_rows <= _MANY_TARGETS:
-        return None
+def size_of_regression(n_rows: int, n_candidates: int, n_fits: int = 1) -> Size:
+    """The size of a regression of so many rows, candidates, and trainings of each."""
+
+    def work(n: int) -> float:
+        return float(n) ** 3 * n_candidates * n_fits
+
+    if work(n_rows) <= _WHOLE_TARGETS or n_rows <= _TARGETS[-1]:
+        return Size()
+    fewer = [n for n in _TARGETS if n < n_rows]
+    sample = next((n for n in fewer if work(n) <= _SAMPLE_TARGETS), fewer[-1])
     why = (
-        f"To follow the left-out rows of a regression takes long on all {n_rows} rows, so "
-        f"candidates are compared on a sample of {_TARGETS} rows (--sample {_TARGETS}), and the "
-        f"selected model is trained on all rows. --sample {ALL} searches all rows."
+        f"To follow the left-out rows of {n_candidates} regressions is much work on all {n_rows} "
+        f"rows, so candidates are compared on a sample of {sample} rows (--sample {sample}), and "
+        f"the selected model is trained on all rows. --sample {ALL} searches all rows."
     )
-    return Size(_TARGETS, None, why)
+    return Size(sample, None, why)
 
 
 def parse_sample(text: str | None) -> int | str | None:
@@ -184,7 +243,7 @@ def tell_what_it_takes(forecast: Forecast | None, quicker: Quicker, terminal: Te
     """
     if forecast is None or forecast.seconds < _TOLD:
         return
-    memory = _FORMS[forecast.gram].format(size=_size(forecast.gram_bytes))
+    memory = gram_in_words(forecast.gram, forecast.gram_bytes)
     told = f"This will take about {duration(forecast.seconds)} on {forecast.n_rows} rows; {memory}."
     if forecast.seconds < _LONG:
         terminal.progress(told)
@@ -213,5 +272,12 @@ def tell_what_it_takes(forecast: Forecast | None, quicker: Quicker, terminal: Te
         )
 
 
+def gram_in_words(form: str, n_bytes: float) -> str:
+    """What a Gram matrix takes."""
+    return _FORMS[form].format(size=_size(n_bytes))
+
+
 def _size(n_bytes: float) -> str:
-    return f"{n_bytes / 2**30:.1f} GiB" if n_bytes >= 2**30 else f"{n_bytes / 2**20:.0f} MiB"
+    return (
+        f"{n_bytes / 2**30:.1f} GiB" if n_bytes >= 2**30 else f"{max(n_bytes / 2**20, 1):.0f} MiB"
+    )

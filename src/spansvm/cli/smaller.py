@@ -20,9 +20,13 @@ from .terminal import Terminal
 
 __all__ = ["Sample", "approximated", "coarser", "draw_sample", "fewest_rows"]
 
-#: A sample keeps this many rows of every class, as many as the folds of kfold need; that of a
-#: regression has this many in all.
+#: A sample has at least this many rows of every class, as many as the folds of kfold need; that of
+#: a regression has this many in all.
 _FEWEST, _FEWEST_OF_QUANTITY = 5, 50
+
+#: A class of up to so many rows, or this share of the sample over the number of classes, keeps all
+#: of them; rare classes make up no more than half of the sample.
+_RARE, _RARE_SHARE, _MOST_RARE = 100, 0.1, 0.5
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,8 @@ def draw_sample(
 ) -> Sample | None:
     """A sample with every class, or tenth of the targets, in its share; of whole groups if any.
 
+    Rare classes keep all their rows.
+
     None if all rows are to be searched.  `why` is the reason, if it was not asked for.
     """
     if n_rows is None:
@@ -70,7 +76,8 @@ def draw_sample(
     y = np.asarray(table.y)
     regression = table.task == REGRESSION
     if table.groups is None:
-        rows = stratified_rows(tenths(y) if regression else y, n_rows, seed=seed, fewest=_FEWEST)
+        strata, fewest = (tenths(y), _FEWEST) if regression else (y, _kept(n_rows, n_classes))
+        rows = stratified_rows(strata, n_rows, seed=seed, fewest=fewest)
         if not regression:
             _tell_of_rare(y, rows, terminal)
     else:
@@ -98,14 +105,23 @@ def fewest_rows(table: Table) -> int:
     return _FEWEST * len(table.schema.classes) or _FEWEST_OF_QUANTITY
 
 
+def _kept(n_rows: int, n_classes: int) -> int:
+    """So many rows of every class are in a sample, or all that it has."""
+    rare = max(_RARE, int(_RARE_SHARE * n_rows / n_classes))
+    return max(min(rare, int(_MOST_RARE * n_rows / n_classes)), _FEWEST)
+
+
 def _tell_of_rare(y: np.ndarray, rows: Rows, terminal: Terminal) -> None:
     classes, sizes = np.unique(y, return_counts=True)
     drawn = np.unique(y[rows], return_counts=True)[1]
     more = drawn > np.ceil(sizes * rows.size / y.size) + 1
     if more.any():
-        counts = [f"{n} of '{label}'" for label, n in zip(classes[more], drawn[more], strict=True)]
+        counts = [
+            f"{f'{n} of the' if n < size else 'all'} {size} rows of '{label}'"
+            for label, n, size in zip(classes[more], drawn[more], sizes[more], strict=True)
+        ]
         terminal.note(
-            f"The sample has more rows of rare classes than their share: {listed(counts)}."
+            f"Rare classes have more rows in the sample than their share: {listed(counts)}."
         )
 
 

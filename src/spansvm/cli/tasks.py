@@ -16,7 +16,8 @@ from ..report import RegressionReport, Report
 from ..report.plain import number
 from ..search.candidates.scales import spread_of
 from ..tables import Table
-from .grids import SearchPlan, plan_search
+from ..tables.table import TEXT
+from .grids import SEARCHES, SearchPlan, plan_search
 from .held_out import HeldOut, held_out_figures
 from .held_out_targets import HeldOutTargets, held_out_targets
 from .method_choice import choose_regression_scorers, choose_scorers, default_scoring
@@ -80,12 +81,18 @@ def task_of(table: Table) -> TuneTask:
     return Regression() if table.task == REGRESSION else Classification()
 
 
+def _kernel_for(request: TuneRequest, table: Table) -> str | None:
+    """The kernel asked for; a linear one for words, unless a file says what is searched."""
+    named = request.search is None or request.search in SEARCHES
+    return request.kernel or ("linear" if named and table.schema.named(TEXT) else None)
+
+
 class Classification(TuneTask):
     """The target holds classes."""
 
     def completed(self, request: TuneRequest, table: Table) -> TuneRequest:
         """Numbers are scaled to [0, 1]."""
-        return replace(request, scale=request.scale or "minmax")
+        return replace(request, scale=request.scale or "minmax", kernel=_kernel_for(request, table))
 
     def target_in_words(self, y: np.ndarray) -> str:
         """The classes and their sizes."""
@@ -157,7 +164,10 @@ class Regression(TuneTask):
                 "instead, or --task classification."
             )
         scoring = request.scoring or default_scoring(table)
-        return replace(request, scale=request.scale or "standard", scoring=scoring)
+        return replace(
+            request, scale=request.scale or "standard", scoring=scoring,
+            kernel=_kernel_for(request, table),
+        )  # fmt: skip
 
     def target_in_words(self, y: np.ndarray) -> str:
         """The range of the targets."""

@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from ..common.errors import UserError
+from ..models.archive import add_member
 from ..report.loo_figures import TrainedModel
 from ..report.searched import JudgedError, ReportedScore
 from ..tables import Table
@@ -35,7 +36,7 @@ class Record:
     def add_to(self, path: Path) -> None:
         """Add the record to an existing model file."""
         with ZipFile(path, "a", compression=ZIP_DEFLATED) as archive:
-            archive.writestr(_MEMBER, json.dumps(asdict(self), indent=1))
+            add_member(archive, _MEMBER, json.dumps(asdict(self), indent=1))
 
     @classmethod
     def read(cls, path: Path) -> Self | None:

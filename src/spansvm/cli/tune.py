@@ -37,18 +37,19 @@ HELP = (
     "Search the hyperparameters of a weighted SVM, train the best one, write a model and a "
     "report.\n\n"
     "The last column is the target: classes, or a quantity, which makes it a regression. Numbers "
-    "are scaled, text columns are one-hot encoded, dates become numbers. C and gamma of an RBF "
-    "kernel are searched, around what suits the scale of the data, weights of the classes if these "
-    "are very unequal, and epsilon for a regression; each candidate is trained once and scored by "
-    "its left-out rows. On many rows the search takes a sample and the selected model is trained "
-    "on all.\n\n"
+    "are scaled, text columns are one-hot encoded, dates and the words of long texts become "
+    "numbers, missing values are filled in, and what only names the rows is left out. C and gamma "
+    "of an RBF kernel are searched, around what suits the scale of the data, weights of classes "
+    "if these are very unequal, and epsilon for a regression; each candidate is trained once and "
+    "scored by its left-out rows. On many rows the search takes a sample and the selected model is "
+    "trained on all.\n\n"
     "\b\n"
     "  spansvm tune data.csv\n"
     "  spansvm tune housing.csv --target price       # a quantity: a regression\n"
     "  spansvm tune data.csv --target diagnosis --id patient --test new.csv\n"
     "  spansvm tune data.xlsx --scoring balanced_accuracy --jobs 2\n"
     "  spansvm tune data.csv --kernel linear --cv 10\n"
-    "  spansvm tune data.csv --scores confidence --impute median\n"
+    "  spansvm tune data.csv --scores confidence --impute mean\n"
     "  spansvm tune data.csv --groups person --out results\n"
     "  spansvm tune data.csv --search grid.yaml      # C: [1, 10], gamma: [0.1, 1]\n"
     "  spansvm tune data.csv --committee             # several models that predict together\n"
@@ -71,8 +72,13 @@ _SCORINGS = (
     "accuracy", "balanced_accuracy", "f1", "f1_macro", "neg_log_loss", "roc_auc", "r2",
     "neg_mean_absolute_error", "neg_root_mean_squared_error",
 )  # fmt: skip
+_SPLITTERS = (
+    "KFold", "StratifiedKFold", "RepeatedKFold", "RepeatedStratifiedKFold", "ShuffleSplit",
+    "StratifiedShuffleSplit", "TimeSeriesSplit", "GroupKFold", "StratifiedGroupKFold",
+    "LeaveOneGroupOut",
+)  # fmt: skip
 _SCALINGS = ("minmax", "standard", "none")
-_IMPUTATIONS = ("median", "mean", "most_frequent")
+_IMPUTATIONS = ("median", "mean", "most_frequent", "error")
 
 _COLUMNS, _SEARCH, _OUTPUT = "Columns", "Search", "Output"
 
@@ -102,7 +108,10 @@ def tune(
     ] = None,
     groups: Annotated[
         str | None,
-        _column("--groups", "Column with groups of rows (people, batches) that stay together."),
+        _column(
+            "--groups", "Column with groups of rows (people, batches) that stay together; "
+            "duplicates: equal rows are a group."
+        ),
     ] = None,
     id: Id = None,
     drop: Annotated[
@@ -110,7 +119,11 @@ def tune(
     ] = None,
     categorical: Annotated[
         list[str] | None,
-        _column("--categorical", "Column whose numbers are categories; may be repeated."),
+        _column("--categorical", "Column whose values are categories; may be repeated."),
+    ] = None,
+    keep: Annotated[
+        list[str] | None,
+        _column("--keep", "Column to use although it seems to name the rows; may be repeated."),
     ] = None,
     missing_target: Annotated[
         str,
@@ -139,8 +152,8 @@ def tune(
         str | None,
         typer.Option(
             metavar="|".join(_IMPUTATIONS), autocompletion=offering(*_IMPUTATIONS),
-            rich_help_panel=_COLUMNS, help="How to fill in missing values; by default they are an "
-            "error.",
+            rich_help_panel=_COLUMNS, help="How to fill in missing values. Default: numbers by "
+            "their median, and a missing text is a category; error refuses them.",
         ),
     ] = None,
     search: Annotated[
@@ -169,10 +182,11 @@ def tune(
         ),
     ] = None,
     cv: Annotated[
-        int | None,
+        str | None,
         typer.Option(
-            "--cv", metavar="N", rich_help_panel=_SEARCH,
-            help="Evaluate candidates by N-fold cross-validation (--method kfold).",
+            "--cv", metavar="N|NAME", autocompletion=offering(*_SPLITTERS), rich_help_panel=_SEARCH,
+            help="Evaluate candidates by N-fold cross-validation (--method kfold), or by one of "
+            "scikit-learn's splitters, such as StratifiedGroupKFold or TimeSeriesSplit:10.",
         ),
     ] = None,
     scoring: Annotated[
@@ -199,14 +213,15 @@ def tune(
         typer.Option(
             metavar="N|all", rich_help_panel=_SEARCH,
             help="Search on a sample of N rows; the selected model is trained on all. Default: all "
-            "rows if that takes no more than three minutes.",
+            "rows if that is little work for these rows, columns, classes and candidates.",
         ),
     ] = None,
     budget: Annotated[
         str | None,
         typer.Option(
             metavar="TIME", rich_help_panel=_SEARCH,
-            help="Stop searching after this time, such as 90s, 5m or 1h, with the best so far.",
+            help="Stop searching after this time, such as 90s, 5m or 1h, with the best so far; the "
+            "result then depends on the machine.",
         ),
     ] = None,
     memory: Annotated[
@@ -266,7 +281,7 @@ def tune(
     delimiter: Delimiter = None,
     header: Header = None,
     encoding: Encoding = "utf-8",
-    decimal: Decimal = ".",
+    decimal: Decimal = None,
     missing: Missing = None,
     sheet: Sheet = None,
 ) -> None:  # fmt: skip
@@ -279,8 +294,8 @@ def tune(
             data=data, out=default_folder(data) if out is None else out,
             file=file_options(format, delimiter, header, encoding, decimal, missing, sheet),
             roles=Roles(
-                target, scores, weights, groups, id, drop or (), categorical or (), missing_target,
-                task,
+                target, scores, weights, groups, id, drop or (), categorical or (), keep or (),
+                missing_target, task,
             ),
             labels=labels, scale=scale, impute=impute, search=search, method=method,
             scoring=scoring, test=test,

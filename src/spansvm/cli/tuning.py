@@ -9,30 +9,37 @@ from typing import Any
 import numpy as np
 
 from ..common.errors import UserError, listed, require
+from ..common.memory import gram_form
 from ..common.output import OutputFolder
 from ..common.tasks import REGRESSION
 from ..models import MOST_FOLLOWED, without_training_rows
 from ..multiclass.group_left_out import sets_of
-from ..search import SpanSearch
 from ..search.candidates.building import candidate_estimator
 from ..search.candidates.fit_arguments import FitParams, refit_arguments
 from ..search.evaluation.stages import INTERRUPTED
+from ..search.refit import refit_as_judged
 from ..tables import Table, build_pipeline, correct_labels, read_table
-from ..tables.table import CATEGORICAL, NUMERIC
+from ..tables.pipeline import marked_columns
+from ..tables.table import CATEGORICAL, NUMERIC, TEXT
 from .committee_file import COMMITTEE, write_committee
 from .facts import gather_facts, tell_facts
 from .held_out import read_labelled
-from .method_choice import choose_method
+from .method_choice import Folds, choose_method
 from .rebuilding import code_of_arguments, code_of_reading
 from .request import TuneRequest
 from .searching import UNFINISHED, Searched, Searcher, read_unfinished
+from .sizing import gram_in_words
 from .smaller import coarser
 from .tasks import TuneTask, task_of
 from .terminal import PartialResults, Terminal
 from .tuned_files import FILES, write_files
 from .tuning_summary import describe_setting, summary_as_json
+from .waiting import telling_time
 
 __all__ = ["run_tuning"]
+
+#: The time of a training grows with about these powers of the number of rows.
+_POWER, _LINEAR_POWER = 2.5, 1.0
 
 
 def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
@@ -45,20 +52,22 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
         table = correct_labels(table, request.labels)
     task = task_of(table)
     _introduce(table, task, terminal)
-    request = task.completed(request, table)
+    asked, request = request, task.completed(request, table)
+    if request.kernel != asked.kernel:
+        terminal.note("The kernel is linear, which suits words; --kernel rbf takes another.")
     features = build_pipeline(
         table, task.model(), scale=str(request.scale), impute=request.impute, all_categories=True
     )
     if table.missing:
-        counts = listed([f"{count} in '{name}'" for name, count in table.missing.items()])
-        terminal.note(f"Missing values are filled in ({_imputation(request, table)}): {counts}.")
+        terminal.note(_note_missing(request, table))
     encoded = features[:-1].fit_transform(table.X)
     plan = coarser(task.plan(request, table, encoded), request.candidates, terminal)
     if plan.why:
         terminal.note(plan.why, fact=True)
-    method = choose_method(request.method, request.cv, table, terminal)
+    method = choose_method(request.method, Folds.parse(request.cv), table, terminal)
     scorers = task.scorers(request, method, table, terminal)
-    searcher = Searcher(request, table, plan, features, method, scorers, terminal)
+    n_columns = int(encoded.shape[1])
+    searcher = Searcher(request, table, plan, features, method, scorers, n_columns, terminal)
     test_table = None
     if request.test is not None:
         test_table = read_labelled(request.test, table.schema, request.file, features, terminal)
@@ -77,12 +86,12 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
     found = searcher.run(before)
     model, trained = found.search.best_estimator_, None
     if found.sample is not None:
-        model = _train_on_all(found.search, table, terminal)
+        model = _train_on_all(found, request, table, terminal)
     if table.task == REGRESSION and table.n_rows > MOST_FOLLOWED:
         model = without_training_rows(model)  # once: it takes a while
     if found.sample is not None:
         trained = model[-1]
-    facts = gather_facts(found, plan, request, table, int(encoded.shape[1]), searcher.budget)
+    facts = gather_facts(found, plan, request, table, n_columns, searcher.budget)
     tell_facts(facts, terminal)
     committee = write_committee(folder, request, found, table.schema, terminal)
     test = None
@@ -111,7 +120,7 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
 
 def _introduce(table: Table, task: TuneTask, terminal: Terminal) -> None:
     """Print what was read, so that a wrong column is noticed."""
-    counted = {own: table.column_types.count(own) for own in (NUMERIC, CATEGORICAL)}
+    counted = {own: table.column_types.count(own) for own in (NUMERIC, CATEGORICAL, TEXT)}
     features = ", ".join(f"{count} {own}" for own, count in counted.items() if count)
     values = task.target_in_words(np.asarray(table.y))
     target = "the label" if table.schema.target is None else f"'{table.schema.target}'"
@@ -125,27 +134,47 @@ def _introduce(table: Table, task: TuneTask, terminal: Terminal) -> None:
         terminal.note(note)
 
 
-def _imputation(request: TuneRequest, table: Table) -> str:
-    """How missing values are filled in, also in text columns, which have no median."""
+def _note_missing(request: TuneRequest, table: Table) -> str:
+    """How missing values are filled in, and where."""
     texts = set(table.schema.named(CATEGORICAL)) & set(table.missing)
-    if request.impute == "most_frequent" or not texts:
-        return str(request.impute)
-    if texts == set(table.missing):
-        return "most_frequent, as these are text columns"
-    return f"{request.impute} for numbers, most_frequent for text"
+    numbers = set(table.missing) - texts
+    if request.impute is None:
+        ways = ["the median for numbers"] * bool(numbers)
+        ways += ["a category of their own for texts"] * bool(texts)
+    else:
+        ways = [f"{request.impute} for numbers"] * bool(numbers)
+        ways += ["most_frequent for texts"] * bool(texts)
+    counts = listed([f"{count} in '{name}'" for name, count in table.missing.items()])
+    told = f"Missing values are filled in ({', '.join(ways)}): {counts}."
+    marked = marked_columns(table) if request.impute is None else []
+    if not marked:
+        return told
+    names = listed([f"'{name}'" for name in marked])
+    return f"{told} Where numbers are missing in {names} is a feature, too."
 
 
-def _train_on_all(search: SpanSearch, table: Table, terminal: Terminal) -> Any:
+def _train_on_all(found: Searched, request: TuneRequest, table: Table, terminal: Terminal) -> Any:
     """The selected model, trained on all rows after a search on some of them."""
-    terminal.progress(f"Training the selected model on all {table.n_rows} rows.")
+    search = found.search
+    model = candidate_estimator(search.estimator, search.best_params_)
+    linear = model[-1].kernel == "linear"
+    needed = "" if linear else f" ({gram_in_words(*gram_form(table.n_rows, request.memory))})"
+    terminal.progress(f"Training the selected model on all {table.n_rows} rows{needed}.")
+    # As the last training on the sample, grown like the times of searches.
+    power = _LINEAR_POWER if linear else _POWER
+    assert found.sample is not None
+    expected = search.refit_time_ * (table.n_rows / found.sample.table.n_rows) ** power
     started = time.perf_counter()
     arguments = refit_arguments(search.estimator, FitParams(table.weights, table.scores))
-    model = candidate_estimator(search.estimator, search.best_params_)
-    with terminal.telling_warnings():
-        model.fit(table.X, np.asarray(table.y), **arguments)
+    with terminal.telling_warnings(), telling_time(terminal, "Training", expected):
+        refit_as_judged(model, table.X, np.asarray(table.y), arguments, request.memory)
     if table.groups is not None and search.cv is None:
         model[-1].leave_out(sets_of(table.groups))
-    terminal.progress(f"Trained it in {time.perf_counter() - started:.1f} s.")
+    seconds = time.perf_counter() - started
+    terminal.progress(f"Trained it in {seconds:.1f} s.")
+    if table.task != REGRESSION:
+        with telling_time(terminal, "Leaving out each row", seconds):
+            model[-1].loo_error_  # noqa: B018 - it is kept
     return model
 
 

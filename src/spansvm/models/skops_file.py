@@ -23,6 +23,7 @@ from ..estimators.svc import SpanSVC
 from ..estimators.svr import SpanSVR
 from ..search.committee import Committee, RegressionCommittee
 from ..tables import Schema
+from .archive import add_member, without_addresses
 
 __all__ = [
     "MOST_FOLLOWED",
@@ -117,6 +118,10 @@ def save_model(
     command : str
         The command that made it.
 
+    Notes
+    -----
+    Equal models give equal bytes: the file holds no times.
+
     See Also
     --------
     spansvm.models.load_model : Loads it again.
@@ -135,9 +140,9 @@ def save_model(
         "version": __version__,
         "command": command,
     }
-    buffer = io.BytesIO(content)
+    buffer = io.BytesIO(without_addresses(content))
     with ZipFile(buffer, "a", compression=ZIP_DEFLATED) as archive:
-        archive.writestr(_MEMBER, json.dumps(about, indent=1))
+        add_member(archive, _MEMBER, json.dumps(about, indent=1))
     Path(path).write_bytes(buffer.getvalue())
 
 

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from ..common.errors import UserError, require
 from .table import CATEGORICAL, NUMERIC
 
-__all__ = ["MISSING", "Column", "replace_decimal_comma", "text_column"]
+__all__ = ["MISSING", "Column", "text_column"]
 
 #: Markers of missing values.
 MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "?")
 
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
-_DECIMAL_COMMA = r"^[+-]?\d*,\d+([eE][+-]?\d+)?$"
-
-#: Numbers as people write them: 1.234,5 or 1 234 or 5 %.
-_WRITTEN_NUMBER = r"^[+-]?\d[\d.,'\s\x{a0}\x{202f}]*([eE][+-]?\d+)?\s*%?$"
 
 #: Zeros that change the name of a category but not the value of a number.
 _LEADING_ZEROS = r"^([+-]?)0+(\d)"
@@ -73,7 +69,7 @@ class Column:
         return bool(types.is_string(self.values.type) or types.is_large_string(self.values.type))
 
     def column_type(self) -> str:
-        """Whether the column holds numbers or categories; UserError if it holds both."""
+        """Whether the column holds numbers or texts; UserError if it holds something else."""
         if self.declared is not None:
             return self.declared
         if not self.is_text:
@@ -81,35 +77,7 @@ class Column:
                 f"Column '{self.name}' has type {self.values.type}, which cannot be a feature; "
                 f"convert it to numbers, or pass --drop '{self.name}'."
             )
-        numbers = self.are_numbers()
-        if numbers.all():
-            return NUMERIC
-        commas = self._match(_DECIMAL_COMMA)
-        readable = numbers | commas
-        if readable[~self.values.is_null().to_numpy()].any():
-            strange = numbers if readable.all() else readable
-            self._refuse_mixture(int(np.argmin(strange)), decimal_comma=bool(readable.all()))
-        if self._match(_WRITTEN_NUMBER).all():
-            row = int(np.argmin(numbers))
-            raise UserError(
-                f"Column '{self.name}' seems to hold numbers, but '{self.values[row].as_py()}' in "
-                f"row {self.row_number(row)} cannot be read as one; write them like 1234.5, or "
-                f"pass --categorical '{self.name}'."
-            )
-        return CATEGORICAL
-
-    def _refuse_mixture(self, row: int, *, decimal_comma: bool) -> NoReturn:
-        strange = self.values[row].as_py()
-        advice = (
-            "--decimal ',' if that is a decimal comma"
-            if decimal_comma
-            else f"--missing '{strange}' if that is a missing value"
-        )
-        raise UserError(
-            f"Column '{self.name}' holds numbers, but has '{strange}' in row "
-            f"{self.row_number(row)}; correct it, or pass {advice}, or --categorical "
-            f"'{self.name}'."
-        )
+        return NUMERIC if self.are_numbers().all() else CATEGORICAL
 
     def numbers(self) -> np.ndarray:
         """The values as floats, NaN where missing; UserError for anything else."""
@@ -202,12 +170,3 @@ def text_column(
     absent = compute.is_in(trimmed, value_set=pyarrow.array(missing, type=trimmed.type))
     null = pyarrow.scalar(None, type=trimmed.type)
     return Column(name, compute.if_else(absent, null, trimmed), declared)
-
-
-def replace_decimal_comma(column: Column) -> Column:
-    """The column with decimal points, if it holds only numbers with commas or points."""
-    compute = require("pyarrow.compute", "cli")
-    if not (column._match(_DECIMAL_COMMA) | column._match(_NUMBER)).all():
-        return column
-    points = compute.replace_substring(column.values, ",", ".")
-    return Column(column.name, points, column.declared, column.rows)

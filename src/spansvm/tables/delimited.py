@@ -9,12 +9,13 @@ from itertools import islice
 from typing import Any
 
 from ..common.errors import UserError, require
-from .columns import Column, replace_decimal_comma, text_column
+from .columns import Column, text_column
 
 __all__ = ["decode", "read_delimited"]
 
-#: Delimiters that are detected, and those that are only suggested.
-_FOUND, _SUGGESTED = (",", ";", "\t"), ("|", " ", ":")
+#: Delimiters that are detected, and those that are only suggested.  A comma comes last, as it may
+#: also be a decimal comma.
+_FOUND, _SUGGESTED = (";", "\t", ","), ("|", " ", ":")
 
 _LOOKED_AT_LINES = 20
 _BLOCK_BYTES = 2**26
@@ -27,7 +28,7 @@ def read_delimited(
     delimiter: str | None,
     header: bool | None,
     missing: tuple[str, ...],
-    decimal: str,
+    decimal: str | None = None,
     one_column: bool = False,
 ) -> list[Column]:
     """The columns of a CSV or TSV file.
@@ -44,7 +45,8 @@ def read_delimited(
         Whether the first row holds the names; if not given, it must look like names.
     missing : tuple of str
         Markers of missing values.
-    decimal : {".", ","}
+    decimal : {".", ","}, optional
+        The decimal mark, which does not split rows.
     one_column : bool, default=False
         Whether one column is enough.
     """
@@ -60,15 +62,14 @@ def read_delimited(
     table = _parse(name, content, delimiter, names, skip=0 if header is False else 1)
     if table.num_rows == 0:
         raise UserError(f"{name} has a header but no rows; give a file with rows.")
-    columns = [
+    return [
         text_column(title, values, missing)
         for title, values in zip(names, table.columns, strict=True)
     ]
-    return [replace_decimal_comma(column) for column in columns] if decimal == "," else columns
 
 
 def _check_delimiter(
-    name: str, lines: list[str], asked: str | None, decimal: str, one_column: bool
+    name: str, lines: list[str], asked: str | None, decimal: str | None, one_column: bool
 ) -> str:
     """The delimiter asked for or detected; UserError if it leaves too few columns."""
     if asked is not None and (len(asked) != 1 or asked in '"\r\n'):

@@ -9,17 +9,20 @@ from ..common.errors import UserError, closest_name, listed
 from ..common.tasks import CLASSIFICATION
 from .columns import Column
 from .dates import part_of_dates, source_column
+from .features import data_frame, missing_counts
 from .libsvm import LibsvmRows
-from .roles import data_frame, find_column, labelled_rows, missing_counts, note_unlabelled
-from .table import CATEGORICAL, Schema, Table
+from .roles import find_column, labelled_rows, note_unlabelled
+from .table import CATEGORICAL, NUMERIC, Schema, Table
 from .targets import known_labels, known_target
+from .written import Written, as_in_training
 
 __all__ = ["match_columns", "match_libsvm"]
 
 
 def match_columns(
-    source: str, columns: list[Column], schema: Schema, id: str | None, *, labelled: bool = False
-) -> Table:
+    source: str, columns: list[Column], schema: Schema, id: str | None, *, labelled: bool = False,
+    decimal: str | None = None,
+) -> Table:  # fmt: skip
     """The rows as a model expects them, whatever the order of the columns.
 
     Columns unknown to the model are dropped, with a note; categories that it has not seen stay,
@@ -28,6 +31,12 @@ def match_columns(
     """
     if schema.layout != "columns":
         raise UserError(f"The model was trained on a LIBSVM file; {source} must be one too.")
+    numbers = {*schema.named(NUMERIC), schema.target} - {id}
+    written = Written(schema.written, schema.marks)
+    columns = [
+        as_in_training(source, column, written, decimal) if column.name in numbers else column
+        for column in columns
+    ]
     target = next((column for column in columns if column.name == schema.target), None)
     rows, notes = None, []
     if labelled and target is not None and target.n_missing:
@@ -66,8 +75,9 @@ def match_columns(
     if schema.target in by_name:
         y = known_target(by_name[schema.target], schema.task, schema.classes, notes)
     return Table(
-        X=X, y=y, schema=schema, source=source, ids=ids, missing=missing_counts(features),
-        notes=tuple(notes), rows=None if rows is None else np.flatnonzero(rows) + 1,
+        X=X, y=y, schema=schema, source=source, ids=ids,
+        missing=missing_counts(features, schema.column_types), notes=tuple(notes),
+        rows=None if rows is None else np.flatnonzero(rows) + 1,
     )  # fmt: skip
 
 

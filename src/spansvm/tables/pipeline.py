@@ -7,19 +7,33 @@ from typing import Any
 
 import numpy as np
 from sklearn.compose import ColumnTransformer
-from sklearn.impute import SimpleImputer
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, OneHotEncoder, StandardScaler
 
 from ..common.errors import UserError, listed
 from ..search.committee.base import BaseCommittee
-from .table import CATEGORICAL, NUMERIC, Table
+from .table import CATEGORICAL, NUMERIC, TEXT, Table
 
-__all__ = ["IMPUTATIONS", "SCALINGS", "build_pipeline", "check_predictable"]
+__all__ = [
+    "IMPUTATIONS",
+    "REFUSED",
+    "SCALINGS",
+    "build_pipeline",
+    "check_predictable",
+    "marked_columns",
+]
 
-#: How numeric columns can be scaled, and how missing values can be filled in.
+#: How numeric columns can be scaled, and how missing values can be filled in, or not at all.
 SCALINGS = ("minmax", "standard", "none")
-IMPUTATIONS = ("median", "mean", "most_frequent")
+IMPUTATIONS = ("median", "mean", "most_frequent", REFUSED := "error")
+
+#: If this share of the numbers of a column is missing, a column of its own says where.
+_MARKED = 0.05
+
+#: The category of missing texts.
+_NO_TEXT = "(missing)"
 
 
 def build_pipeline(
@@ -39,8 +53,11 @@ def build_pipeline(
         Such as :class:`~spansvm.SpanSVC`.
     scale : {"minmax", "standard", "none"}, default="minmax"
         To [0, 1], as in the paper; to mean 0 and variance 1; or not at all.
-    impute : {"median", "mean", "most_frequent"}, optional
-        How to fill in missing numbers; missing categories become the most frequent one.
+    impute : {"median", "mean", "most_frequent", "error"}, optional
+        How to fill in missing numbers; missing categories become the most frequent one.  By
+        default the median, and a missing category is one of its own; a column of its own says
+        where a number is missing, if at least 5 % of them are.  With "error", missing values
+        are a UserError.
     all_categories : bool, default=False
         Whether every category of the table becomes a column, even if the pipeline is fitted on
         rows that lack it: on any rows, it then has the same number of features.
@@ -49,7 +66,8 @@ def build_pipeline(
     -----
     None of the steps looks at the labels, so leave-one-out may fit them once, on all rows.
 
-    Each category becomes a column; a category not seen in training is 0 in all of them.
+    Each category becomes a column; a category not seen in training is 0 in all of them.  So does
+    each word of a long text that occurs in two rows, with its TF-IDF weight.
 
     A sparse table stays sparse: "minmax" then divides by the largest absolute value, which is
     the same if the feature's minimum is 0, and "standard" divides by the standard deviation
@@ -59,12 +77,10 @@ def build_pipeline(
         raise UserError(f"--scale must be one of {', '.join(SCALINGS)}; got '{scale}'.")
     if impute is not None and impute not in IMPUTATIONS:
         raise UserError(f"--impute must be one of {', '.join(IMPUTATIONS)}; got '{impute}'.")
-    if impute is None and table.missing:
-        texts = set(table.missing) <= set(table.schema.named(CATEGORICAL))
+    if impute == REFUSED and table.missing:
         raise UserError(
-            f"{table.source} has missing values ({_counted(table.missing)}); pass --impute "
-            f"{'most_frequent' if texts else 'median'} to fill them in, or remove those rows or "
-            "columns."
+            f"{table.source} has missing values ({_counted(table.missing)}); leave --impute "
+            f"{REFUSED} out to fill them in, or remove those rows or columns."
         )
     features = _features(table, scale, impute, all_categories)
     return Pipeline([("features", features), ("svm", estimator)])
@@ -75,7 +91,7 @@ def check_predictable(model: Any, table: Table) -> None:
     if table.missing and not _imputes(model):
         raise UserError(
             f"{table.source} has missing values ({_counted(table.missing)}), but the model was "
-            "trained without --impute; fill them in, or train with --impute."
+            "trained on complete rows; fill them in, or train with --impute median."
         )
 
 
@@ -94,26 +110,53 @@ def _imputes(model: Any) -> bool:
     )
 
 
+def marked_columns(table: Table) -> list[str]:
+    """The numeric columns of which a column of its own says where values are missing."""
+    numeric = set(table.schema.named(NUMERIC))
+    least = _MARKED * table.n_rows
+    return [name for name, count in table.missing.items() if name in numeric and count >= least]
+
+
 def _features(table: Table, scale: str, impute: str | None, all_categories: bool) -> Any:
     schema = table.schema
     scaler = _scaler(scale, sparse=schema.layout == "sparse")
     if schema.layout != "columns":
         return scaler
     numeric, categorical = schema.named(NUMERIC), schema.named(CATEGORICAL)
+    fills = impute not in (None, REFUSED)
+    own = impute is None and bool(table.missing)
     encoder: Any = OneHotEncoder(handle_unknown="ignore")
     if all_categories:
         encoder.categories = [
-            np.array(schema.categories[name], dtype=object) for name in categorical
+            np.array(
+                [*schema.categories[name], *([_NO_TEXT] if own and name in table.missing else [])],
+                dtype=object,
+            )
+            for name in categorical
         ]
-    if impute is not None:
-        scaler = make_pipeline(SimpleImputer(strategy=impute), scaler)
-        encoder = make_pipeline(SimpleImputer(strategy="most_frequent"), encoder)
+    if fills or own:
+        strategy = impute if fills else "median"
+        texts = (
+            SimpleImputer(strategy="constant", fill_value=_NO_TEXT)
+            if own
+            else SimpleImputer(strategy="most_frequent")
+        )
+        scaler = make_pipeline(SimpleImputer(strategy=strategy), scaler)
+        encoder = make_pipeline(texts, encoder)
+    marked = marked_columns(table) if own else []
     return ColumnTransformer(
         [
             *([("numeric", scaler, numeric)] if numeric else []),
+            *([("missing", MissingIndicator(features="all"), marked)] if marked else []),
             *([("categorical", encoder, categorical)] if categorical else []),
+            *((f"words of {name}", _words(), name) for name in schema.named(TEXT)),
         ]
     )
+
+
+def _words() -> TfidfVectorizer:
+    """Words of one letter are words, too; those of a single row tell nothing about others."""
+    return TfidfVectorizer(sublinear_tf=True, min_df=2, token_pattern=r"(?u)\b\w+\b")
 
 
 def _scaler(scale: str, *, sparse: bool) -> Any:

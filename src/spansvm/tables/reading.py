@@ -48,7 +48,8 @@ class FileOptions:
         Whether the first row of a CSV file holds column names.  If not, the columns are named
         "1", "2", ...
     encoding : str, default="utf-8"
-    decimal : {".", ","}, default="."
+    decimal : {".", ","}, optional
+        What begins the decimals of numbers.
     missing : tuple of str
         Markers of missing values.
     sheet : str, optional
@@ -61,13 +62,13 @@ class FileOptions:
     delimiter: str | None = None
     header: bool | None = None
     encoding: str = "utf-8"
-    decimal: str = "."
+    decimal: str | None = None
     missing: tuple[str, ...] = MISSING
     sheet: str | None = None
     available_memory: float | None = None
 
     def __post_init__(self) -> None:
-        if self.decimal not in (".", ","):
+        if self.decimal not in (None, ".", ","):
             raise UserError(f"--decimal must be '.' or ','; got '{self.decimal}'.")
 
     @property
@@ -114,7 +115,7 @@ def read_table(
     options, roles = options or FileOptions(), roles or Roles()
     content = _read(path, options, named=roles.named)
     if not isinstance(content.rows, LibsvmRows):
-        table = assemble(content.source, content.rows, roles)
+        table = assemble(content.source, content.rows, roles, options.decimal)
         schema = replace(table.schema, missing=options.extra_missing)
         return replace(table, schema=schema, notes=content.notes + table.notes)
     if roles.given:
@@ -158,7 +159,9 @@ def read_for_prediction(
     both = replace(options, missing=options.missing + schema.missing)
     content = _read(path, both, schema, named=() if id is None else (id,))
     if not isinstance(content.rows, LibsvmRows):
-        table = match_columns(content.source, content.rows, schema, id, labelled=labelled)
+        table = match_columns(
+            content.source, content.rows, schema, id, labelled=labelled, decimal=options.decimal
+        )
         return replace(table, notes=content.notes + table.notes)
     if schema.layout == "columns":
         raise UserError(

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ..common.errors import UserError, closest_name, listed, require
+from ..common.errors import UserError, closest_name, listed
 from .columns import Column
-from .dates import are_dates, date_parts, note_unclear
-from .row_numbers import note_names
-from .table import CATEGORICAL, NUMERIC, Schema, Table
+from .dates import source_column
+from .features import choose_features, data_frame, missing_counts, notes_on, types_of
+from .table import CATEGORICAL, Schema, Table
 from .targets import Target, check_task, note_many_classes
+from .written import read_written
 
 __all__ = [
     "MISSING_TARGETS",
     "Roles",
     "assemble",
-    "data_frame",
     "find_column",
     "labelled_rows",
-    "missing_counts",
     "note_unlabelled",
 ]
 
@@ -32,11 +31,8 @@ MISSING_TARGETS = ("drop", "error")
 #: How many column names a message lists.
 _LISTED = 10
 
-#: A text column with more categories than this share of the rows probably names the rows.
-_MANY_CATEGORIES = 0.5
-
-#: A column of which this share is missing is named.
-_NEARLY_ALL = 0.9
+#: What makes equal rows a group, in the place of a column.
+DUPLICATES = "duplicates"
 
 
 @dataclass(frozen=True)
@@ -54,11 +50,14 @@ class Roles:
     weights : str, optional
         Column with instance weights of at least 0.
     groups, id : str, optional
-        Columns with the group and with the name of each row.
+        Columns with the group and with the name of each row.  If there is no column "duplicates",
+        that makes rows with equal features a group.
     drop : sequence of str
         Columns to leave out.
     categorical : sequence of str
-        Columns whose numbers are names of categories.
+        Columns whose numbers, or long texts, are names of categories.
+    keep : sequence of str
+        Columns that are features even if they seem to name the rows.
     missing_target : {"drop", "error"}, default="drop"
         What to do with rows that have no label: leave them out, with a note, or refuse the file.
     task : {"classification", "regression"}, optional
@@ -76,6 +75,7 @@ class Roles:
     id: str | None = None
     drop: Sequence[str] = ()
     categorical: Sequence[str] = ()
+    keep: Sequence[str] = ()
     missing_target: str = "drop"
     task: str | None = None
 
@@ -107,8 +107,21 @@ class Roles:
         return {role: value for role, value in asdict(self).items() if role not in others}
 
 
-def assemble(source: str, columns: list[Column], asked: Roles) -> Table:
-    """The table that the columns form; `source` is the name of the file, for messages."""
+def assemble(source: str, columns: list[Column], asked: Roles, decimal: str | None = None) -> Table:
+    """The table that the columns form.
+
+    Parameters
+    ----------
+    source : str
+        The name of the file, for messages.
+    columns : list of Column
+    asked : Roles
+    decimal : {".", ","}, optional
+        The decimal mark; what the values say by default.
+    """
+    by_rows = asked.groups == DUPLICATES and DUPLICATES not in {one.name for one in columns}
+    if by_rows:
+        asked = replace(asked, groups=None)
     roles = {
         role: find_column(source, columns, name, f"--{role}")
         for role in ("scores", "weights", "groups", "id")
@@ -124,33 +137,41 @@ def assemble(source: str, columns: list[Column], asked: Roles) -> Table:
         roles["target"] = find_column(source, columns, asked.target, "--target")
     _check_one_role_each(roles)
     features = [column for column in free if column is not roles["target"]]
-    named = [find_column(source, features, name, "--categorical") for name in asked.categorical]
-    rows, notes = None, []
+    names = {find_column(source, features, one, "--categorical").name for one in asked.categorical}
+    kept = {find_column(source, features, name, "--keep").name for name in asked.keep} | names
+    # Names of rows and groups, and categories, are not numbers, however they look.
+    numbers = {role: roles[role] for role in ("target", "scores", "weights") if role in roles}
+    read, written, notes = read_written(
+        source,
+        [*(column for column in features if column.name not in names), *numbers.values()],
+        decimal,
+        lenient={column.name for column in numbers.values()},
+    )
+    features = [read.get(column.name, column) for column in features]
+    roles |= {role: read.get(column.name, column) for role, column in numbers.items()}
+    rows = None
     if roles["target"].n_missing and asked.missing_target == "drop":
         rows = labelled_rows(source, roles["target"])
         notes.append(note_unlabelled(roles["target"]))
         roles = {role: column.kept(rows) for role, column in roles.items()}
-        named = [column.kept(rows) for column in named]
         features = [column.kept(rows) for column in features]
-    _check_features(source, features)
-    names = {column.name for column in named}
-    features, more = _with_parts_of_dates(source, features, names)
+    features, more = choose_features(source, features, names, kept)
     notes += more
-    types = [CATEGORICAL if column.name in names else column.column_type() for column in features]
+    types = types_of(features, names)
     X = data_frame(features, types)
     target = Target.of_column(source, roles["target"], asked.task)
     y = target.values
-    missing = missing_counts(features)
-    unclear = [
-        column
-        for column, own in zip(features, types, strict=True)
-        if own == CATEGORICAL and column.name not in names and note_unclear(column)
-    ]
+    groups = roles["groups"].names() if "groups" in roles else None
+    if by_rows:
+        groups, note = _equal_rows(X)
+        notes.append(note)
+    missing = missing_counts(features, types)
     categories = {
         column.name: tuple(sorted(set(X[column.name].dropna())))
         for column, own in zip(features, types, strict=True)
         if own == CATEGORICAL
     }
+    used = {*(source_column(column.name) for column in features), roles["target"].name}
     return Table(
         X=X,
         y=y,
@@ -162,12 +183,14 @@ def assemble(source: str, columns: list[Column], asked: Roles) -> Table:
             target=roles["target"].name,
             classes=target.classes,
             task=target.task,
-            others=tuple(sorted({one.name for one in columns} - {one.name for one in free})),
+            others=tuple(sorted({one.name for one in columns} - used)),
+            written=dict(written.forms),
+            marks=dict(written.marks),
         ),
         source=source,
         scores=_scores_of(roles["scores"]) if "scores" in roles else None,
         weights=_weights_of(roles["weights"]) if "weights" in roles else None,
-        groups=roles["groups"].names() if "groups" in roles else None,
+        groups=groups,
         ids=roles["id"].names() if "id" in roles else None,
         missing=missing,
         rows=None if rows is None else np.flatnonzero(rows) + 1,
@@ -175,18 +198,20 @@ def assemble(source: str, columns: list[Column], asked: Roles) -> Table:
         why_task=target.why,
         notes=(
             *notes,
-            *_nearly_all_missing(missing, len(y)),
-            *_constant(X, missing),
             *note_many_classes(y, f"Target '{roles['target'].name}'"),
-            *_names_of_rows(categories, len(y), {one.name for one in unclear}),
-            *(note for column in unclear for note in note_unclear(column)),
-            *(
-                note
-                for column, own in zip(features, types, strict=True)
-                if own == NUMERIC
-                for note in note_names(column.name, X[column.name].to_numpy(), asked.given)
-            ),
+            *notes_on(features, types, X, kept, asked.given),
         ),
+    )
+
+
+def _equal_rows(X: Any) -> tuple[np.ndarray | None, str]:
+    """The number of each different row; None if all differ; and what to say."""
+    numbers = X.groupby(list(X.columns), dropna=False, sort=False).ngroup().to_numpy()
+    n_different = int(numbers.max()) + 1
+    if n_different == len(X):
+        return None, f"No two of the {len(X)} rows are equal, so each is left out by itself."
+    return numbers.astype(str), (
+        f"{len(X)} rows have {n_different} different ones; those that are equal leave together."
     )
 
 
@@ -222,75 +247,6 @@ def note_unlabelled(target: Column) -> str:
     )
 
 
-def _with_parts_of_dates(
-    source: str, features: list[Column], categorical: set[str]
-) -> tuple[list[Column], list[str]]:
-    """The features with the parts of dates instead of dates, and what to say about it."""
-    result, notes = [], []
-    for column in features:
-        if column.name in categorical or not are_dates(column):
-            result.append(column)
-            continue
-        parts = date_parts(column)
-        result += parts
-        shown = ", ".join(part.name.removeprefix(column.name).strip(" ()") for part in parts)
-        what = f"its features are {shown}" if parts else "all of them are equal, so it is left out"
-        notes.append(f"Column '{column.name}' holds dates; {what}.")
-    if not result:
-        raise UserError(f"{source} has no features that differ between rows; add feature columns.")
-    return result, notes
-
-
-def _nearly_all_missing(missing: dict[str, int], n_rows: int) -> list[str]:
-    """Notes on columns that hardly have values."""
-    return [
-        f"Column '{name}' is missing in {count} of {n_rows} rows, so it hardly tells anything; "
-        f"consider --drop '{name}'."
-        for name, count in missing.items()
-        if count >= _NEARLY_ALL * n_rows
-    ]
-
-
-def _constant(X: Any, missing: dict[str, int]) -> list[str]:
-    """A note on all features with a single value, except those that hardly have values."""
-    names = [
-        f"'{name}'"
-        for name in X.columns[X.nunique() == 1]
-        if missing.get(name, 0) < _NEARLY_ALL * len(X)
-    ]
-    if not names:
-        return []
-    if len(names) == 1:
-        return [
-            f"Column {names[0]} has a single value, so it tells nothing; perhaps a filter left "
-            "only that."
-        ]
-    return [
-        f"Columns {listed(names, _LISTED)} have a single value each, so they tell nothing; perhaps "
-        "a filter left only that."
-    ]
-
-
-def data_frame(columns: list[Column], types: Sequence[str]) -> Any:
-    """The columns as floats and text, NaN where values are missing."""
-    pandas = require("pandas", "cli")
-    series = {}
-    for column, own in zip(columns, types, strict=True):
-        if own == NUMERIC:
-            series[column.name] = pandas.Series(column.numbers())
-        else:
-            texts = column.texts().copy()
-            texts[column.values.is_null().to_numpy()] = np.nan
-            # Without a dtype, newer versions of pandas would choose their own.
-            series[column.name] = pandas.Series(texts, dtype=object)
-    return pandas.DataFrame(series)
-
-
-def missing_counts(columns: list[Column]) -> dict[str, int]:
-    """How many values are missing, for each column that lacks any."""
-    return {column.name: column.n_missing for column in columns if column.n_missing}
-
-
 def _check_one_role_each(roles: dict[str, Column]) -> None:
     taken: dict[str, str] = {}
     for role, column in roles.items():
@@ -300,20 +256,6 @@ def _check_one_role_each(roles: dict[str, Column]) -> None:
                 "choose another column for one of them."
             )
         taken[column.name] = role
-
-
-def _check_features(source: str, features: list[Column]) -> None:
-    if not features:
-        raise UserError(f"{source} has no features besides the target; add feature columns.")
-    absent = [column for column in features if column.n_missing == len(column.values)]
-    if len(absent) == len(features):
-        raise UserError(
-            f"All features are missing in all rows of {source}; give another file, or other "
-            "--missing markers."
-        )
-    if absent:
-        name = absent[0].name
-        raise UserError(f"Column '{name}' has no values; pass --drop '{name}'.")
 
 
 def _scores_of(column: Column) -> np.ndarray:
@@ -346,15 +288,3 @@ def _complete_numbers(column: Column, option: str) -> np.ndarray:
             f"{column.n_missing} missing, the first in row {column.first_missing}; fill them in."
         )
     return column.numbers()
-
-
-def _names_of_rows(
-    categories: dict[str, tuple[str, ...]], n_rows: int, others: set[str]
-) -> list[str]:
-    """Notes on text columns that probably name the rows, except others with a note of their own."""
-    return [
-        f"Column '{name}' has {len(found)} different values in {n_rows} rows; if it names the "
-        f"rows, pass --id '{name}' or --drop '{name}'."
-        for name, found in categories.items()
-        if len(found) > max(2, _MANY_CATEGORIES * n_rows) and name not in others
-    ]

@@ -11,7 +11,7 @@ import numpy as np
 from ..common.errors import UserError
 from .columns import Column
 
-__all__ = ["leave_out_index", "note_names"]
+__all__ = ["leave_out_index", "note_names", "number_every_row"]
 
 #: How pandas names an unnamed index in a Parquet file.
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
@@ -74,6 +74,21 @@ def leave_out_index(
     if not kept:
         raise UserError(f"{source} has no columns besides an index; add a target and features.")
     return kept, tuple(notes)
+
+
+def number_every_row(name: str, values: np.ndarray) -> bool:
+    """Whether a numeric feature differs in every row and is a counter or, by its name, an ID.
+
+    Those leave few gaps: years or doses that increase from row to row may be measurements.
+    """
+    known = values[~np.isnan(values)]
+    if known.size < _FEWEST_ROWS or not (known == np.round(known)).all():
+        return False
+    numbers = np.unique(known)
+    if numbers.size < known.size:
+        return False
+    counts = _number_the_rows(known, numbers) and _span(numbers) <= _WIDEST_SPAN * known.size
+    return counts or _is_called_id(name, numbers.size, known.size)
 
 
 def note_names(name: str, values: np.ndarray, given: Collection[str] = ()) -> tuple[str, ...]:

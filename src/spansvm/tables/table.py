@@ -10,10 +10,10 @@ import numpy as np
 
 from ..common.tasks import CLASSIFICATION
 
-__all__ = ["CATEGORICAL", "NUMERIC", "Schema", "Table"]
+__all__ = ["CATEGORICAL", "NUMERIC", "TEXT", "Schema", "Table"]
 
-#: The types of columns.
-NUMERIC, CATEGORICAL = "numeric", "categorical"
+#: The types of columns; those of text are longer than the names of categories.
+NUMERIC, CATEGORICAL, TEXT = "numeric", "categorical", "text"
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Schema:
     features : tuple of str
         Names of the features; for a LIBSVM file, their numbers.
     column_types : tuple of str
-        "numeric" or "categorical", one per feature.
+        "numeric", "categorical" or "text", one per feature.
     categories : mapping from str to tuple of str
         The values seen for each categorical feature.
     target : str or None
@@ -40,6 +40,10 @@ class Schema:
     others : tuple of str
         Columns of the training file that are neither features nor the target.
     task : {"classification", "regression"}
+    written : mapping from str to str
+        For each column whose numbers are not written like 1234.5, an example of how they are.
+    marks : mapping from str to tuple of str
+        Texts that stand for missing values among the numbers of a column.
     """
 
     layout: str
@@ -51,6 +55,8 @@ class Schema:
     missing: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
     task: str = CLASSIFICATION
+    written: Mapping[str, str] = field(default_factory=dict)
+    marks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """The schema as plain data for JSON."""
@@ -70,6 +76,8 @@ class Schema:
             missing=tuple(values["missing"]),
             others=tuple(values.get("others", ())),
             task=str(values.get("task", CLASSIFICATION)),
+            written=dict(values.get("written", {})),
+            marks={name: tuple(texts) for name, texts in values.get("marks", {}).items()},
         )
 
     def named(self, column_type: str) -> list[str]:
@@ -85,8 +93,8 @@ class Table:
     Attributes
     ----------
     X : pandas.DataFrame, ndarray or scipy.sparse.csr_matrix
-        According to ``schema.layout``.  Numeric columns are floats, categorical ones text; NaN
-        where a value is missing.
+        According to ``schema.layout``.  Numeric columns are floats, all others text; NaN where a
+        value is missing, except in columns of type "text", where it is empty.
     y : ndarray of int or str, or of float, or None
         Labels, or numbers for a regression; None if a file for prediction has none.
     schema : Schema

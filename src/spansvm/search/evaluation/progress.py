@@ -6,6 +6,7 @@ then and one at the end.
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 import time
@@ -21,7 +22,7 @@ from .forecast import Forecast
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-__all__ = ["SearchProgress", "duration"]
+__all__ = ["Heartbeat", "SearchProgress", "duration", "terminal_bar"]
 
 #: Seconds between lines when there is no terminal, and until the first one.
 _BETWEEN_LINES, _FIRST_LINE = 30.0, 10.0
@@ -32,6 +33,9 @@ _TRUST = 0.02
 #: The pace of so many of the latest fits limits the time left from below; those to come may be
 #: quicker by this factor.
 _LATEST, _QUICKER = 8, 0.25
+
+#: Seconds in which the time left that is shown follows the one that is expected by then.
+_SETTLED = 10.0
 
 #: Units of time, each with the seconds from which it is used.
 _UNITS = (("day", 86400.0, 2.0), ("hour", 3600.0, 1.5), ("minute", 60.0, 1.5), ("second", 1.0, 0.0))
@@ -70,7 +74,10 @@ class SearchProgress:
         self._costs = forecast.costs if forecast is not None and known else np.ones(n_candidates)
         self._expected = forecast.seconds if forecast is not None and known else None
         self._cost_done, self._cost = 0.0, float(self._costs.sum())
-        self._bar = _bar(self.seconds_left) if shown else None
+        columns = ("{task.fields[done]}", "best {task.fields[best]}")
+        self._end: float | None = None
+        self._asked = self._started
+        self._bar = terminal_bar(*columns, seconds_left=self.steady_seconds_left) if shown else None
         if self._bar is not None:
             self._task = self._bar.add_task(
                 "searching", total=n_candidates * n_splits, best="-", done=self._done_in_words
@@ -145,6 +152,22 @@ class SearchProgress:
         since = time.monotonic() - self._latest
         return max((left - done) * pace - since, self._at_the_latest_pace(since), 0.0)
 
+    def steady_seconds_left(self) -> float | None:
+        """The same without jumps, for a bar that is drawn twice a second.
+
+        The end moves from where it was expected to where it is expected now, in some seconds.
+        """
+        seconds, now = self.seconds_left(), time.monotonic()
+        if seconds is None:
+            return None
+        if self._end is None:
+            self._end = now + seconds
+        else:
+            share = 1.0 - math.exp(-(now - self._asked) / _SETTLED)
+            self._end += share * (now + seconds - self._end)
+        self._asked = now
+        return max(self._end - now, 0.0)
+
     def _at_the_latest_pace(self, since: float) -> float:
         """At least this is left, unless the next fits are far quicker than the latest ones."""
         if len(self._times) < _LATEST:
@@ -175,7 +198,7 @@ class SearchProgress:
         print(text, file=sys.stderr, flush=True)
 
 
-def _bar(seconds_left: Callable[[], float | None]) -> Progress | None:
+def terminal_bar(*columns: str, seconds_left: Callable[[], float | None]) -> Progress | None:
     """A bar for standard error; None if that is no terminal, or rich is not installed."""
     try:
         from rich.console import Console
@@ -187,8 +210,10 @@ def _bar(seconds_left: Callable[[], float | None]) -> Progress | None:
     console = Console(stderr=True)
     if not (console.is_terminal or console.is_jupyter):
         return None
-    columns = ("{task.fields[done]}", "best {task.fields[best]}", TimeElapsedColumn(), "left")
-    return progress_bar(*columns, console=console, shown=True, seconds_left=seconds_left)
+    return progress_bar(
+        *columns, TimeElapsedColumn(), "left", console=console, shown=True,
+        seconds_left=seconds_left,
+    )  # fmt: skip
 
 
 class Heartbeat:

@@ -1,0 +1,241 @@
+"""Files as people have them: other ways to write numbers, names of rows, gaps, long texts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.svm import SVC
+
+from spansvm.common.errors import UserError
+from spansvm.tables import (
+    FileOptions,
+    Roles,
+    Schema,
+    build_pipeline,
+    read_for_prediction,
+    read_table,
+)
+
+from ..wording import tells
+
+pytest.importorskip("pandas")
+pytest.importorskip("pyarrow")
+
+
+def write(folder: Path, text: str, name: str = "data.csv") -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def rows_of(*columns: list[object], heading: str, mark: str = ",") -> str:
+    lines = [heading, *(mark.join(map(str, row)) for row in zip(*columns, strict=True))]
+    return "\n".join(lines) + "\n"
+
+
+#: Texts that people write for numbers, with the numbers that they mean.
+WRITTEN = {
+    "decimal commas": (["1,5", "2,25", "-,5", "7"], [1.5, 2.25, -0.5, 7]),
+    "with exponents": (["1,5E-3", "2e1", "3,5", "4"], [0.0015, 20, 3.5, 4]),
+    "points between thousands": (
+        ["1.234,5", "12", "2.000", "1.234.567"],
+        [1234.5, 12, 2e3, 1234567],
+    ),
+    "commas between thousands": (
+        ["1,234.5", "12", "2,000", "1,234,567"],
+        [1234.5, 12, 2e3, 1234567],
+    ),
+    "blanks between thousands": (["1 234", "12", "2 000,5", "3"], [1234, 12, 2000.5, 3]),
+    "apostrophes": (["1'234.5", "12", "2'000", "3"], [1234.5, 12, 2000, 3]),
+    "percent": (["5%", "12.5 %", "0%", "100%"], [5, 12.5, 0, 100]),
+    "dollars": (["$5", "$1,250.50", "$3", "$ 7"], [5, 1250.5, 3, 7]),
+    "euros": (["5 €", "1.250,50 €", "3 €", "7 €"], [5, 1250.5, 3, 7]),
+}
+
+
+@pytest.mark.parametrize("case", WRITTEN)
+def test_numbers_are_read_as_people_write_them(tmp_path, case) -> None:
+    texts, numbers = WRITTEN[case]
+    quoted = [f'"{text}"' for text in texts]
+    for mark, column in ((";", texts), ("\t", texts), (",", quoted)):
+        text = rows_of(column, [4, 2, 3, 1], [0, 1, 0, 1], heading=mark.join("aby"), mark=mark)
+        table = read_table(write(tmp_path, text))
+        np.testing.assert_array_equal(table.X["a"], numbers)
+        # A model finds them again, in whatever file.
+        schema = Schema.from_json(json.loads(json.dumps(table.schema.to_json())))
+        for row in range(4):
+            new = rows_of(column[row : row + 1], [1], heading=mark.join("ab"), mark=mark)
+            rows = read_for_prediction(write(tmp_path, new, "new.csv"), schema)
+            assert rows.X["a"].tolist() == [numbers[row]]
+
+
+def test_how_numbers_are_written_is_said_in_one_line(tmp_path) -> None:
+    text = rows_of(["1,5", "2,5", "3"], ["0,1", "0", "2"], [0, 1, 0], heading="a;b;y", mark=";")
+    assert read_table(write(tmp_path, text)).notes == (
+        "Columns 'a', 'b' write numbers with a decimal comma.",
+    )
+
+
+def test_a_comma_that_may_mean_two_things_means_what_it_does_in_the_other_columns(tmp_path) -> None:
+    three = ["1,500", "2,250", "7"]
+    for sure, meant in ((["1,5", "2", "3"], [1.5, 2.25, 7]), (["1,0,0"], None)):
+        if meant is None:
+            sure, meant = ["1,500,000", "2", "3"], [1500, 2250, 7]
+        text = rows_of(three, sure, [0, 1, 0], heading="a;b;y", mark=";")
+        np.testing.assert_array_equal(read_table(write(tmp_path, text)).X["a"], meant)
+    alone = write(tmp_path, rows_of(three, [0, 1, 0], heading="a;y", mark=";"))
+    for decimal, meant in ((",", [1.5, 2.25, 7]), (".", [1500, 2250, 7])):
+        table = read_table(alone, FileOptions(decimal=decimal))
+        np.testing.assert_array_equal(table.X["a"], meant)
+    with pytest.raises(UserError, match="may be a decimal comma or separate thousands"):
+        read_table(alone)
+
+
+def test_a_target_is_read_like_any_other_column(tmp_path) -> None:
+    prices = [f"{1000 + 37 * i}".replace("1", "1.", 1) + ",50" for i in range(30)]
+    table = read_table(write(tmp_path, rows_of([3] * 29 + [4], prices, heading="a;p", mark=";")))
+    assert table.task == "regression"
+    np.testing.assert_array_equal(table.y, [1000.5 + 37 * i for i in range(30)])
+    rows = read_for_prediction(write(tmp_path, "a;p\n3;1.234,25\n", "new.csv"), table.schema)
+    assert rows.y.tolist() == [1234.25]
+
+
+@pytest.mark.parametrize("text", ["12.5.2024", "10.0.0.1", "1.2.3", "5-10", "1/2", "+49 30 1234"])
+def test_what_is_no_number_stays_a_category(tmp_path, text) -> None:
+    table = read_table(write(tmp_path, f"a;b;y\n{text};1;0\n{text};2;1\n{text};3;0\n"))
+    assert "a" not in table.schema.written
+    assert table.schema.column_types[0] == "categorical" or text == "12.5.2024"
+
+
+# Numbers or texts -----------------------------------------------------------------------------
+
+
+def test_a_number_among_texts_is_a_text(tmp_path) -> None:
+    words = ["go", "645", "stop", "wait", "go", "stop"]
+    table = read_table(write(tmp_path, rows_of(words, range(6), [0, 1] * 3, heading="a,b,y")))
+    assert table.schema.categories == {"a": ("645", "go", "stop", "wait")}
+
+
+def test_what_stands_for_a_missing_number_is_said_and_remembered(tmp_path) -> None:
+    text = rows_of([1, "n/a", 3, "-", 5, 6], [0, 1] * 3, heading="a,y")
+    table = read_table(write(tmp_path, text))
+    assert table.missing == {"a": 2}
+    (note,) = table.notes
+    assert note == (
+        "Column 'a' holds numbers, and 'n/a', '-' in 2 rows, which is taken for a missing value."
+    )
+    schema = Schema.from_json(json.loads(json.dumps(table.schema.to_json())))
+    rows = read_for_prediction(write(tmp_path, "a\n-\n4\n", "new.csv"), schema)
+    assert rows.missing == {"a": 1}
+
+
+@pytest.mark.parametrize("other", ["3+", "rotary"])
+def test_few_values_of_which_some_are_texts_are_categories(tmp_path, other) -> None:
+    text = rows_of([0, 1, 2, other, 0, 1] * 2, [0, 1] * 6, heading="a,y")
+    table = read_table(write(tmp_path, text))
+    assert table.schema.categories == {"a": ("0", "1", "2", other)}
+    (note,) = table.notes
+    assert note == (
+        f"Column 'a' holds few different values, '{other}' among its numbers, so each is a "
+        f"category (--missing '{other}' if that is a missing value)."
+    )
+
+
+def test_tickets_of_numbers_and_letters_are_texts(tmp_path) -> None:
+    tickets = [*range(100_000, 100_020), *(f"PC {n}" for n in range(10))]
+    sizes = [n * n % 7 for n in range(30)]
+    text = rows_of(tickets, sizes, [0, 1] * 15, heading="ticket,size,y")
+    assert read_table(write(tmp_path, text)).feature_names == ("size",)
+    kept = read_table(tmp_path / "data.csv", roles=Roles(keep=["ticket"]))
+    assert len(kept.schema.categories["ticket"]) == 30
+
+
+# Names of rows --------------------------------------------------------------------------------
+
+
+def test_names_of_rows_are_left_out_in_one_line_and_predictions_need_none(tmp_path) -> None:
+    ids, names = range(1, 21), [f"Braund, Mr. Owen {n}" for n in range(20)]
+    heading = "PassengerId,Name,Age,y"
+    quoted = [f'"{name}"' for name in names]
+    text = rows_of(ids, quoted, [n * n % 7 for n in ids], [0, 1] * 10, heading=heading)
+    table = read_table(write(tmp_path, text))
+    assert table.feature_names == ("Age",)
+    (note,) = table.notes
+    assert tells(note, "'PassengerId', 'Name'", "left out", "--keep COLUMN")
+    assert table.schema.others == ("Name", "PassengerId")
+    assert read_for_prediction(tmp_path / "data.csv", table.schema).notes == ()
+    named = read_table(tmp_path / "data.csv", roles=Roles(id="PassengerId"))
+    assert named.ids.tolist() == [str(n) for n in ids]
+
+
+def test_columns_without_values_are_left_out(tmp_path) -> None:
+    table = read_table(write(tmp_path, "a,b,c,y\n1,,x,0\n2,,x,1\n4,,z,0\n"))
+    assert table.feature_names == ("a", "c")
+    assert table.notes == ("Column 'b' has no values and is left out.",)
+
+
+# Gaps -----------------------------------------------------------------------------------------
+
+
+def test_missing_values_are_filled_in_without_being_asked(tmp_path) -> None:
+    text = "a,b,c,y\n1,x,5,0\n,x,6,1\n4,,5,0\n9,z,6,1\n"
+    table = read_table(write(tmp_path, text))
+    encoded = build_pipeline(table, SVC())[:-1].fit_transform(table.X)
+    # a and c scaled with the median for a; where a was missing; (missing), x and z of b.
+    expected = [
+        [0, 0, 0, 0, 1, 0],
+        [3 / 8, 1, 1, 0, 1, 0],
+        [3 / 8, 0, 0, 1, 0, 0],
+        [1, 1, 0, 0, 0, 1],
+    ]
+    np.testing.assert_allclose(encoded, expected)
+
+
+def test_few_missing_numbers_have_no_feature_of_their_own(tmp_path) -> None:
+    text = rows_of(
+        ["", *range(28), 5], [n * n % 7 for n in range(30)], [0, 1] * 15, heading="a,b,y"
+    )
+    table = read_table(write(tmp_path, text))
+    assert build_pipeline(table, SVC())[:-1].fit_transform(table.X).shape == (30, 2)
+
+
+# Long texts -----------------------------------------------------------------------------------
+
+WORDS = ["the", "cat", "sat", "on", "mat", "while", "rain", "fell", "over", "hills", "and", "dogs"]
+
+
+def messages(n: int) -> list[str]:
+    rng = np.random.default_rng(0)
+    return [" ".join(rng.choice(WORDS, 9)) + (" now" if i % 2 else "") for i in range(n)]
+
+
+def test_long_texts_become_weights_of_their_words(tmp_path) -> None:
+    texts, sizes = messages(60), [n * n % 7 for n in range(60)]
+    text = rows_of(texts, sizes, [0, 1] * 30, heading="message,size,y")
+    table = read_table(write(tmp_path, text))
+    assert table.schema.column_types == ("text", "numeric")
+    (note,) = table.notes
+    assert tells(note, "'message'", "words on average", "--categorical 'message'")
+    encoded = build_pipeline(table, SVC())[:-1].fit_transform(table.X)
+    peer = TfidfVectorizer(sublinear_tf=True, min_df=2, token_pattern=r"(?u)\b\w+\b")
+    np.testing.assert_allclose(_dense(encoded)[:, 1:], peer.fit_transform(texts).toarray())
+    whole = read_table(tmp_path / "data.csv", roles=Roles(categorical=["message"]))
+    assert whole.schema.column_types == ("categorical", "numeric")
+
+
+def test_a_missing_text_is_an_empty_one(tmp_path) -> None:
+    texts = [*messages(60), "", "NA"]
+    text = rows_of(texts, [1] * 62, [0, 1] * 31, heading="message,size,y")
+    table = read_table(write(tmp_path, text))
+    assert (table.missing, table.X["message"].tolist()[-2:]) == ({}, ["", ""])
+    rows = read_for_prediction(write(tmp_path, "message,size\n,1\n", "new.csv"), table.schema)
+    model = build_pipeline(table, SVC(kernel="linear")).fit(table.X, table.y)
+    assert model.predict(rows.X).shape == (1,)
+
+
+def _dense(X: object) -> np.ndarray:
+    return np.asarray(X.toarray() if hasattr(X, "toarray") else X)
