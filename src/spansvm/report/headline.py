@@ -153,8 +153,14 @@ def _found(figures: LeaveOneOutFigures) -> str:
         f"{one.n_rows - one.n_errors} of {one.n_rows}"
         for one in (figures.classes[place] for place in shown)
     ]
-    if min(figures.classes[place].n_rows for place in shown) >= _OF_MANY:
-        counts = frequencies([shares[place] for place in shown])
+    hundreds = [round(100 * shares[place]) for place in shown]
+    # A few that are missed, or found, are not rounded away.
+    near = all(
+        0 < count < 100 or count == 100 * shares[place]
+        for count, place in zip(hundreds, shown, strict=True)
+    )
+    if near and min(figures.classes[place].n_rows for place in shown) >= _OF_MANY:
+        counts = [f"{count} of 100" for count in hundreds]
     said = [
         f"{count} '{figures.classes[place].label}'"
         for count, place in zip(counts, shown, strict=True)
