@@ -375,6 +375,26 @@ def test_what_is_found_is_said_of_a_hundred_rows_unless_a_few_would_become_none_
     assert said(192, 7).startswith("It finds 0 of 100 'rare' and 98 of 100 ")
 
 
+def test_of_many_classes_the_least_found_is_one_of_which_something_is_known():
+    X, y = with_copies(4)
+    _, report = reported(X, y, {"C": [1.0], "gamma": [0.1, 1.0]})
+    classes = [
+        replace(one, n_rows=n_rows, n_errors=n_errors)
+        for one, n_rows, n_errors in zip(
+            report.leave_one_out.classes, (1, 40, 5, 150), (1, 10, 1, 60), strict=True
+        )
+    ]
+
+    def said(classes):
+        figures = replace(report.leave_one_out, classes=classes)
+        return headline(report.search, figures)[-1]
+
+    assert said(classes) == "It finds 60 of 100 '3', the least of all classes with 5 or more rows."
+    assert said([replace(classes[0], n_rows=9, n_errors=9), *classes[1:]]) == (
+        "It finds 0 of 9 '0', the least of all classes."
+    )
+
+
 def test_labels_are_called_noisy_only_if_nothing_is_told_apart():
     rng = np.random.default_rng(0)
     X, y = of_unequal_classes()

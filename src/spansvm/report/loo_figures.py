@@ -18,6 +18,7 @@ from ..search.scoring.intervals import QUANTILE, wilson_interval
 from .plain import cut
 
 __all__ = [
+    "FEW_IN_CLASS",
     "UNEQUAL",
     "Calibration",
     "ClassFigures",
@@ -39,6 +40,9 @@ _MOST_CURVES = 6
 
 #: A class with fewer rows than this share of those of the largest makes classes unequal.
 UNEQUAL = 2.0 / 3.0
+
+#: With fewer rows in a class, no score helps: there is too little to learn from.
+FEW_IN_CLASS = 5
 
 #: Margins more than this many interquartile ranges from the median share the last bar.
 _FENCE = 5.0
