@@ -132,6 +132,11 @@ def test_a_class_that_is_never_predicted_is_reported_and_its_rows_are_not_suspec
     assert "--scoring balanced_accuracy" in page.split("<section")[0]
 
 
+def test_one_feature_is_called_one_feature(run):
+    _, err = run("tune three.csv --drop b --search soft.yaml")
+    assert "three.csv: 150 rows, 1 feature (1 numeric); target 'kind'" in err
+
+
 def test_accuracy_is_not_held_against_another_score(run):
     out, err = run("tune rare.csv --search class-weights --scoring balanced_accuracy")
     assert re.search(r"^majority-class error \.+ 5\.0%$", out, re.MULTILINE)

@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.svm import SVR
 
 from .forms import Forms
-from .reading import Run, agrees, number
+from .reading import Run, agrees, number, wilson
 from .tables import add_forms, check_folds
 
 __all__ = ["FORMS", "check_figures"]
@@ -245,8 +245,84 @@ def _tile(run: Run, value: str | None, *ends: str | None) -> None:
     r"Intervals of (\S+) contained (\S+) of (\d+) values that .* \(95% CI (\S+) to (\S+)\).*"
 )
 def _covered(run: Run, level: str, share: str, n: str, low: str, high: str) -> None:
-    assert number(low) <= number(share) <= number(high)
+    """The share and its interval, which scipy computes, are of as many rows as are said."""
     assert int(n) <= run.y.size
+    count = round(number(share) / 100 * int(n))
+    agrees(share, count / int(n))
+    for text, end in zip((low, high), wilson(count / int(n), int(n)), strict=True):
+        agrees(text, end)
+    if not run.sampled:
+        # Of left-out residuals, intervals of such a width contain about as many.
+        levels = run.report["analyses"]["intervals"]["levels"]
+        (one,) = [one for one in levels if abs(100 * one["level"] - number(level)) < 1e-9]
+        within = np.abs(run.y - run.machine.loo_predict_) <= one["width"] / 2
+        ends = wilson(within.mean(), run.y.size)
+        assert ends[0] - 0.03 <= number(share) / 100 <= ends[1] + 0.03, f"{within.mean()}"
+
+
+@FORMS.form(
+    r"For left-out rows the selected model is off by (\S+) (less|more) than the strongest of these "
+    r"\((.*); 95% CI (\S+) to (\S+)\)\."
+)
+def _verdict(run: Run, value: str, word: str, name: str, low: str, high: str) -> None:
+    """The strongest is that of the least error, which `check_figures` checks."""
+    best = min(run.report["analyses"]["comparison"]["baselines"], key=lambda one: one["rmse"])
+    assert best["name"] == name
+    assert _rounded(value, abs(best["difference"]["value"])), f"{best['difference']}"
+    assert (best["difference"]["value"] > 0) == (word == "less")
+    ends = sorted(abs(end) for end in best["difference"]["interval"])
+    assert _rounded(low, ends[0]) and _rounded(high, ends[1]), f"{ends}"  # noqa: PT018
+    if not run.sampled:
+        own = best["rmse"] - run.report["summary"]["expected"]["rmse"]
+        assert abs(own - best["difference"]["value"]) <= 0.01 * best["rmse"], f"{own}"
+
+
+@FORMS.form(r"The error of left-out rows grows most, by (\S+) from (\S+), if (.*) is permuted\.")
+def _grows(run: Run, value: str, error: str, name: str) -> None:
+    """As much as with models that scikit-learn trains without each of some rows."""
+    features = run.report["analyses"]["influence"]["features"]
+    top = max(features, key=lambda one: one["increase"])
+    assert top["name"] == name
+    assert _rounded(value, top["increase"])
+    if run.sampled:
+        return
+    assert _rounded(error, run.report["left_out"]["errors"]["rmse"])
+    if not isinstance(run.given, pd.DataFrame):
+        return
+    rng, before, after = np.random.default_rng(1), [], []
+    transform = run.names["model"][:-1].transform
+    for row in run.rows:
+        trained = run.without(_svr(run), row)
+        others = pd.concat([run.given.iloc[[row]]] * 8, ignore_index=True)
+        drawn = run.given.iloc[rng.choice(run.y.size, 8), top["column"]]
+        others.isetitem(top["column"], drawn.to_numpy())
+        after.append(((trained.predict(transform(others)) - run.y[row]) ** 2).mean())
+        before.append((run.y[row] - run.machine.loo_predict_[row]) ** 2)
+    grown = np.sqrt(np.mean(after)) - np.sqrt(np.mean(before))
+    error_of_mean = np.std(after) / np.sqrt(len(after)) / (2 * np.sqrt(np.mean(after)))
+    room = 4 * np.hypot(error_of_mean, top["standard_error"]) + 0.01 * top["increase"]
+    assert abs(grown - top["increase"]) < room, f"{grown}"
+
+
+@FORMS.form(
+    r"These values are exact: (\d+) rows? (?:lie|lies) inside the tube of .* each of the (\d+) "
+    r"support vectors .*"
+)
+def _tube(run: Run, inside: str, support: str) -> None:
+    if run.sampled:
+        return
+    assert int(inside) + int(support) == run.y.size
+    own = int(_svr(run).fit(run.points, run.y).support_.size)
+    assert abs(own - int(support)) <= 2 + 0.02 * own, f"SVR has {own}"
+
+
+@FORMS.form(
+    r"Rows whose values the others contradict most: .* of all residuals, (\S+) \(1\.4826 .*"
+)
+def _spread(run: Run, value: str) -> None:
+    if not run.sampled:
+        residuals = np.abs(run.y - run.machine.loo_predict_)
+        assert _rounded(value, 1.4826 * float(np.median(residuals)))
 
 
 @FORMS.form(r"From (\d+) to (\d+) rows the error went from (\S+) to ([\d.,]+\d).*")
@@ -297,12 +373,12 @@ def _values_to_see(run: Run, rows: str, n: str) -> None:
 
 @FORMS.form(
     r"corrected R2", r"The uncorrected figure .*", r"wide; .*",
-    r"\S+ of the (?:rows|sample); .*", r"These values are exact: .*",
-    r"Of normal residuals, .*", r"Look for .*", r"Rows whose values .*", r"All models .*",
-    r"The error of left-out .*", r"For left-out rows the selected .*", r"The difference is .*",
+    r"\S+ of the (?:rows|sample); .*", r"Look for .*",
+    r"All models .*", r"The difference is .*",
     r"Chance can explain .*", r"[\d⁻⁰¹²³⁴⁵⁶⁷⁸⁹. ]+ to .* values.*", r"The best \d+ .*",
     r"The \d+ most doubtful values, .*",
-    r"Intervals of .*", r"Tested in .*", r"may be chance: .*", r"The intervals .*", r"Shown: .*",
+    r"Intervals of \S+ and actual values.*", r"Tested in .*", r"may be chance: .*",
+    r"The intervals .*", r"Shown: .*",
     r"Left-out root mean squared error .*", r"The \d+ greatest .*", r"Row 1 is .*",
     r"1 is perfect.*", r"with .*", r"The target spans .*", r"\S+ prediction interval",
     r"Widths are those of the selected model.*",
