@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import csr_matrix
 from scipy.stats import binomtest
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
@@ -67,7 +68,7 @@ class Run:
         lines = [" ".join(line.split()) for line in text.split("\n")]
         # A bar is printed again and again, in the same line.
         told = [line.rpartition("\r")[2] for line in self.printed.split("\n")]
-        printed = [" ".join(line.split()) for line in told]
+        printed = [" ".join(line.split()).removeprefix("Caution: ") for line in told]
         found = []
         for line in [*printed, *lines]:
             found += re.split(r"(?<=[a-z)'\d%][.]) (?=[A-Z0-9])", line)
@@ -101,10 +102,11 @@ class Run:
             encoding = "cp1252"
         first = text.partition(b"\n")[0]
         sep = max(",;\t", key=lambda one: first.count(one.encode()))
-        return pd.read_csv(
+        table = pd.read_csv(
             self.file, sep=sep, dtype=str, encoding=encoding, keep_default_na=False,
             na_values=["", "NA", "N/A", "NaN", "nan", "null", "NULL", "?"], skipinitialspace=True,
         )  # fmt: skip
+        return table.rename(columns=str.strip)
 
     @cached_property
     def labelled(self) -> pd.DataFrame:
@@ -129,6 +131,15 @@ class Run:
     def points(self) -> Any:
         """The transformed rows."""
         return self.names["model"][:-1].transform(self.given)
+
+    @cached_property
+    def kinds(self) -> np.ndarray:
+        """A number for each row, the same for rows that are transformed alike."""
+        points = csr_matrix(self.points)
+        points.sort_indices()
+        ends = zip(points.indptr[:-1], points.indptr[1:], strict=True)
+        rows = [(points.indices[a:b].tobytes(), points.data[a:b].tobytes()) for a, b in ends]
+        return np.unique([hash(row) for row in rows], return_inverse=True)[1]
 
     @property
     def sampled(self) -> bool:

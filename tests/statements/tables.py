@@ -201,6 +201,33 @@ def _sampled(run: Run, n: str, of: str, sample: str, option: str) -> None:
     assert int(n) == run.report["facts"]["search"]["n_planned"] or run.report["facts"]["widened"]
 
 
+@_form(
+    r"(\d+) of (\d+) rows? repeats? an earlier one in all features, (?:which stays .*|and if "
+    r"copies leave together, (?:the error is|predictions are off by) (\S+) instead of (\S+?)); "
+    r"if .*"
+)
+def _copies(run: Run, n: str, of: str, together: str | None, alone: str | None) -> None:
+    """Rows are equal as scikit-learn's steps transform them."""
+    if not run.sampled:
+        assert int(of) == run.y.size
+        assert int(n) == run.y.size - np.unique(run.kinds).size, "copies"
+    assert together is None or number(together) != number(alone or "0")
+
+
+@_form(r"(\d+) of (\d+) rows have an identical one, which stays when they are left out: .*")
+def _identical(run: Run, n: str, of: str) -> None:
+    if not run.sampled:
+        _, own, counts = np.unique(run.kinds, return_inverse=True, return_counts=True)
+        alike = int((counts[own] > 1).sum())
+        assert int(n) == alike if int(of) == run.y.size else int(n) <= alike, f"{alike} rows"
+
+
+@_form(r"To save time, these studies are of .*, trained on (\d+) of the (\d+) rows\.")
+def _studied(run: Run, n: str, of: str) -> None:
+    assert int(n) == run.report["analyses"]["n_rows"]
+    assert run.sampled or int(of) == run.y.size
+
+
 # The search --------------------------------------------------------------------------------------
 
 

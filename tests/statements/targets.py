@@ -352,12 +352,6 @@ def _in_turn(run: Run, n: str, rmse: str) -> None:
     assert run.sampled or int(n) == run.y.size
 
 
-@FORMS.form(r"(\d+) of (\d+) rows repeat an earlier one in all features, .*")
-def _copies(run: Run, n: str, of: str) -> None:
-    dense = run.points.toarray() if hasattr(run.points, "toarray") else np.asarray(run.points)
-    assert int(n) == pd.DataFrame(dense).duplicated().sum()
-
-
 @FORMS.form(r"(\d+) features? of (\d+) may have none at all\.")
 def _other_features(run: Run, count: str, of: str) -> None:
     features = run.report["analyses"]["influence"]["features"]
