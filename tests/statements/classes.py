@@ -36,11 +36,25 @@ _P = r"(\S+%)"
 _NEAR = 0.01
 
 
+class _Weighted(SVC):
+    """An SVC with weights of classes of which some may have no row."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SVC:
+        weights = self.class_weight
+        if not isinstance(weights, dict):
+            return super().fit(X, y, sample_weight)
+        own = np.array([weights.get(label, 1.0) for label in y])
+        self.class_weight = None
+        super().fit(X, y, own)
+        self.class_weight = weights
+        return self
+
+
 def _svc(run: Run) -> SVC:
     """The selected model as scikit-learn's, with its weights per class in `C` of every row."""
     machine = run.machine
     weight = machine.class_weight
-    return SVC(
+    return _Weighted(
         C=machine.C, kernel=machine.kernel, gamma=machine.gamma, degree=machine.degree,
         coef0=machine.coef0, class_weight=weight, tol=1e-5, cache_size=500,
     )  # fmt: skip
@@ -353,8 +367,8 @@ def _no_leaks(run: Run, count: str, of: str) -> None:
 
 
 @FORMS.form(
-    rf"If it is not known before the target is, leave it out: without it the left-out error is {_P} "
-    rf"instead of {_P}(?:, and without all such features (\S+%))?\."
+    r"If it is not known before the target is, leave it out: without it the left-out error is "
+    rf"{_P} instead of {_P}(?:, and without all such features (\S+%))?\."
 )
 def _one_leak(run: Run, without: str, with_it: str, without_all: str | None) -> None:
     agrees(with_it, _error(run))
@@ -446,6 +460,22 @@ def _of_class(run: Run, count: str, of: str, share: str) -> None:
     if run.studied_all:
         own = int(_of(run, str(costs["label"])).sum())
         assert int(of) in (own, run.y.size - own), f"{own} rows are of the class"
+
+
+@FORMS.form(r"Target '(.*)' has (\d+) different integers; each is treated as a class\.")
+def _each_a_class(run: Run, name: str, count: str) -> None:
+    assert int(count) == run.labelled[name].nunique()
+
+
+@FORMS.form(r"('.*') (?:has|have) a single row(?: each)?\.")
+def _single_rows(run: Run, names: str) -> None:
+    for label in re.findall(r"'(.*?)'(?:,|$)", names):
+        assert _of(run, label).sum() == 1, f"'{label}' has {_of(run, label).sum()} rows"
+
+
+@FORMS.form(r"There is no learning curve: half of the rows would have fewer than 2 of .*")
+def _no_curve(run: Run) -> None:
+    assert pd.Series(run.y).value_counts().min() < 4 or run.y.size < 40
 
 
 @FORMS.form(r"The error depends most on (.*)\.")
@@ -672,6 +702,7 @@ def _contradicted(run: Run, n: str) -> None:
     r"The cheaper of the two errors costs 1\.", r"(?:at least|at most) \S+",
     r"cost of 100 rows", r"Shown: .*", r"A missed .*", r"'.*' missed false alarms\.",
     r"Compared .*", r"The support vectors of all \d+ pairs of classes",
+    r"The confusion matrix of all \d+ classes", r"Precision and recall of \d+ classes",
     r"above 0 below 0\.", r"The intervals hold .*", r"The vertical line is .*", r"Missing a '.*",
     r"The cheapest threshold follows from that: .*", r"Of the other \d+, those whose .*",
     r"Counts are summed over .*", r"Probabilities are those of .*", r"The rows with the most .*",
