@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import csv
 import os
 import re
 import sys
@@ -15,7 +16,8 @@ from pathlib import Path
 from sklearn import datasets
 from threadpoolctl import threadpool_limits
 
-from benchmarks.measure import write
+from benchmarks.measure import RESULTS, command, machine
+from reproduction.csv_files import to_csv, write_text
 
 from . import classes, targets
 from .reading import PRINTED, Run, tune, written
@@ -80,8 +82,21 @@ def main() -> int:
                 "unknown_form": len(unknown),
             })  # fmt: skip
     if given.table:
-        print(write("statements", table))
+        print(_write(table))
     return int(failed)
+
+
+def _write(table: list[dict[str, object]]) -> Path:
+    """Write the counts; those of other files stay, with the commands that made them."""
+    path, head, others = RESULTS / "statements.csv", [], []
+    if path.exists():
+        lines = path.read_text(encoding="utf-8").splitlines()
+        head = [line.removeprefix("# ") for line in lines if line.startswith("# ")]
+        again = {one["file"] for one in table}
+        rows = csv.DictReader(line for line in lines if not line.startswith("# "))
+        others = [one for one in rows if one["file"] not in again]
+    write_text(path, to_csv([*others, *table], [*head, command(), machine()]))
+    return path
 
 
 def _run(file: Path, target: str, kept: Path | None, scratch: Path, options: list[str]) -> Run:

@@ -235,6 +235,9 @@ def _studied(run: Run, n: str, of: str) -> None:
 def _bar(run: Run, done: str, of: str, best: str) -> None:
     scores = [one for one in run.report["search"]["scores"][_score(run)] if one is not None]
     assert int(done) <= int(of) <= len(run.report["search"]["converged"])
+    if best == "-":
+        assert done == "0", "some are finished, but none is the best"
+        return
     if done == of:
         agrees(best, max(scores))
     assert number(best) <= max(scores) + 1e-3
