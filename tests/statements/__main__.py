@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import os
 import re
 import sys
@@ -17,7 +16,7 @@ from sklearn import datasets
 from threadpoolctl import threadpool_limits
 
 from benchmarks.measure import RESULTS, command, machine
-from reproduction.csv_files import to_csv, write_text
+from reproduction.csv_files import read_rows, to_csv, write_text
 
 from . import classes, targets
 from .reading import PRINTED, Run, tune, written
@@ -88,13 +87,10 @@ def main() -> int:
 
 def _write(table: list[dict[str, object]]) -> Path:
     """Write the counts; those of other files stay, with the commands that made them."""
-    path, head, others = RESULTS / "statements.csv", [], []
-    if path.exists():
-        lines = path.read_text(encoding="utf-8").splitlines()
-        head = [line.removeprefix("# ") for line in lines if line.startswith("# ")]
-        again = {one["file"] for one in table}
-        rows = csv.DictReader(line for line in lines if not line.startswith("# "))
-        others = [one for one in rows if one["file"] not in again]
+    path = RESULTS / "statements.csv"
+    kept, head = read_rows(path) if path.exists() else ([], [])
+    again = {one["file"] for one in table}
+    others = [one for one in kept if one["file"] not in again]
     write_text(path, to_csv([*others, *table], [*head, command(), machine()]))
     return path
 
