@@ -95,6 +95,51 @@ def test_a_comma_that_may_mean_two_things_means_what_it_does_in_the_other_column
         read_table(alone)
 
 
+def trained_on(tmp_path: Path, *texts: str) -> Schema:
+    text = rows_of(texts, [4, 2, 3], [0, 1, 0], heading="a;b;y", mark=";")
+    return read_table(write(tmp_path, text)).schema
+
+
+POINTS, COMMAS = ("1.234,5", "12", "2.000"), ("1,234.5", "12", "2,000")
+
+
+@pytest.mark.parametrize(
+    ("trained", "new", "numbers"),
+    [
+        (POINTS, ["12.5"], [12.5]),
+        (POINTS, ["0.5"], [0.5]),
+        (POINTS, ["1234.5", "3"], [1234.5, 3]),
+        (POINTS, ["1.234"], [1234]),
+        (POINTS, ["12,5", "1.234"], [12.5, 1234]),
+        (COMMAS, ["12,5"], [12.5]),
+        (COMMAS, ["1,234", "12.5"], [1234, 12.5]),
+        (("1,5", "2", "3,25"), ["1.234,5", "1.234"], [1234.5, 1234]),
+    ],
+)
+def test_a_number_that_is_not_written_as_in_training_keeps_its_size(
+    tmp_path, trained, new, numbers
+) -> None:
+    schema = trained_on(tmp_path, *trained)
+    text = rows_of(new, [1] * len(new), heading="a;b", mark=";")
+    assert read_for_prediction(write(tmp_path, text), schema).X["a"].tolist() == numbers
+
+
+@pytest.mark.parametrize(
+    ("trained", "new", "mark", "number"),
+    [(POINTS, ["1.234", "12.5"], ".", 1.234), (COMMAS, ["1,234", "12,5"], ",", 1.234)],
+)
+def test_a_number_that_would_be_another_in_training_is_refused(
+    tmp_path, trained, new, mark, number
+) -> None:
+    schema = trained_on(tmp_path, *trained)
+    path = write(tmp_path, rows_of(new, [1, 1], heading="a;b", mark=";"))
+    with pytest.raises(UserError) as caught:
+        read_for_prediction(path, schema)
+    assert tells(str(caught.value), "'a'", f"'{new[1]}'", f"'{new[0]}'", f"--decimal '{mark}'")
+    rows = read_for_prediction(path, schema, FileOptions(decimal=mark))
+    assert rows.X["a"].tolist() == [number, 12.5]
+
+
 def test_a_target_is_read_like_any_other_column(tmp_path) -> None:
     prices = [f"{1000 + 37 * i}".replace("1", "1.", 1) + ",50" for i in range(30)]
     table = read_table(write(tmp_path, rows_of([3] * 29 + [4], prices, heading="a;p", mark=";")))
