@@ -97,6 +97,38 @@ def test_a_comma_that_may_mean_two_things_means_what_it_does_in_the_other_column
         read_table(alone)
 
 
+@pytest.mark.parametrize("sign", ["", " €"])
+def test_points_are_between_thousands_where_other_columns_have_a_decimal_comma(
+    tmp_path, sign
+) -> None:
+    prices = [f"{text}{sign}" for text in ("806", "2.161", "740")]
+    rates = ["0,19", "0,07", "0,5"]
+    text = rows_of(prices, rates, ["1.5", "2.161", "3"], [0, 1, 0], heading="a;b;c;y", mark=";")
+    table = read_table(write(tmp_path, text))
+    assert table.X["a"].tolist() == [806, 2161, 740]
+    assert table.X["c"].tolist() == [1.5, 2.161, 3]  # 1.5 has no thousands
+    assert set(table.schema.written) == {"a", "b"}
+    alone = write(tmp_path, rows_of(prices, [0, 1, 0], heading="a;y", mark=";"))
+    for decimal, number in ((",", 2161), (".", 2.161), (None, 2.161)):
+        numbers = read_table(alone, FileOptions(decimal=decimal)).X["a"]
+        assert numbers.tolist() == [806, number, 740]
+
+
+def test_a_target_may_have_points_between_thousands(tmp_path) -> None:
+    text = rows_of(["0,19", "0,07", "0,5"], ["1.806", "2.161", "740"], heading="a;y", mark=";")
+    table = read_table(write(tmp_path, text), roles=Roles(task="regression"))
+    assert table.y.tolist() == [1806, 2161, 740]
+
+
+@pytest.mark.parametrize(
+    ("texts", "numbers"),
+    [(["0.123", "5,6", "1"], [0.123, 5.6, 1]), (["01.234", "5,6", "1"], [1.234, 5.6, 1])],
+)
+def test_thousands_do_not_begin_with_zero(tmp_path, texts, numbers) -> None:
+    text = rows_of(texts, [4, 2, 3], [0, 1, 0], heading="a;b;y", mark=";")
+    assert read_table(write(tmp_path, text)).X["a"].tolist() == numbers
+
+
 def trained_on(tmp_path: Path, *texts: str) -> Schema:
     text = rows_of(texts, [4, 2, 3], [0, 1, 0], heading="a;b;y", mark=";")
     return read_table(write(tmp_path, text)).schema

@@ -78,13 +78,17 @@ class Written:
 
 @dataclass(frozen=True)
 class _Looked:
-    """What a column may be: the forms in which all its numbers can be read, and other texts."""
+    """What a column may be: the forms in which all its numbers can be read, and other texts.
+
+    `points` is whether there are points, and all of them may be between thousands.
+    """
 
     column: Column
     forms: tuple[str, ...]
     examples: tuple[str, ...]
     others: tuple[str, ...]
     few_values: bool
+    points: bool
 
 
 def read_written(
@@ -110,6 +114,8 @@ def read_written(
     looked = [found for column in columns if (found := _look(column, decimal)) is not None]
     meanings = [_meanings(one) for one in looked]
     certain = set().union(*(own for own in meanings if len(own) == 1))
+    if decimal is not None:
+        certain = {decimal}
     result: dict[str, Column] = {}
     forms: dict[str, str] = {}
     marks: dict[str, tuple[str, ...]] = {}
@@ -190,8 +196,11 @@ def _check_meaning(source: str, column: Column, form: str, found: str) -> None:
 
 
 def _look(column: Column, decimal: str | None) -> _Looked | None:
-    """What a column of text may be; None if it is plain numbers, or mostly texts."""
-    if column.declared is not None or not column.is_text or column.are_numbers().all():
+    """What a column of text may be; None if its numbers are plain, or if it is mostly texts."""
+    if column.declared is not None or not column.is_text:
+        return None
+    plain = column.are_numbers().all()
+    if plain and (decimal == "." or not _may_be_thousands(column)):
         return None
     counts = Counter(text for text in column.values.to_pylist() if text is not None)
     possible = _WITH[decimal]
@@ -207,8 +216,20 @@ def _look(column: Column, decimal: str | None) -> _Looked | None:
         form for form in possible
         if len(signs) == 1 and all(form in own for _, own in found.values())
     )  # fmt: skip
+    points = [own for text, (_, own) in found.items() if "." in text]
     few_values = len(counts) <= _FEW_VALUES and n_rows >= _OFTEN * len(counts)
-    return _Looked(column, forms, tuple(found), others, few_values)
+    return _Looked(
+        column, forms, tuple(found), others, few_values,
+        points=POINTS in possible and bool(points) and all(POINTS in own for own in points),
+    )  # fmt: skip
+
+
+def _may_be_thousands(column: Column) -> bool:
+    """Whether plain numbers have points, all of which may be between thousands."""
+    compute = require("pyarrow.compute", "cli")
+    pointed = column.values.filter(compute.match_substring(column.values, "."))
+    fits = compute.match_substring_regex(pointed, rf"^(?:{_FORMS[POINTS].pattern})$")
+    return len(pointed) > 0 and bool(compute.all(fits).as_py())
 
 
 def _readings(text: str) -> tuple[str, frozenset[str]] | None:
@@ -252,7 +273,7 @@ def _form_of(source: str, one: _Looked, certain: set[str]) -> str:
             f"as '{first}' and '{other}'; write them like 1234.5, or pass --categorical '{name}'."
         )
     if PLAIN in one.forms:
-        return PLAIN
+        return POINTS if one.points and certain == {","} else PLAIN
     meanings = _meanings(one)
     if len(meanings) > 1:
         if len(certain) != 1:
@@ -264,8 +285,8 @@ def _form_of(source: str, one: _Looked, certain: set[str]) -> str:
         meanings = certain
     if meanings == {"."}:
         return COMMAS
-    points = POINTS in one.forms and any("." in text for text in one.examples)
-    return POINTS if points or COMMA not in one.forms else COMMA
+    points = POINTS in one.forms and (one.points or COMMA not in one.forms)
+    return POINTS if points else COMMA
 
 
 def _two_ways(examples: tuple[str, ...]) -> tuple[str, str]:
