@@ -82,6 +82,41 @@ def test_how_numbers_are_written_is_said_in_one_line(tmp_path) -> None:
     )
 
 
+def test_signs_and_blanks_that_are_left_out_are_said(tmp_path) -> None:
+    text = rows_of(
+        ["5 %", "7%", "9 %"], ["$5", "$1,250", "$7"], ["1 000", "2", "3"], ["1'000", "2", "3"],
+        ["8%", "7%", "6%"], [0, 1, 0], heading="a;b;c;d;e;y", mark=";",
+    )  # fmt: skip
+    table = read_table(write(tmp_path, text), FileOptions(decimal="."))
+    assert table.notes == (
+        "Columns 'a', 'e' write numbers with '%', which is left out.",
+        "Column 'b' writes numbers with commas between thousands.",
+        "Column 'b' writes numbers with '$', which is left out.",
+        "Column 'c' writes numbers with blanks between thousands.",
+        "Column 'd' writes numbers with apostrophes between thousands.",
+    )
+
+
+def test_labels_with_signs_are_texts_unless_they_are_a_quantity(tmp_path) -> None:
+    sizes = [n * n % 7 for n in range(30)]
+    for labels in (["5 %", "10 %"], ["$5", "5 %"]):
+        path = write(tmp_path, rows_of(sizes, labels * 15, heading="a;y", mark=";"))
+        table = read_table(path)
+        assert (table.task, table.schema.classes) == ("classification", tuple(sorted(labels)))
+        assert table.notes == ()
+        rows = read_for_prediction(
+            write(tmp_path, f"a;y\n3;{labels[0]}\n", "new.csv"), table.schema
+        )
+        assert rows.y.tolist() == [labels[0]]
+    path = write(tmp_path, rows_of(sizes, ["5 %", "10 %"] * 15, heading="a;y", mark=";"))
+    assert set(read_table(path, roles=Roles(task="regression")).y) == {5, 10}
+    rates = [f"{n / 4} %" for n in range(30)]
+    table = read_table(write(tmp_path, rows_of(sizes, rates, heading="a;y", mark=";")))
+    assert (table.task, table.y.tolist()) == ("regression", [n / 4 for n in range(30)])
+    rows = read_for_prediction(write(tmp_path, "a;y\n3;7.5 %\n", "new.csv"), table.schema)
+    assert rows.y.tolist() == [7.5]
+
+
 def test_a_comma_that_may_mean_two_things_means_what_it_does_in_the_other_columns(tmp_path) -> None:
     three = ["1,500", "2,250", "7"]
     for sure, meant in ((["1,5", "2", "3"], [1.5, 2.25, 7]), (["1,0,0"], None)):

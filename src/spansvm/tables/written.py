@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..common.errors import UserError, listed, require
+from ..common.tasks import is_quantity
 from .columns import Column
 
 __all__ = ["Written", "as_in_training", "read_written"]
@@ -80,6 +81,7 @@ class Written:
 class _Looked:
     """What a column may be: the forms in which all its numbers can be read, and other texts.
 
+    `signs` are those of currencies and percent, empty where a number has none.
     `points` is whether there are points, and all of them may be between thousands.
     """
 
@@ -87,12 +89,17 @@ class _Looked:
     forms: tuple[str, ...]
     examples: tuple[str, ...]
     others: tuple[str, ...]
+    signs: frozenset[str]
     few_values: bool
     points: bool
 
 
 def read_written(
-    source: str, columns: Iterable[Column], decimal: str | None, lenient: Collection[str] = ()
+    source: str,
+    columns: Iterable[Column],
+    decimal: str | None,
+    lenient: Collection[str] = (),
+    labels: str | None = None,
 ) -> tuple[dict[str, Column], Written, list[str]]:
     """Columns of text that hold numbers, as plain numbers, by name; how they were written; notes.
 
@@ -105,6 +112,9 @@ def read_written(
         The decimal mark; what the values say by default.
     lenient : collection of str
         Columns that stay as they are if there are texts among their numbers.
+    labels : str, optional
+        Column that may hold names of classes, such as "5 %": numbers with signs stay texts there,
+        unless they are a quantity.
 
     Raises
     ------
@@ -120,6 +130,7 @@ def read_written(
     forms: dict[str, str] = {}
     marks: dict[str, tuple[str, ...]] = {}
     notes: list[str] = []
+    said: dict[str, list[str]] = {}
     for one in looked:
         name = one.column.name
         if one.others:
@@ -133,17 +144,25 @@ def read_written(
                 continue
             else:
                 _refuse_mixture(one)
+        may_be_labels = name == labels and any(one.signs)
+        if may_be_labels and not one.forms:
+            continue
         form = _form_of(source, one, certain)
+        read = _converted(_without(one.column, one.others), form)
+        if may_be_labels and not is_quantity(
+            read.kept(~read.values.is_null().to_numpy()).numbers()
+        ):
+            continue
+        result[name] = read
         if form != PLAIN:
             forms[name] = form
-        result[name] = _converted(_without(one.column, one.others), form)
-    for form, said in _SAID.items():
-        names = [f"'{name}'" for name, own in forms.items() if own == form]
-        if names:
-            notes.append(
-                f"Column{'s' if len(names) > 1 else ''} {listed(names, 8)} "
-                f"{'write' if len(names) > 1 else 'writes'} numbers {said}."
-            )
+        for way in _ways(one, form):
+            said.setdefault(way, []).append(f"'{name}'")
+    notes += [
+        f"Column{'s' if len(names) > 1 else ''} {listed(names, 8)} "
+        f"{'write' if len(names) > 1 else 'writes'} numbers {way}."
+        for way, names in said.items()
+    ]
     return result, Written(forms, marks), notes
 
 
@@ -195,6 +214,23 @@ def _check_meaning(source: str, column: Column, form: str, found: str) -> None:
             )
 
 
+def _ways(one: _Looked, form: str) -> list[str]:
+    """How the numbers of a column differ from those like 1234.5, in words."""
+    numbers = [match[2] for text in one.examples if (match := _SIGNED.fullmatch(text))]
+    between = {
+        char
+        for text in numbers if _GROUPED.fullmatch(text)
+        for char in re.findall(_BLANK, text)
+    }  # fmt: skip
+    blanks = any(char.isspace() for char in between)
+    return [
+        *([_SAID[form]] if form != PLAIN else []),
+        *(["with blanks between thousands"] if blanks else []),
+        *(["with apostrophes between thousands"] if between and not blanks else []),
+        *(f"with '{sign}', which is left out" for sign in sorted(one.signs) if sign),
+    ]
+
+
 def _look(column: Column, decimal: str | None) -> _Looked | None:
     """What a column of text may be; None if its numbers are plain, or if it is mostly texts."""
     if column.declared is not None or not column.is_text:
@@ -219,7 +255,7 @@ def _look(column: Column, decimal: str | None) -> _Looked | None:
     points = [own for text, (_, own) in found.items() if "." in text]
     few_values = len(counts) <= _FEW_VALUES and n_rows >= _OFTEN * len(counts)
     return _Looked(
-        column, forms, tuple(found), others, few_values,
+        column, forms, tuple(found), others, frozenset(signs), few_values,
         points=POINTS in possible and bool(points) and all(POINTS in own for own in points),
     )  # fmt: skip
 
