@@ -82,6 +82,41 @@ def test_how_numbers_are_written_is_said_in_one_line(tmp_path) -> None:
     )
 
 
+def test_signs_and_blanks_that_are_left_out_are_said(tmp_path) -> None:
+    text = rows_of(
+        ["5 %", "7%", "9 %"], ["$5", "$1,250", "$7"], ["1 000", "2", "3"], ["1'000", "2", "3"],
+        ["8%", "7%", "6%"], [0, 1, 0], heading="a;b;c;d;e;y", mark=";",
+    )  # fmt: skip
+    table = read_table(write(tmp_path, text), FileOptions(decimal="."))
+    assert table.notes == (
+        "Columns 'a', 'e' write numbers with '%', which is left out.",
+        "Column 'b' writes numbers with commas between thousands.",
+        "Column 'b' writes numbers with '$', which is left out.",
+        "Column 'c' writes numbers with blanks between thousands.",
+        "Column 'd' writes numbers with apostrophes between thousands.",
+    )
+
+
+def test_labels_with_signs_are_texts_unless_they_are_a_quantity(tmp_path) -> None:
+    sizes = [n * n % 7 for n in range(30)]
+    for labels in (["5 %", "10 %"], ["$5", "5 %"]):
+        path = write(tmp_path, rows_of(sizes, labels * 15, heading="a;y", mark=";"))
+        table = read_table(path)
+        assert (table.task, table.schema.classes) == ("classification", tuple(sorted(labels)))
+        assert table.notes == ()
+        rows = read_for_prediction(
+            write(tmp_path, f"a;y\n3;{labels[0]}\n", "new.csv"), table.schema
+        )
+        assert rows.y.tolist() == [labels[0]]
+    path = write(tmp_path, rows_of(sizes, ["5 %", "10 %"] * 15, heading="a;y", mark=";"))
+    assert set(read_table(path, roles=Roles(task="regression")).y) == {5, 10}
+    rates = [f"{n / 4} %" for n in range(30)]
+    table = read_table(write(tmp_path, rows_of(sizes, rates, heading="a;y", mark=";")))
+    assert (table.task, table.y.tolist()) == ("regression", [n / 4 for n in range(30)])
+    rows = read_for_prediction(write(tmp_path, "a;y\n3;7.5 %\n", "new.csv"), table.schema)
+    assert rows.y.tolist() == [7.5]
+
+
 def test_a_comma_that_may_mean_two_things_means_what_it_does_in_the_other_columns(tmp_path) -> None:
     three = ["1,500", "2,250", "7"]
     for sure, meant in ((["1,5", "2", "3"], [1.5, 2.25, 7]), (["1,0,0"], None)):
@@ -95,6 +130,38 @@ def test_a_comma_that_may_mean_two_things_means_what_it_does_in_the_other_column
         np.testing.assert_array_equal(table.X["a"], meant)
     with pytest.raises(UserError, match="may be a decimal comma or separate thousands"):
         read_table(alone)
+
+
+@pytest.mark.parametrize("sign", ["", " €"])
+def test_points_are_between_thousands_where_other_columns_have_a_decimal_comma(
+    tmp_path, sign
+) -> None:
+    prices = [f"{text}{sign}" for text in ("806", "2.161", "740")]
+    rates = ["0,19", "0,07", "0,5"]
+    text = rows_of(prices, rates, ["1.5", "2.161", "3"], [0, 1, 0], heading="a;b;c;y", mark=";")
+    table = read_table(write(tmp_path, text))
+    assert table.X["a"].tolist() == [806, 2161, 740]
+    assert table.X["c"].tolist() == [1.5, 2.161, 3]  # 1.5 has no thousands
+    assert set(table.schema.written) == {"a", "b"}
+    alone = write(tmp_path, rows_of(prices, [0, 1, 0], heading="a;y", mark=";"))
+    for decimal, number in ((",", 2161), (".", 2.161), (None, 2.161)):
+        numbers = read_table(alone, FileOptions(decimal=decimal)).X["a"]
+        assert numbers.tolist() == [806, number, 740]
+
+
+def test_a_target_may_have_points_between_thousands(tmp_path) -> None:
+    text = rows_of(["0,19", "0,07", "0,5"], ["1.806", "2.161", "740"], heading="a;y", mark=";")
+    table = read_table(write(tmp_path, text), roles=Roles(task="regression"))
+    assert table.y.tolist() == [1806, 2161, 740]
+
+
+@pytest.mark.parametrize(
+    ("texts", "numbers"),
+    [(["0.123", "5,6", "1"], [0.123, 5.6, 1]), (["01.234", "5,6", "1"], [1.234, 5.6, 1])],
+)
+def test_thousands_do_not_begin_with_zero(tmp_path, texts, numbers) -> None:
+    text = rows_of(texts, [4, 2, 3], [0, 1, 0], heading="a;b;y", mark=";")
+    assert read_table(write(tmp_path, text)).X["a"].tolist() == numbers
 
 
 def trained_on(tmp_path: Path, *texts: str) -> Schema:
