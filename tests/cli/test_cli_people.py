@@ -259,6 +259,37 @@ def test_costs_and_thresholds_decide_by_the_calibrated_probability(succeeding):
     assert said == (decided <= step["decision"]).tolist()
 
 
+def test_costs_are_those_of_the_class_that_the_report_shows(succeeding):
+    data = unequal()
+    data["kind"] = (data.kind == "usual").astype(int)
+    data.to_csv("data.csv", index=False)
+    succeeding("tune data.csv --candidates 4 --quiet")
+    costs = json.loads(Path("data-tuned/report.json").read_text())["analyses"]["decisions"]["costs"]
+    (step,) = (one for one in costs["steps"] if one["ratio"] == 0.2)
+    model = load_model("data-tuned/model.skops").model
+    new = unequal(seed=1)[["a", "b"]]
+    new.to_csv("new.csv", index=False)
+    out, err = succeeding("predict data-tuned new.csv --cost 0.2")
+    # 1 of 0 and 1, although most rows have it.
+    assert f"'1' is predicted where its probability is at least {1 / 1.2:.3g}." in err
+    said = [row["predicted"] == "1" for row in csv.DictReader(out.splitlines())]
+    assert said == (model.decision_function(new) >= step["decision"]).tolist()
+    assert 0 < sum(said) < (data.kind == 1).sum()
+
+
+def test_a_committee_has_calibrated_probabilities_for_a_threshold(succeeding):
+    unequal().to_csv("data.csv", index=False)
+    new = unequal(seed=1)[["a", "b"]]
+    new.to_csv("new.csv", index=False)
+    succeeding("tune data.csv --candidates 4 --committee --quiet")
+    committee = load_model("data-tuned/committee.skops").model
+    out, err = succeeding("predict data-tuned/committee.skops new.csv --threshold 0.3")
+    assert "'rare' is predicted where its probability is at least 0.3." in err
+    said = [row["predicted"] == "rare" for row in csv.DictReader(out.splitlines())]
+    assert said == (committee.predict_proba(new)[:, 0] >= 0.3).tolist()
+    assert said != (committee.predict(new) == "rare").tolist()
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
