@@ -23,7 +23,9 @@ from sklearn.svm import SVC
 
 from spansvm import SpanSVC
 from spansvm.cli import sizing, waiting
+from spansvm.cli.method_choice import Folds
 from spansvm.cli.terminal import Terminal
+from spansvm.common.errors import UserError
 from spansvm.models import load_model
 from spansvm.search import SpanSearch
 from spansvm.search.evaluation.forecast import Forecast
@@ -352,11 +354,47 @@ def test_splitters_are_scikit_learns(succeeding, options, peer):
     np.testing.assert_allclose(found, scores)
 
 
+def test_an_empty_splitter_is_told():
+    with pytest.raises(UserError, match=r"--cv takes the number of folds, .*; got ''"):
+        Folds.parse("")
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ("--cv KFold:1000", "--cv KFold:1000 needs at least 1000 rows; there are 90."),
+        ("--cv TimeSeriesSplit:90", "--cv TimeSeriesSplit:90 needs at least 91 rows; there are 90"),
+        ("--groups batch --cv GroupKFold:50", "needs at least 50 groups; there are 15."),
+        ("--groups all --cv LeaveOneGroupOut", "needs at least 2 groups; there are 1."),
+        (
+            "--cv StratifiedKFold:70",
+            "does not suit classes of 30 to 60 rows (n_splits=70",
+        ),
+        (
+            "--cv TimeSeriesSplit",
+            "Fold 1 of --cv TimeSeriesSplit has no row of class usual to train on; use --cv Str",
+        ),
+        ("--groups kinds --cv LeaveOneGroupOut", "to train on; pass other --groups, or leave"),
+        ("--target a --cv KFold:91", "--cv KFold:91 needs at least 91 rows; there are 90."),
+    ],
+)
+def test_folds_that_are_impossible_are_told_before_the_search(command_line, options, sentence):
+    data = folded().assign(kind=["rare"] * 30 + ["usual"] * 60)
+    data["all"], data["kinds"] = 1, (data.kind == "rare").astype(int)
+    data[["a", "b", "batch", "all", "kinds", "kind"]].to_csv("data.csv", index=False)
+    code, _, err = command_line(f"tune data.csv {options}")
+    assert code == 2
+    assert sentence in err
+    assert "Searching" not in err
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
         ("--cv 1", "--cv must be at least 2, the number of folds; got 1."),
         ("--cv KFold:x", "--cv must be at least 2, the number of folds; got x."),
+        ("--cv KFold:", "--cv takes the number of folds, or one of KFold, StratifiedKFold"),
+        ("--cv :5", "perhaps with one, KFold:10; got ':5'."),
         ("--cv StratifedKFold", "(did you mean 'StratifiedKFold'?); --cv takes the number of"),
         ("--cv GroupKFold", "--cv GroupKFold needs groups; pass --groups with their column."),
         ("--groups batch --cv KFold", "--cv KFold would part rows of one group; use GroupKFold,"),
