@@ -233,8 +233,9 @@ def test_a_class_that_is_larger_in_the_sample_is_told(run):
     data = frame()
     data["kind"] = np.where(np.arange(300) < 8, "rare", "usual")
     data.to_csv("rare.csv", index=False)
-    code, _, err = run(f"tune rare.csv {SEARCH} --sample 30")
+    code, out, err = run(f"tune rare.csv {SEARCH} --sample 30")
     assert code == 0, err
+    assert "majority-class error .. 23.3% of the sample" in out
     # A quarter of the sample at most is kept for one of two classes.
     assert "'rare' is 23.3% of the sample and 2.7% of the file, so that figures of the" in err
     assert "sample count it too often; the error on all rows does not." in err
