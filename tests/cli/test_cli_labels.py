@@ -103,6 +103,20 @@ def test_corrected_labels_are_those_that_a_second_search_learns_from(run):
     np.testing.assert_array_equal(space["y"], y)
 
 
+def test_corrections_are_kept_from_search_to_search(run):
+    """The file that a search writes has all that the one it was given has."""
+    run("tune data.csv --search grid.yaml --quiet")
+    corrected(lines_of("data-tuned/labels.csv"), "data-tuned/labels.csv")
+    again = "tune data.csv --search grid.yaml --quiet --force --labels data-tuned/labels.csv"
+    data = frame()
+    for _ in range(2):
+        assert run(again)[0] == 0
+        lines = {int(line["row"]): line for line in lines_of("data-tuned/labels.csv")}
+        assert all(line["given_label"] == data.kind[row - 1] for row, line in lines.items())
+        right = {row - 1: line["corrected"] for row, line in lines.items() if line["corrected"]}
+        assert right == {row: "b" if data.kind[row] == "a" else "a" for row in WRONG}
+
+
 def test_labels_of_other_data_are_refused_before_the_search(run):
     run("tune data.csv --search grid.yaml --quiet")
     lines = lines_of("data-tuned/labels.csv")

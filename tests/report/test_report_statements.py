@@ -334,6 +334,15 @@ def of_unequal_classes(n=400, seed=1):
     return X, y
 
 
+def test_where_nothing_is_found_no_class_is_said_to_be_found():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), np.where(np.arange(60) % 2 == 0, "a", "b")
+    _, report = reported(X, y, {"C": [1.0], "gamma": [0.1]})
+    (step,) = [one for one in report.next_steps if one.topic == "Classes"]
+    worst = max(report.leave_one_out.classes, key=lambda one: one.n_errors / one.n_rows)
+    assert step.text.startswith(f"'{worst.label}' is missed most ({worst.n_errors} of ")
+
+
 def test_of_unequal_classes_it_is_said_what_is_found_and_what_helps():
     X, y = of_unequal_classes()
     _, report = reported(X, y, {"C": [0.1, 1.0, 10.0], "gamma": [0.1, 1.0]})

@@ -169,6 +169,17 @@ def test_targets_far_from_what_the_others_say_are_issues() -> None:
     np.testing.assert_array_equal(np.argsort(-np.abs(residual)), np.argsort(issues.label_quality))
 
 
+def test_targets_of_zero_weight_have_a_quality_and_are_no_issues() -> None:
+    X, y = load_diabetes(return_X_y=True)
+    X, y, weight = X[:100], y[:100].copy(), np.ones(100)
+    y[5], weight[:10] = 1000.0, 0.0
+    model = SpanSVR(C=50.0, epsilon=5.0).fit(X, y, sample_weight=weight)
+    issues = find_label_issues(model)
+    assert issues.label_quality.between(0.0, 1.0).all()
+    assert issues.label_quality[5] < 1e-3
+    assert not issues.is_label_issue[:10].any()
+
+
 @pytest.mark.parametrize("filter_by", ["confident_learning", "predicted_neq_given"])
 def test_issues_are_those_of_cleanlab_on_our_probabilities(filter_by: str) -> None:
     cleanlab = pytest.importorskip("cleanlab.filter", reason="cleanlab is not installed")

@@ -552,7 +552,7 @@ def _none_missed(run: Run, low: str, high: str) -> None:
         agrees(high, max(found))
 
 
-@FORMS.form(r"Classes ?: '(.*)' is often missed \((\d+) of (\d+) of its rows\).*")
+@FORMS.form(r"Classes ?: '(.*)' is (?:often missed|missed most) \((\d+) of (\d+) of its rows\).*")
 def _missed(run: Run, label: str, count: str, of: str) -> None:
     own = _of(run, label)
     if not run.sampled:

@@ -1,9 +1,12 @@
 """Models of other kinds are scikit-learn's, each row predicted by models of other folds."""
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_diabetes, load_iris, load_wine
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
@@ -14,7 +17,7 @@ from sklearn.metrics import get_scorer
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from spansvm import SpanSVC, SpanSVR
 from spansvm.studies import (
@@ -26,7 +29,7 @@ from spansvm.studies import (
 from spansvm.studies.baselines import Baseline, Comparison
 from spansvm.studies.folds import folds_of
 from spansvm.studies.paired import paired_difference
-from spansvm.studies.rivals import classes_in_folds, classifiers, regressions
+from spansvm.studies.rivals import Rival, classes_in_folds, classifiers, regressions
 
 
 def subject_of(X, y, **settings):
@@ -78,16 +81,33 @@ def test_a_score_of_its_own_is_given_classes_of_equal_weight(trees):
     assert "random forest" not in names
 
 
+class _Counting(DummyClassifier):
+    """Notes how many OpenMP threads there are while it is fitted."""
+
+    seen: ClassVar[list[int]] = []
+
+    def fit(self, X, y):
+        pools = [one for one in threadpool_info() if one["user_api"] == "openmp"]
+        self.seen.extend(one["num_threads"] for one in pools)
+        return super().fit(X, y)
+
+
 def test_threads_change_nothing():
+    """Boosting adds up in an order that depends on their number, so there is only one."""
     X, y = load_iris(return_X_y=True)
     folds = folds_of(subject_of(X, y), 2)
+    with threadpool_limits(2, user_api="openmp"):
+        classes_in_folds(Rival("", "", _Counting(strategy="prior")), X, y, folds, 3)
+    assert set(_Counting.seen) == {1}
+
+
+def test_a_class_of_one_row_among_many_is_boosted_too():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(10_100, 1)), rng.integers(2, size=10_100)
+    y[0] = 2
     (boosting,) = [one for one in classifiers(False) if one.kind == "boosting"]
-    answers = []
-    for threads in (1, 2):
-        with threadpool_limits(threads, user_api="openmp"):
-            answers.append(classes_in_folds(boosting, X, y, folds, 3))
-    for method, values in answers[0].items():
-        assert np.array_equal(values, answers[1][method])
+    model = boosting.model.set_params(max_iter=1)
+    assert set(model.fit(X, y).classes_) == {0, 1, 2}
 
 
 def test_sparse_rows_are_predicted_as_dense_ones():
@@ -128,5 +148,10 @@ def test_a_model_that_is_better_by_chance_is_not_called_better():
         ]
         called += Comparison(float(own.mean()), None, 0.0, 0.0, baselines, []).better is not None
     assert called <= 10
+    # What is only estimated, by how much the selected model's error is too small, does not decide.
+    worse = own | (np.arange(300) < 4)
+    behind = Baseline("", "", float(worse.mean()), paired_difference(worse, own, optimism=0.1))
+    assert behind.surely_better(2.0)
+    assert Comparison(float(own.mean()), None, 0.1, 0.0, [behind], []).better is None
     sure = Baseline("sure", "", 0.0, paired_difference(np.zeros(300, dtype=bool), own))
     assert Comparison(0.2, None, 0.0, 0.0, [*baselines, sure], []).better is sure

@@ -23,13 +23,18 @@ _SAID = ("predicted_label", "label_quality", "is_label_issue")
 def write_labels(path: Path, search: Any, table: Table) -> None:
     """Write a line for each row that was searched, the most doubtful label first.
 
-    Rows are numbered as in the file of the table, also those that contradict.
+    Rows are numbered as in the file of the table, also those that contradict.  Labels that were
+    corrected stay corrected: the file says what it was given, and what is right.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LabelIssuesWarning)  # the report says it
         found = find_label_issues(who_doubts(search)[0])
     numbers, issue = table.row_numbers, found.is_label_issue.to_numpy()
-    columns = [found[name] for name in (GIVEN, *_SAID)]
+    labels = table.y if table.given is None else table.given
+    assert labels is not None
+    assert table.y is not None
+    right = ["" if new == old else _cell(new) for new, old in zip(table.y, labels, strict=True)]
+    columns = [labels, *(found[name] for name in _SAID)]
     against = [" ".join(str(numbers[own]) for own in rows) for rows in found.contradicted_by]
     names = [] if table.ids is None else [table.ids]
     with path.open("w", encoding="utf-8", newline="") as stream:
@@ -37,7 +42,7 @@ def write_labels(path: Path, search: Any, table: Table) -> None:
         order = np.lexsort((found.label_quality, ~issue))
         lines = (
             [numbers[row], *(ids[row] for ids in names),
-             *(_cell(column[row]) for column in columns), against[row], ""]
+             *(_cell(column[row]) for column in columns), against[row], right[row]]
             for row in order
         )  # fmt: skip
         write_csv(stream, [heading, *lines])

@@ -92,7 +92,7 @@ def draw_sample(
         _check_groups(table, rows, n_rows)
     parts: dict[str, Any] = {
         name: None if getattr(table, name) is None else take_rows(getattr(table, name), rows)
-        for name in ("X", "y", "scores", "weights", "groups", "ids")
+        for name in ("X", "y", "scores", "weights", "groups", "ids", "given")
     }
     parts["rows"] = table.row_numbers[rows]
     sample = Sample(replace(table, **parts), rows, table.n_rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from inspect import getattr_static
 
 __all__ = ["ListsProperties"]
@@ -19,5 +20,6 @@ class ListsProperties:
         return [
             name
             for name in object.__dir__(self)
-            if isinstance(getattr_static(kind, name, None), property) or hasattr(self, name)
+            if isinstance(getattr_static(kind, name, None), (property, cached_property))
+            or hasattr(self, name)
         ]

@@ -15,7 +15,8 @@ from ..multiclass.group_left_out import groups_left_out, numbers_of, sets_of
 from ..multiclass.machines import TrainedMachines
 from ..search.candidates.fit_arguments import FitParams
 from ..search.candidates.label_steps import find_label_step
-from .loo_figures import UNEQUAL, ClassFigures, LeaveOneOutFigures
+from ..studies.decisions import UNEQUAL
+from .loo_figures import ClassFigures, LeaveOneOutFigures
 from .plain import fixed, percent
 from .searched import SearchedCandidates
 

@@ -15,10 +15,10 @@ from ..display.margins import Margins, count_margins
 from ..estimators.svc import SpanSVC
 from ..multiclass.machines import TrainedMachines
 from ..search.scoring.intervals import QUANTILE, wilson_interval
+from ..studies.decisions import UNEQUAL
 from .plain import cut
 
 __all__ = [
-    "UNEQUAL",
     "Calibration",
     "ClassFigures",
     "LeaveOneOutFigures",
@@ -36,9 +36,6 @@ _SAME = 1e-9
 
 #: With more classes than this, one-vs-rest curves are indistinguishable.
 _MOST_CURVES = 6
-
-#: A class with fewer rows than this share of those of the largest makes classes unequal.
-UNEQUAL = 2.0 / 3.0
 
 #: Margins more than this many interquartile ranges from the median share the last bar.
 _FENCE = 5.0

@@ -97,7 +97,7 @@ def _of_labels(suspicious: SuspiciousTable) -> str:
 
 
 def _of_classes(search: SearchedCandidates, figures: LeaveOneOutFigures) -> str:
-    """Which class is missed, and what helps; or that none is missed much more than the others."""
+    """Which class is missed, and what helps; or that none is."""
     missed = missed_classes(figures)
     if missed:
         one = missed[0]
@@ -105,7 +105,11 @@ def _of_classes(search: SearchedCandidates, figures: LeaveOneOutFigures) -> str:
         if search.selects_by_error:
             return f"{text}. Accuracy rewards that; {HELP}."
         return f"{text}. spansvm predict --cost applies costs to this model."
-    found = sorted(1.0 - one.n_errors / one.n_rows for one in figures.classes if one.n_rows)
+    known = [one for one in figures.classes if one.n_rows]
+    worst = max(known, key=lambda one: one.n_errors / one.n_rows)
+    if 3 * worst.n_errors > worst.n_rows:  # of too few rows, or no rarer than others
+        return f"'{worst.label}' is missed most ({_missed(worst)} of its rows)."
+    found = sorted(1.0 - one.n_errors / one.n_rows for one in known)
     return f"none is often missed: {percent(found[0])} to {percent(found[-1])} of each are found."
 
 

@@ -140,8 +140,11 @@ def who_doubts(search: Any) -> tuple[Any, str]:
     work = len(search.cv_results_["params"]) * n_classes * float(model.shape_fit_[0]) ** 2
     limited = getattr(search, "time_budget", None) is not None
     by_function = callable(search.refit)  # there is no score that a committee could have
-    if work <= _MOST_WORK and not limited and not by_function and hasattr(search, "committee_"):
-        n_members = len(search.committee_.members_)
+    if work <= _MOST_WORK and not limited and not by_function:
+        try:
+            n_members = len(search.committee_.members_)
+        except (AttributeError, ValueError):  # not every search has one
+            n_members = 1
         if n_members > 1:
             return search, f"the committee of the {n_members} candidates nearest to the best"
     return search.best_estimator_, "the selected model"

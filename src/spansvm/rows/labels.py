@@ -201,8 +201,8 @@ def _says_something(left_out: LeftOutClasses) -> bool:
 
 
 def _judge_targets(fitted: SpanSVR) -> Judged:
-    residual = fitted.loo_residual_
     targets, used = fitted.machines_.targets[:, 0], fitted.machines_.bounds > 0
+    residual = targets - fitted.loo_predict_
     spread = float(np.median(np.abs(residual[used]))) / _MEDIAN
     # Where half of the rows are predicted to the last digit, any difference is large.
     size = np.abs(residual) / max(spread, np.finfo(np.float64).tiny)

@@ -126,12 +126,15 @@ class Comparison:
         """The best of the baselines that are better than the selected model beyond chance.
 
         One of several is, by chance, more often than each: their intervals are wider (Bonferroni).
+        It is better before the correction for selection, too, which is itself an estimate.
         """
         alarm = 0.025 / max(len(self.baselines), 1)
         known = [one for one in self.baselines if (one.score is None) == (self.score is None)]
         found = [one for one in known if one.surely_better(float(norm.isf(alarm)))]
         if self.score is None:
+            found = [one for one in found if one.error < self.error]
             return min(found, key=lambda one: one.error, default=None)
+        found = [one for one in found if one.score is not None and one.score > self.score]
         return max(found, key=lambda one: one.score or 0.0, default=None)
 
 

@@ -21,7 +21,15 @@ from ..common.types import Array, Mask
 from ..search.scoring.intervals import wilson_interval
 from .subject import Subject
 
-__all__ = ["ClassRates", "CostStep", "Costs", "Decisions", "Precision", "rate_decisions"]
+__all__ = [
+    "UNEQUAL",
+    "ClassRates",
+    "CostStep",
+    "Costs",
+    "Decisions",
+    "Precision",
+    "rate_decisions",
+]
 
 #: How many times one error may cost the other, in steps of a tenth of a power of ten.
 _TIMES = tuple(float(f"{10 ** (step / 10):.2g}") for step in range(21))
@@ -30,7 +38,7 @@ _TIMES = tuple(float(f"{10 ** (step / 10):.2g}") for step in range(21))
 _CURVE_POINTS, _MOST_CURVES = 200, 6
 
 #: A class with fewer rows than this share of those of the largest makes classes unequal.
-_UNEQUAL = 2.0 / 3.0
+UNEQUAL = 2.0 / 3.0
 
 
 @dataclass(frozen=True)
@@ -149,7 +157,7 @@ def rate_decisions(subject: Subject) -> Decisions:
     left_out = subject.left_out
     probabilities = left_out.calibration.calibrated(left_out.values.comparable)
     curves = []
-    if n_classes <= _MOST_CURVES and sizes.min() < _UNEQUAL * sizes.max():
+    if n_classes <= _MOST_CURVES and sizes.min() < UNEQUAL * sizes.max():
         shown = [positive_class(subject.classes, sizes)] if n_classes == 2 else range(n_classes)
         curves = [_curve(subject, index, probabilities, said) for index in shown]
     costs = _costs(subject, said, probabilities) if n_classes == 2 else None

@@ -114,8 +114,9 @@ def classifiers(balanced: bool) -> list[Rival]:
         Rival(f"random forest{named}", f"the same features, 100 trees{said}",
               RandomForestClassifier(class_weight=weights, random_state=0), "forest"),
         Rival(f"gradient boosting{named}", f"the same features, 100 steps{said}",
-              HistGradientBoostingClassifier(class_weight=weights, random_state=0),
-              "boosting"),
+              HistGradientBoostingClassifier(
+                  class_weight=weights, early_stopping=False, random_state=0
+              ), "boosting"),
     ]  # fmt: skip
 
 
@@ -129,7 +130,7 @@ def regressions(fewest: int) -> list[Rival]:
         Rival("random forest", "the same features, 100 trees",
               RandomForestRegressor(random_state=0), "forest"),
         Rival("gradient boosting", "the same features, 100 steps",
-              HistGradientBoostingRegressor(random_state=0), "boosting"),
+              HistGradientBoostingRegressor(early_stopping=False, random_state=0), "boosting"),
     ]  # fmt: skip
 
 

@@ -89,12 +89,14 @@ class TargetComparison:
         """The best of the baselines that are better than the selected model beyond chance.
 
         One of several is, by chance, more often than each: their intervals are wider (Bonferroni).
+        It is better before the correction for selection, too, which is itself an estimate.
         """
         quantile = float(norm.isf(0.025 / max(len(self.baselines), 1)))
         found = [
             one
             for one in self.baselines
-            if one.difference.value + quantile * one.difference.standard_error < 0.0
+            if one.rmse < self.rmse
+            and one.difference.value + quantile * one.difference.standard_error < 0.0
         ]
         return min(found, key=lambda one: one.rmse, default=None)
 

@@ -87,7 +87,8 @@ def correct_labels(table: Table, path: str | Path, options: FileOptions | None =
         )
     rows = "1 row" if n_changed == 1 else f"{n_changed} rows"
     note = f"Labels of {rows} were corrected as {name} says."
-    table = replace(table, y=corrected, notes=(*table.notes, note))
+    before = table.y if table.given is None else table.given
+    table = replace(table, y=corrected, given=before, notes=(*table.notes, note))
     if table.task == REGRESSION:
         return table
     check_classes(corrected, f"Corrected as {name} says, the target of {table.source}")

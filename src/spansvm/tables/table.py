@@ -112,6 +112,8 @@ class Table:
         How many rows of the file were left out, as they have no label.
     why_task : str
         Which task was chosen, and why, in a sentence or two; empty if it was asked for.
+    given : ndarray or None
+        The labels in the file, if some in `y` are corrected.
     """
 
     X: Any
@@ -127,6 +129,7 @@ class Table:
     rows: np.ndarray | None = None
     n_unlabelled: int = 0
     why_task: str = ""
+    given: np.ndarray | None = None
 
     @property
     def task(self) -> str:

@@ -39,7 +39,7 @@ _PLAIN = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _FORMS = {
     PLAIN: _PLAIN,
     COMMA: re.compile(r"[+-]?(?:\d*,\d+(?:[eE][+-]?\d+)?)"),
-    POINTS: re.compile(r"[+-]?(?:\d{1,3}(?:\.\d{3})+|\d+)(?:,\d+)?|[+-]?,\d+"),
+    POINTS: re.compile(r"[+-]?(?:[1-9]\d{0,2}(?:\.\d{3})+|\d+)(?:,\d+)?|[+-]?,\d+"),
     COMMAS: re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?"),
 }
 
@@ -142,19 +142,51 @@ def read_written(
 
 
 def as_in_training(source: str, column: Column, written: Written, decimal: str | None) -> Column:
-    """A column of numbers of a file for prediction, read as it was in training where it can be."""
+    """A column of numbers of a file for prediction, read as it was in training where it can be.
+
+    Raises
+    ------
+    UserError
+        If a value has another meaning in training than among the other values of the column.
+    """
     column = _without(column, written.marks.get(column.name, ()))
-    if not column.is_text or column.are_numbers().all():
-        form = written.forms.get(column.name)
-        # 1.234 is a thousand where training wrote 1.234,5.
-        return _converted(column, form) if column.is_text and form == POINTS else column
+    if not column.is_text:
+        return column
     form = written.forms.get(column.name)
-    if decimal is None and form is not None:
-        read = _converted(column, form)
-        if read.are_numbers().all():
-            return read
-    found, _, _ = read_written(source, [column], decimal, (column.name,))
-    return found.get(column.name, column)
+    if form not in _WITH[decimal]:
+        form = None
+    if form is not None and not any(_strange(column, form)):
+        return _converted(column, form)
+    read, own, _ = read_written(source, [column], decimal, (column.name,))
+    result = read.get(column.name, column)
+    if form is not None and result.are_numbers().all():
+        _check_meaning(source, column, form, own.forms.get(column.name, PLAIN))
+    return result
+
+
+def _strange(column: Column, form: str) -> list[str]:
+    """The different texts of a column that are no numbers in a form."""
+    texts = column.values.unique().drop_null().to_pylist()
+    return [text for text in texts if (own := _readings(text)) is None or form not in own[1]]
+
+
+def _check_meaning(source: str, column: Column, form: str, found: str) -> None:
+    """UserError if a value would be another number in the form of training."""
+    if _mark(form) == _mark(found):
+        return
+    pyarrow = require("pyarrow", "cli")
+    texts = column.values.unique().drop_null().to_pylist()
+    inside = [text for text in texts if _FORMS[form].fullmatch(_number(text) or "")]
+    values = pyarrow.chunked_array([pyarrow.array(inside, pyarrow.string())])
+    here = replace(column, values=values, rows=None)
+    now, then = _converted(here, found).numbers(), _converted(here, form).numbers()
+    for text, value, trained in zip(inside, now, then, strict=True):
+        if value != trained:
+            raise UserError(
+                f"Column '{column.name}' of {source} has '{_strange(column, form)[0]}', which is "
+                f"not written like '{form}' as in training, so '{text}' may be {trained:.15g} or "
+                f"{value:.15g}; write them in one way, or pass --decimal '{_mark(found)}'."
+            )
 
 
 def _look(column: Column, decimal: str | None) -> _Looked | None:
@@ -181,23 +213,33 @@ def _look(column: Column, decimal: str | None) -> _Looked | None:
 
 def _readings(text: str) -> tuple[str, frozenset[str]] | None:
     """The signs of a number, and the forms in which it can be read; None for other texts."""
-    match = _SIGNED.fullmatch(text)
-    if match is None:
+    match, number = _SIGNED.fullmatch(text), _number(text)
+    if match is None or number is None:
         return None
-    number = match[2]
-    if _GROUPED.fullmatch(number):
-        number = re.sub(_BLANK, "", number)
     forms = {form for form, pattern in _FORMS.items() if pattern.fullmatch(number)}
     if PLAIN in forms:
         forms |= {COMMA, COMMAS}
     return (match[1] + match[3], frozenset(forms)) if forms else None
 
 
+def _number(text: str) -> str | None:
+    """A number without its signs, and without blanks between thousands; None for other texts."""
+    match = _SIGNED.fullmatch(text)
+    if match is None:
+        return None
+    return re.sub(_BLANK, "", match[2]) if _GROUPED.fullmatch(match[2]) else match[2]
+
+
 def _meanings(one: _Looked) -> set[str]:
     """The meanings that a comma may have in a column; none if it has no comma."""
     if PLAIN in one.forms:
         return set()
-    return {"," if form in (COMMA, POINTS) else "." for form in one.forms}
+    return {_mark(form) for form in one.forms}
+
+
+def _mark(form: str) -> str:
+    """The decimal mark of a form."""
+    return "," if form in (COMMA, POINTS) else "."
 
 
 def _form_of(source: str, one: _Looked, certain: set[str]) -> str:
