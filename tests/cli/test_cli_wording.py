@@ -122,7 +122,7 @@ def test_the_leave_one_out_error_of_the_selected_model_is_one_number_whatever_th
 def test_a_class_that_is_never_predicted_is_reported_and_its_rows_are_not_suspected(run):
     out, err = run("tune rare.csv --search soft.yaml")
     assert "Caution: The model never predicts '1' (10 of 200 rows have it)." in err
-    assert "Try --scoring balanced_accuracy." in err.splitlines()
+    assert "A rarer class is often missed; try --scoring balanced_accuracy, for which" in err
     assert "majority-class error .. 5.0%; the model does no better" in out
     assert "hardly better" not in err
     assert "most suspicious" not in out
@@ -130,6 +130,11 @@ def test_a_class_that_is_never_predicted_is_reported_and_its_rows_are_not_suspec
     page = Path("rare-tuned/report.html").read_text(encoding="utf-8")
     assert "The model never predicts &#39;1&#39;" in page
     assert "--scoring balanced_accuracy" in page.split("<section")[0]
+
+
+def test_one_feature_is_called_one_feature(run):
+    _, err = run("tune three.csv --drop b --search soft.yaml")
+    assert "three.csv: 150 rows, 1 feature (1 numeric); target 'kind'" in err
 
 
 def test_accuracy_is_not_held_against_another_score(run):

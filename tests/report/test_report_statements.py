@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, OneHotEncod
 from spansvm import ClassWeighting, SpanSearch, SpanSVC, exact_loo
 from spansvm.report import Report, render_html
 from spansvm.report.cautions import Duplicates
-from spansvm.report.headline import frequencies
+from spansvm.report.headline import frequencies, headline
 from spansvm.report.plain import percent
 from spansvm.studies.association import explained_share
 
@@ -360,6 +361,47 @@ def test_of_unequal_classes_it_is_said_what_is_found_and_what_helps():
     page = render_html(report)
     assert page.index('id="next"') < page.index('class="tiles"') < page.index('id="contents"')
     assert usual.n_rows > rare.n_rows
+
+
+def test_what_is_found_is_said_of_a_hundred_rows_unless_a_few_would_become_none_or_all():
+    X, y = of_unequal_classes()
+    _, report = reported(X, y, {"C": [1.0], "gamma": [0.1, 1.0]})
+    rare, usual = report.leave_one_out.classes
+
+    def said(n_missed_rare, n_missed_usual):
+        classes = [
+            replace(rare, n_rows=192, n_errors=n_missed_rare),
+            replace(usual, n_rows=422, n_errors=n_missed_usual),
+        ]
+        figures = replace(report.leave_one_out, classes=classes)
+        (found,) = [one for one in headline(report.search, figures) if "It finds" in one]
+        return found
+
+    assert said(110, 7).startswith("It finds 43 of 100 'rare' and 98 of 100 ")
+    assert said(96, 0).startswith("It finds 50 of 100 'rare' and 100 of 100 ")
+    assert said(110, 1).startswith("It finds 82 of 192 'rare' and 421 of 422 ")
+    assert said(191, 7).startswith("It finds 1 of 100 'rare' and 98 of 100 ")
+    assert said(192, 7).startswith("It finds 0 of 100 'rare' and 98 of 100 ")
+
+
+def test_of_many_classes_the_least_found_is_one_of_which_something_is_known():
+    X, y = with_copies(4)
+    _, report = reported(X, y, {"C": [1.0], "gamma": [0.1, 1.0]})
+    classes = [
+        replace(one, n_rows=n_rows, n_errors=n_errors)
+        for one, n_rows, n_errors in zip(
+            report.leave_one_out.classes, (1, 40, 5, 150), (1, 10, 1, 60), strict=True
+        )
+    ]
+
+    def said(classes):
+        figures = replace(report.leave_one_out, classes=classes)
+        return headline(report.search, figures)[-1]
+
+    assert said(classes) == "It finds 60 of 100 '3', the least of all classes with 5 or more rows."
+    assert said([replace(classes[0], n_rows=9, n_errors=9), *classes[1:]]) == (
+        "It finds 0 of 9 '0', the least of all classes."
+    )
 
 
 def test_labels_are_called_noisy_only_if_nothing_is_told_apart():

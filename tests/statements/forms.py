@@ -36,8 +36,8 @@ class Forms:
                     continue
                 try:
                     check(run, *found.groups())
-                except AssertionError as error:
-                    wrong.append(f"{sentence}\n      {error}")
+                except (AssertionError, ArithmeticError, LookupError, ValueError) as error:
+                    wrong.append(f"{sentence}\n      {type(error).__name__}: {error}")
                 else:
                     true.append(sentence)
                 break

@@ -13,10 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from scipy.sparse import csr_matrix
 from scipy.stats import binomtest
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 
-__all__ = ["Run", "agrees", "near", "number", "tune", "wilson"]
+__all__ = ["PRINTED", "Run", "agrees", "near", "number", "tune", "wilson", "written"]
+
+#: Where what was printed is kept.
+PRINTED = "printed.txt"
 
 #: At most so many rows are left out and trained without, and so much work: rows times models.
 MOST_LEFT_OUT, MOST_WORK = 120, 150_000
@@ -30,9 +36,15 @@ def tune(file: Path, target: str, out: Path, options: list[str]) -> Run:
     )
     if done.returncode:
         raise RuntimeError(f"tune failed:\n{done.stderr[-2000:]}")
+    (out / PRINTED).write_text(done.stderr + done.stdout, encoding="utf-8")
+    return written(file, target, out)
+
+
+def written(file: Path, target: str, out: Path) -> Run:
+    """What an earlier run printed and wrote."""
     report = json.loads((out / "report.json").read_text(encoding="utf-8"))
     page = (out / "report.html").read_text(encoding="utf-8")
-    return Run(file, target, done.stdout, report, page)
+    return Run(file, target, (out / PRINTED).read_text(encoding="utf-8"), report, page)
 
 
 @dataclass(eq=False)
@@ -44,7 +56,7 @@ class Run:
     printed: str
     report: dict[str, Any]
     page: str
-    said: list[str] = field(default_factory=list)
+    _without: dict[int, Any] = field(default_factory=dict)
 
     @cached_property
     def sentences(self) -> list[str]:
@@ -54,7 +66,9 @@ class Run:
         text = re.sub(r"</?(?:p|li|h\d|dt|dd|dl|div|figcaption|section|option)\b[^>]*>", "\n", text)
         text = html.unescape(re.sub(r"<[^>]+>", " ", text))
         lines = [" ".join(line.split()) for line in text.split("\n")]
-        printed = [" ".join(line.split()) for line in self.printed.split("\n")]
+        # A bar is printed again and again, in the same line.
+        told = [line.rpartition("\r")[2] for line in self.printed.split("\n")]
+        printed = [" ".join(line.split()).removeprefix("Caution: ") for line in told]
         found = []
         for line in [*printed, *lines]:
             found += re.split(r"(?<=[a-z)'\d%][.]) (?=[A-Z0-9])", line)
@@ -77,6 +91,37 @@ class Run:
         """Their targets."""
         return np.asarray(self.names["y"])
 
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """The file as pandas reads it: texts, and NaN where a value is missing."""
+        text = self.file.read_bytes()
+        try:
+            text.decode("utf-8")
+            encoding = "utf-8-sig"
+        except UnicodeDecodeError:
+            encoding = "cp1252"
+        first = text.partition(b"\n")[0]
+        sep = max(",;\t", key=lambda one: first.count(one.encode()))
+        table = pd.read_csv(
+            self.file, sep=sep, dtype=str, encoding=encoding, keep_default_na=False,
+            na_values=["", "NA", "N/A", "NaN", "nan", "null", "NULL", "?"], skipinitialspace=True,
+        )  # fmt: skip
+        return table.rename(columns=str.strip)
+
+    @cached_property
+    def labelled(self) -> pd.DataFrame:
+        """Its rows that have a target, numbered from 1 as in the file."""
+        table = self.table.set_axis(np.arange(1, len(self.table) + 1), axis=0)
+        return table[table[self.target].notna()]
+
+    def label(self, row: str) -> str:
+        """The target of a row of the file."""
+        return str(self.labelled.loc[int(row), self.target]).strip()
+
+    def whole(self, machine: Any) -> Any:
+        """The pipeline of the recipe, untrained, with a model of scikit-learn at its end."""
+        return Pipeline([*clone(self.names["model"]).steps[:-1], ("machine", machine)])
+
     @property
     def machine(self) -> Any:
         """The SVM of the recipe, with its left-out values."""
@@ -86,6 +131,15 @@ class Run:
     def points(self) -> Any:
         """The transformed rows."""
         return self.names["model"][:-1].transform(self.given)
+
+    @cached_property
+    def kinds(self) -> np.ndarray:
+        """A number for each row, the same for rows that are transformed alike."""
+        points = csr_matrix(self.points)
+        points.sort_indices()
+        ends = zip(points.indptr[:-1], points.indptr[1:], strict=True)
+        rows = [(points.indices[a:b].tobytes(), points.data[a:b].tobytes()) for a, b in ends]
+        return np.unique([hash(row) for row in rows], return_inverse=True)[1]
 
     @property
     def sampled(self) -> bool:
@@ -106,9 +160,11 @@ class Run:
         return np.sort(order[:most])
 
     def without(self, model: Any, row: int) -> Any:
-        """A model trained without a row."""
-        stays = np.arange(self.y.size) != row
-        return clone(model).fit(self.points[stays], self.y[stays])
+        """The selected model trained without a row."""
+        if row not in self._without:
+            stays = np.arange(self.y.size) != row
+            self._without[row] = clone(model).fit(self.points[stays], self.y[stays])
+        return self._without[row]
 
 
 def number(text: str) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,13 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.svm import SVR
 
 from .forms import Forms
-from .reading import Run, agrees, number
+from .reading import Run, agrees, number, wilson
+from .tables import add_forms, check_folds
 
 __all__ = ["FORMS", "check_figures"]
 
 FORMS = Forms()
+add_forms(FORMS)
 
 #: How far apart predictions of two solvers may be, in standard deviations of the target.
 _APART = 0.01
@@ -34,7 +37,7 @@ def _svr(run: Run) -> SVR:
 def check_figures(run: Run) -> list[str]:
     """The figures of the JSON, from which tables are made: those that are wrong."""
     wrong = []
-    for check in (_left_out_rows, _rivals, _doubtful):
+    for check in (_left_out_rows, _by_folds, _rivals, _doubtful):
         try:
             if not run.sampled:
                 check(run)
@@ -46,7 +49,8 @@ def check_figures(run: Run) -> list[str]:
 def _left_out_rows(run: Run) -> None:
     """Left-out predictions are those of models trained by scikit-learn without the row."""
     said, spread = run.machine.loo_predict_, float(run.y.std())
-    for row in run.rows:
+    farthest = np.argsort(-np.abs(run.y - said))[:10]
+    for row in np.union1d(run.rows, farthest):
         value = float(run.without(_svr(run), row).predict(run.points[[row]])[0])
         assert abs(value - said[row]) < _APART * spread, f"row {row}: {value}, not {said[row]}"
     residuals = run.y - said
@@ -57,6 +61,15 @@ def _left_out_rows(run: Run) -> None:
     means = (run.y.sum() - run.y) / (run.y.size - 1)
     expected = np.sqrt(((run.y - means) ** 2).mean())
     assert abs(run.report["summary"]["mean_rmse"] / expected - 1) < 0.01, "the mean"
+
+
+def _by_folds(run: Run) -> None:
+    """Ten folds of scikit-learn alone have an error in the interval of the headline."""
+    interval = run.report["summary"]["expected"]["rmse_interval"]
+    if run.y.size <= 5000 and interval:
+        predicted = check_folds(run, _svr(run), KFold(10, shuffle=True, random_state=0))
+        rmse = float(np.sqrt(((predicted - run.y) ** 2).mean()))
+        assert interval[0] <= rmse <= interval[1], f"ten folds are off by {rmse}"
 
 
 def _rivals(run: Run) -> None:
@@ -91,12 +104,6 @@ def _doubtful(run: Run) -> None:
         assert abs(one["residual"] - residuals[one["row"]]) < 1e-6 * run.y.std()
 
 
-@FORMS.form(r".*: (\d+) rows, (\d+) features \(.*\); target .*")
-def _read(run: Run, n_rows: str, n_features: str) -> None:
-    assert int(n_rows) == run.y.size
-    assert int(n_features) == pd.DataFrame(run.given).shape[1]
-
-
 @FORMS.form(
     r"Predictions for new rows are off by about (\S+) \(root mean squared(?:; 95% CI (\S+) to "
     r"(\S+))?\)\."
@@ -111,9 +118,55 @@ def _off(run: Run, value: str, low: str | None, high: str | None) -> None:
         assert own * 0.999 <= expected["rmse"] <= own * 1.3, f"uncorrected {own}"
 
 
-def _same(text: str, value: float) -> None:
+def _same(text: str, value: float, digits: int = 3) -> None:
     """To three significant digits."""
-    assert abs(number(text) - value) <= 0.0051 * abs(value) + 1e-12, f"{text} is {value}"
+    room = 0.51 * 10.0 ** (1 - digits)
+    assert abs(number(text) - value) <= room * abs(value) + 1e-12, f"{text} is {value}"
+
+
+def _rounded(text: str, value: float) -> bool:
+    """Whether a number is this value, to the digits that it has, or to three."""
+    if not re.fullmatch(r"[\N{MINUS SIGN}]?[\d.,]*\d", text):
+        return False
+    digit = 10.0 ** -len(text.partition(".")[2])
+    return abs(number(text) - value) <= max(0.5001 * digit, 0.0051 * abs(value))
+
+
+@FORMS.form(r"corrected RMSE \.+ (\S+) \(95% CI (\S+) to (\S+)\)(?:, .*)?")
+def _corrected(run: Run, value: str, low: str, high: str) -> None:
+    expected = run.report["summary"]["expected"]
+    _same(value, expected["rmse"])
+    _same(low, expected["rmse_interval"][0])
+    _same(high, expected["rmse_interval"][1])
+
+
+@FORMS.form(r"corrected R2 \.+ (\S+) \(95% CI (\S+) to (\S+)\)(?:, .*)?")
+def _corrected_r2(run: Run, value: str, low: str, high: str) -> None:
+    expected = run.report["summary"]["expected"]
+    _same(value, expected["r2"])
+    _same(low, expected["r2_interval"][0])
+    _same(high, expected["r2_interval"][1])
+
+
+@FORMS.form(r"A (\d+)% prediction interval is about (\S+) wide\.")
+def _wide(run: Run, level: str, width: str) -> None:
+    """Twice the quantile of left-out residuals, about."""
+    found = run.report["analyses"]["intervals"]
+    (one,) = [one for one in found["levels"] if abs(100 * one["level"] - int(level)) < 1e-9]
+    _same(width, one["width"])
+    if not run.sampled:
+        residuals = np.abs(run.y - run.machine.loo_predict_)
+        own = 2 * float(np.quantile(residuals, int(level) / 100))
+        assert 0.8 < number(width) / own < 1.25, f"residuals say {own}"
+
+
+@FORMS.form(r"(\d+) rows, (\d+) features?, targets from (\S+) to (\S+) · .*")
+def _meta(run: Run, n: str, d: str, low: str, high: str) -> None:
+    assert int(n) == len(run.labelled) or run.sampled
+    assert int(d) == pd.DataFrame(run.given).shape[1]
+    if not run.sampled:
+        _same(low, run.y.min())
+        _same(high, run.y.max())
 
 
 @FORMS.form(r"R2 is (\S+?) ?(?:\(95% CI \S+ to \S+\))?\.")
@@ -126,7 +179,13 @@ def _r2(run: Run, value: str) -> None:
 
 @FORMS.form(r"Always predicting the mean is off by (\S+?)(: .*)?\.?")
 def _mean(run: Run, value: str, judged: str | None) -> None:
-    _same(value, float(run.y.std()) if run.sampled is False else run.report["summary"]["mean_rmse"])
+    if run.sampled:
+        return
+    # Each row is predicted by the mean of the others.
+    _same(value, float(run.y.std()) * run.y.size / (run.y.size - 1))
+    low, high = run.report["summary"]["expected"]["rmse_interval"]
+    said = run.report["summary"]["expected"]["rmse"]
+    assert (judged is not None) == (max(said, high) >= number(value) * 0.9999), f"{low} to {high}"
 
 
 @FORMS.form(
@@ -139,12 +198,131 @@ def _rival(run: Run, name: str, value: str, own: str) -> None:
     assert number(value) < number(own)
 
 
+@FORMS.form(r"(\d+) ([\d.,]+) (\S+) (\S+) (\S+)")
+def _printed_row(run: Run, row: str, value: str, predicted: str, residual: str, far: str) -> None:
+    """The value is that of the file, the prediction that of an SVR trained without the row."""
+    actual, parts = float(run.label(row).replace(",", ".")), (value, predicted, residual)
+    assert abs(number(value) - actual) <= 1e-3 * abs(actual), f"row {row} has {actual}"
+    room = 2e-3 * max(abs(number(one)) for one in parts)
+    assert abs(number(value) - number(predicted) - number(residual)) <= room
+    if run.sampled:
+        return
+    place = int(np.flatnonzero(run.labelled.index == int(row))[0])
+    own = float(run.without(_svr(run), place).predict(run.points[[place]])[0])
+    assert abs(own - number(predicted)) < _APART * run.y.std() + 1e-3 * abs(own), f"{own}"
+    residuals = run.y - run.machine.loo_predict_
+    _same(far, float(residuals[place] / (1.4826 * np.median(np.abs(residuals)))), digits=2)
+
+
+@FORMS.form(
+    r"(?:(\S+)|95% CI (\S+) to (\S+?),? .*|95% CI (\S+) to (\S+))",
+)
+def _tile(run: Run, value: str | None, *ends: str | None) -> None:
+    """A known error, a width, R2, a count of support vectors, or a value of the grid."""
+    summary = run.report["summary"]
+    if value is None:
+        low, high = (one for one in ends if one is not None)
+        known = [summary["expected"][name] for name in ("rmse_interval", "r2_interval")]
+        known += [summary["loo_rmse_interval"], summary["loo_r2_interval"]]
+        if run.sampled:
+            known += [run.report["trained"]["errors"][f"{one}_interval"] for one in ("rmse", "r2")]
+        assert any(pair and _rounded(low, pair[0]) and _rounded(high, pair[1]) for pair in known), (
+            f"{known}"
+        )
+        return
+    numbers = [summary["expected"]["rmse"], summary["expected"]["r2"], summary["loo_rmse"]]
+    numbers += [summary["loo_r2"], summary["mean_rmse"], summary["n_support"]]
+    numbers += [len(run.report["search"]["converged"]), summary["n_compared"]]
+    if run.sampled:
+        numbers += [run.report["trained"]["errors"]["rmse"], run.report["trained"]["n_support"]]
+    intervals = (run.report["analyses"] or {}).get("intervals")
+    numbers += [one["width"] for one in intervals["levels"]] if intervals else []
+    grid = re.findall(r"[\d.]+", str(run.report["search"]))
+    assert value in grid or any(_rounded(value, one) for one in numbers if one), f"{numbers}"
+
+
 @FORMS.form(
     r"Intervals of (\S+) contained (\S+) of (\d+) values that .* \(95% CI (\S+) to (\S+)\).*"
 )
 def _covered(run: Run, level: str, share: str, n: str, low: str, high: str) -> None:
-    assert number(low) <= number(share) <= number(high)
+    """The share and its interval, which scipy computes, are of as many rows as are said."""
     assert int(n) <= run.y.size
+    count = round(number(share) / 100 * int(n))
+    agrees(share, count / int(n))
+    for text, end in zip((low, high), wilson(count / int(n), int(n)), strict=True):
+        agrees(text, end)
+    if not run.sampled:
+        # Of left-out residuals, intervals of such a width contain about as many.
+        levels = run.report["analyses"]["intervals"]["levels"]
+        (one,) = [one for one in levels if abs(100 * one["level"] - number(level)) < 1e-9]
+        within = np.abs(run.y - run.machine.loo_predict_) <= one["width"] / 2
+        ends = wilson(within.mean(), run.y.size)
+        assert ends[0] - 0.03 <= number(share) / 100 <= ends[1] + 0.03, f"{within.mean()}"
+
+
+@FORMS.form(
+    r"For left-out rows the selected model is off by (\S+) (less|more) than the strongest of these "
+    r"\((.*); 95% CI (\S+) to (\S+)\)\."
+)
+def _verdict(run: Run, value: str, word: str, name: str, low: str, high: str) -> None:
+    """The strongest is that of the least error, which `check_figures` checks."""
+    best = min(run.report["analyses"]["comparison"]["baselines"], key=lambda one: one["rmse"])
+    assert best["name"] == name
+    assert _rounded(value, abs(best["difference"]["value"])), f"{best['difference']}"
+    assert (best["difference"]["value"] > 0) == (word == "less")
+    ends = sorted(abs(end) for end in best["difference"]["interval"])
+    assert _rounded(low, ends[0]) and _rounded(high, ends[1]), f"{ends}"  # noqa: PT018
+    if not run.sampled:
+        own = best["rmse"] - run.report["summary"]["expected"]["rmse"]
+        assert abs(own - best["difference"]["value"]) <= 0.01 * best["rmse"], f"{own}"
+
+
+@FORMS.form(r"The error of left-out rows grows most, by (\S+) from (\S+), if (.*) is permuted\.")
+def _grows(run: Run, value: str, error: str, name: str) -> None:
+    """As much as with models that scikit-learn trains without each of some rows."""
+    features = run.report["analyses"]["influence"]["features"]
+    top = max(features, key=lambda one: one["increase"])
+    assert top["name"] == name
+    assert _rounded(value, top["increase"])
+    if run.sampled:
+        return
+    assert _rounded(error, run.report["left_out"]["errors"]["rmse"])
+    if not isinstance(run.given, pd.DataFrame):
+        return
+    rng, before, after = np.random.default_rng(1), [], []
+    transform = run.names["model"][:-1].transform
+    for row in run.rows:
+        trained = run.without(_svr(run), row)
+        others = pd.concat([run.given.iloc[[row]]] * 8, ignore_index=True)
+        drawn = run.given.iloc[rng.choice(run.y.size, 8), top["column"]]
+        others.isetitem(top["column"], drawn.to_numpy())
+        after.append(((trained.predict(transform(others)) - run.y[row]) ** 2).mean())
+        before.append((run.y[row] - run.machine.loo_predict_[row]) ** 2)
+    grown = np.sqrt(np.mean(after)) - np.sqrt(np.mean(before))
+    error_of_mean = np.std(after) / np.sqrt(len(after)) / (2 * np.sqrt(np.mean(after)))
+    room = 4 * np.hypot(error_of_mean, top["standard_error"]) + 0.01 * top["increase"]
+    assert abs(grown - top["increase"]) < room, f"{grown}"
+
+
+@FORMS.form(
+    r"These values are exact: (\d+) rows? (?:lie|lies) inside the tube of .* each of the (\d+) "
+    r"support vectors .*"
+)
+def _tube(run: Run, inside: str, support: str) -> None:
+    if run.sampled:
+        return
+    assert int(inside) + int(support) == run.y.size
+    own = int(_svr(run).fit(run.points, run.y).support_.size)
+    assert abs(own - int(support)) <= 2 + 0.02 * own, f"SVR has {own}"
+
+
+@FORMS.form(
+    r"Rows whose values the others contradict most: .* of all residuals, (\S+) \(1\.4826 .*"
+)
+def _spread(run: Run, value: str) -> None:
+    if not run.sampled:
+        residuals = np.abs(run.y - run.machine.loo_predict_)
+        assert _rounded(value, 1.4826 * float(np.median(residuals)))
 
 
 @FORMS.form(r"From (\d+) to (\d+) rows the error went from (\S+) to ([\d.,]+\d).*")
@@ -174,12 +352,6 @@ def _in_turn(run: Run, n: str, rmse: str) -> None:
     assert run.sampled or int(n) == run.y.size
 
 
-@FORMS.form(r"(\d+) of (\d+) rows repeat an earlier one in all features, .*")
-def _copies(run: Run, n: str, of: str) -> None:
-    dense = run.points.toarray() if hasattr(run.points, "toarray") else np.asarray(run.points)
-    assert int(n) == pd.DataFrame(dense).duplicated().sum()
-
-
 @FORMS.form(r"(\d+) features? of (\d+) may have none at all\.")
 def _other_features(run: Run, count: str, of: str) -> None:
     features = run.report["analyses"]["influence"]["features"]
@@ -187,31 +359,23 @@ def _other_features(run: Run, count: str, of: str) -> None:
     assert int(of) == len(features)
 
 
-@FORMS.form(
-    r".*of (\d+) candidates.*",
-    r"Searche?d?i?n?g? .*?(\d+) candidates.*",
-    r"Selected from (\d+) candidates\.",
-)
-def _candidates(run: Run, count: str) -> None:
-    assert int(count) <= len(run.report["search"]["converged"])
-
-
-@FORMS.form(r"Values ?: look at rows? (.*) first: of (\d+) that are far .*")
+@FORMS.form(r"Values ?: look at rows? (.*) first; (\d+) are far .*")
 def _values_to_see(run: Run, rows: str, n: str) -> None:
+    assert rows.split(", ")[0] == str(run.report["doubtful"]["rows"][0]["row_id"])
     assert int(n) == run.report["doubtful"]["n_doubtful"]
 
 
 @FORMS.form(
-    r"A \S+ prediction interval is about \S+ wide\.", r"\S+", r"95% CI .*", r"best setting \.+ .*",
-    r"corrected (?:RMSE|R2)(?: \.+ .*)?", r"C = .*", r"R2.*", r"The uncorrected figure .*",
-    r"\d+ \S+ .*", r"wide; .*", r"\S+ of the (?:rows|sample); .*", r"These values are exact: .*",
-    r"Of normal residuals, .*", r"Look for .*", r"Rows whose values .*", r"All models .*",
-    r"The error of left-out .*", r"For left-out rows the selected .*", r"The difference is .*",
-    r"Chance can explain .*", r".* values.*", r".* s, and .* s to train .*", r"The best \d+ .*",
-    r"Intervals of .*", r"Tested in .*", r"may be chance: .*", r"The intervals .*", r"Shown: .*",
-    r"Left-out root mean squared error .*", r"The \d+ greatest .*", r"Row 1 is .*", r".* wide.*",
-    r"1 is perfect.*", r"Report: .*", r"Model: .*", r"with .*", r"r2, best .*", r"The target .*",
-    r"\S+ prediction interval", r"Widths are those of the selected model.*",
+    r"corrected R2", r"The uncorrected figure .*", r"wide; .*",
+    r"\S+ of the (?:rows|sample); .*", r"Look for .*",
+    r"All models .*", r"The difference is .*",
+    r"Chance can explain .*", r"[\d⁻⁰¹²³⁴⁵⁶⁷⁸⁹. ]+ to .* values.*", r"The best \d+ .*",
+    r"The \d+ most doubtful values, .*",
+    r"Intervals of \S+ and actual values.*", r"Tested in .*", r"may be chance: .*",
+    r"The intervals .*", r"Shown: .*",
+    r"Left-out root mean squared error .*", r"The \d+ greatest .*", r"Row 1 is .*",
+    r"1 is perfect.*", r"with .*", r"The target spans .*", r"\S+ prediction interval",
+    r"Widths are those of the selected model.*",
 )  # fmt: skip
 def _of_the_json(run: Run, *shown: str) -> None:
     """Figures of tiles and tables, which `check_figures` checks, axes, and names of files."""

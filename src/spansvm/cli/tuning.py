@@ -123,9 +123,10 @@ def _introduce(table: Table, task: TuneTask, terminal: Terminal) -> None:
     counted = {own: table.column_types.count(own) for own in (NUMERIC, CATEGORICAL, TEXT)}
     features = ", ".join(f"{count} {own}" for own, count in counted.items() if count)
     values = task.target_in_words(np.asarray(table.y))
+    n = len(table.column_types)
     target = "the label" if table.schema.target is None else f"'{table.schema.target}'"
     terminal.progress(
-        f"{table.source}: {table.n_rows} rows, {len(table.column_types)} features ({features}); "
+        f"{table.source}: {table.n_rows} rows, {n} feature{'s' * (n != 1)} ({features}); "
         f"target {target} ({values})."
     )
     if table.why_task:

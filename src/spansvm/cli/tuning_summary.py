@@ -114,7 +114,10 @@ def print_summary(
     for caution in report.cautions:
         terminal.note(f"Caution: {caution}")
     if report.suggested_scoring is not None:
-        terminal.note(f"Try --scoring {report.suggested_scoring}.")
+        terminal.note(
+            f"A rarer class is often missed; try --scoring {report.suggested_scoring}, for which "
+            "every class counts alike."
+        )
     for doubt in report.trust.doubts:
         terminal.note(f"Caution: {doubt}")
     if search.at_edge:

@@ -16,7 +16,7 @@ from ..multiclass.machines import TrainedMachines
 from ..search.candidates.fit_arguments import FitParams
 from ..search.candidates.label_steps import find_label_step
 from ..studies.decisions import UNEQUAL
-from .loo_figures import ClassFigures, LeaveOneOutFigures
+from .loo_figures import FEW_IN_CLASS, ClassFigures, LeaveOneOutFigures
 from .plain import fixed, percent
 from .searched import SearchedCandidates
 
@@ -39,9 +39,6 @@ _MOST_REMOVALS = 3000
 
 #: Few rows.
 _FEW_ROWS = 100
-
-#: With fewer rows in a class, no score helps: there is too little to learn from.
-_FEW_IN_CLASS = 5
 
 #: A score that does not reward ignoring a rare class, as accuracy does; what helps.
 FOR_RARE = "balanced_accuracy"
@@ -254,7 +251,7 @@ def _it(classes: list[ClassFigures]) -> str:
 
 def _advice(one: ClassFigures, search: SearchedCandidates, figures: LeaveOneOutFigures) -> str:
     """What might help a class that is not predicted, as a sentence with a place for "it"."""
-    if one.n_rows < _FEW_IN_CLASS:
+    if one.n_rows < FEW_IN_CLASS:
         return " There is little to learn from so few rows: add some, or leave {it} out."
     if not (_rare(one, figures) or (figures.ranks and one in missed_classes(figures))):
         return " The features may say little about {it}."
@@ -274,7 +271,7 @@ def missed_classes(figures: LeaveOneOutFigures) -> list[ClassFigures]:
     found = [
         one
         for one in figures.classes
-        if one.n_rows >= _FEW_IN_CLASS
+        if one.n_rows >= FEW_IN_CLASS
         and one.n_rows < UNEQUAL * figures.majority.n_rows
         and 3 * one.n_errors > one.n_rows
     ]

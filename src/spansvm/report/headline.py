@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from ..common.errors import listed
 from ..studies import Comparison, Leaks
 from .analyses import Analyses
-from .loo_figures import LeaveOneOutFigures
+from .loo_figures import FEW_IN_CLASS, ClassFigures, LeaveOneOutFigures
 from .plain import cut, number
 from .searched import SearchedCandidates
 
@@ -145,22 +145,25 @@ def _without_leaks(
 
 def _found(figures: LeaveOneOutFigures) -> str:
     """How many rows of unequal classes are found when they are left out."""
-    shares = [1.0 - one.n_errors / max(one.n_rows, 1) for one in figures.classes]
-    shown = sorted(range(len(shares)), key=lambda place: figures.classes[place].n_rows)
+    shown, which = sorted(figures.classes, key=lambda one: one.n_rows), ""
     if len(shown) > 2:
-        shown = [min(shown, key=lambda place: shares[place])]
-    counts = [
-        f"{one.n_rows - one.n_errors} of {one.n_rows}"
-        for one in (figures.classes[place] for place in shown)
-    ]
-    if min(figures.classes[place].n_rows for place in shown) >= _OF_MANY:
-        counts = frequencies([shares[place] for place in shown])
-    said = [
-        f"{count} '{figures.classes[place].label}'"
-        for count, place in zip(counts, shown, strict=True)
-    ]
-    which = "" if len(said) == 2 else ", the least of all classes"
+        # A class of a few rows says nothing: without its only row, no model can know it.
+        known = [one for one in shown if one.n_rows >= FEW_IN_CLASS] or shown
+        of_all = f"all classes with {FEW_IN_CLASS} or more rows"
+        which = f", the least of {'all classes' if len(known) == len(shown) else of_all}"
+        shown = [min(known, key=_share_found)]
+    counts = [f"{one.n_rows - one.n_errors} of {one.n_rows}" for one in shown]
+    shares = [100 * _share_found(one) for one in shown]
+    # A few that are found, or missed, are not rounded away.
+    near = all(0 < round(share) < 100 or share in (0.0, 100.0) for share in shares)
+    if near and min(one.n_rows for one in shown) >= _OF_MANY:
+        counts = [f"{round(share)} of 100" for share in shares]
+    said = [f"{count} '{one.label}'" for count, one in zip(counts, shown, strict=True)]
     return f"It finds {' and '.join(said)}{which}."
+
+
+def _share_found(one: ClassFigures) -> float:
+    return 1.0 - one.n_errors / max(one.n_rows, 1)
 
 
 def _of_rival(comparison: Comparison, scoring: str) -> list[str]:

@@ -19,6 +19,7 @@ from ..studies.decisions import UNEQUAL
 from .plain import cut
 
 __all__ = [
+    "FEW_IN_CLASS",
     "Calibration",
     "ClassFigures",
     "LeaveOneOutFigures",
@@ -36,6 +37,9 @@ _SAME = 1e-9
 
 #: With more classes than this, one-vs-rest curves are indistinguishable.
 _MOST_CURVES = 6
+
+#: With fewer rows in a class, no score helps: there is too little to learn from.
+FEW_IN_CLASS = 5
 
 #: Margins more than this many interquartile ranges from the median share the last bar.
 _FENCE = 5.0

@@ -70,8 +70,9 @@ def next_steps_of_targets(
     rows = [one.row_id for one in doubtful.rows if abs(one.in_spreads) > _DOUBTFUL]
     text = "none is farther from its prediction than is usual."
     if rows:
-        text = f"look at {_rows(rows)} first: of {doubtful.n_doubtful} that are far from what the "
-        text += "others say, the farthest."
+        text = (
+            f"look at {_rows(rows)} first; {doubtful.n_doubtful} are far from what the others say."
+        )
     found.append(NextStep("Values", text, "doubtful"))
     return found
 
@@ -93,7 +94,7 @@ def _of_labels(suspicious: SuspiciousTable) -> str:
         return "none that can be judged is doubted."
     if suspicious.n_doubted == 1:
         return f"look at {_rows(doubted)}, the only one that is doubted."
-    return f"look at {_rows(doubted)} first: of {suspicious.n_doubted} that are doubted."
+    return f"look at {_rows(doubted)} first; {suspicious.n_doubted} are doubted."
 
 
 def _of_classes(search: SearchedCandidates, figures: LeaveOneOutFigures) -> str:
