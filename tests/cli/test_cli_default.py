@@ -255,6 +255,14 @@ def test_a_longer_one_is_made_on_the_largest_sample_that_is_little_work():
 
 
 @pytest.mark.parametrize(
+    ("n_rows", "sample"), [(1999, None), (2000, None), (2001, 2000), (3000, 2000)]
+)
+def test_a_sample_is_never_smaller_than_the_rows_that_are_few(n_rows, sample):
+    longest = task(n_rows - 1000, 1000, n_candidates=10**6, grouped=True)
+    assert choose_size(longest, 10).sample == sample
+
+
+@pytest.mark.parametrize(
     "harder",
     [
         {"n_candidates": 480},

@@ -229,24 +229,43 @@ def test_groups_are_sampled_as_a_whole(run):
     np.testing.assert_array_equal(sample.table.y, table.y[sample.rows])
 
 
-def test_rare_classes_keep_rows_and_that_is_told(run):
+def test_a_class_that_is_larger_in_the_sample_is_told(run):
     data = frame()
     data["kind"] = np.where(np.arange(300) < 8, "rare", "usual")
     data.to_csv("rare.csv", index=False)
-    code, _, err = run(f"tune rare.csv {SEARCH} --sample 30")
+    code, out, err = run(f"tune rare.csv {SEARCH} --sample 30")
     assert code == 0, err
-    assert "7 of the 8 rows of 'rare'" in err
+    assert "majority-class error .. 23.3% of the sample" in out
+    # A quarter of the sample at most is kept for one of two classes.
+    assert "'rare' is 23.3% of the sample and 2.7% of the file, so that figures of the" in err
+    assert "sample count it too often; the error on all rows does not." in err
+    code, _, err = run(f"tune rare.csv {SEARCH} --sample 296 --force")
+    assert code == 0, err
+    assert "too often" not in err
 
 
-def test_classes_that_are_rare_keep_all_their_rows(run):
-    data = pd.DataFrame({"a": np.arange(20_000.0) % 977, "b": 1.5})
-    data["kind"] = np.where(np.arange(20_000) % 500 == 0, "rare", "usual")
-    data.to_csv("rare.csv", index=False)
-    table = read_table("rare.csv")
-    for n_rows in (2000, 5000):
-        y = draw_sample(table, n_rows, 0, Terminal(quiet=True)).table.y
-        assert (y == "rare").sum() == 40
-        assert n_rows <= y.size <= n_rows + 40
+def drawn_of(counts, n_rows):
+    """How many rows of each class a sample has."""
+    kinds = np.repeat([f"kind {place}" for place in range(len(counts))], counts)
+    pd.DataFrame({"a": np.arange(kinds.size) % 977 + 0.5, "kind": kinds}).to_csv("kinds.csv")
+    sample = draw_sample(read_table("kinds.csv"), n_rows, 0, Terminal(quiet=True))
+    return np.unique(sample.table.y, return_counts=True)[1].tolist()
+
+
+@pytest.mark.usefixtures("run")
+@pytest.mark.parametrize(
+    ("counts", "n_rows", "drawn"),
+    [
+        ([5906, 94], 1000, [950, 50]),  # 16 by its share
+        ([19_960, 40], 2000, [1960, 40]),  # all that it has
+        ([3000, 1000], 1000, [750, 250]),  # the shares
+        ([1000, 1000, 1000], 100, [34, 33, 33]),  # whole rows
+        ([9000, 600, 300, 100], 400, [250, 50, 50, 50]),
+        ([9000, 600, 300, 100], 20, [5, 5, 5, 5]),
+    ],
+)
+def test_a_sample_has_its_size_and_every_class_its_share_or_a_few_rows(counts, n_rows, drawn):
+    assert drawn_of(counts, n_rows) == drawn
 
 
 @pytest.mark.parametrize(

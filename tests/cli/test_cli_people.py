@@ -23,7 +23,9 @@ from sklearn.svm import SVC
 
 from spansvm import SpanSVC
 from spansvm.cli import sizing, waiting
+from spansvm.cli.method_choice import Folds
 from spansvm.cli.terminal import Terminal
+from spansvm.common.errors import UserError
 from spansvm.models import load_model
 from spansvm.search import SpanSearch
 from spansvm.search.evaluation.forecast import Forecast
@@ -259,6 +261,37 @@ def test_costs_and_thresholds_decide_by_the_calibrated_probability(succeeding):
     assert said == (decided <= step["decision"]).tolist()
 
 
+def test_costs_are_those_of_the_class_that_the_report_shows(succeeding):
+    data = unequal()
+    data["kind"] = (data.kind == "usual").astype(int)
+    data.to_csv("data.csv", index=False)
+    succeeding("tune data.csv --candidates 4 --quiet")
+    costs = json.loads(Path("data-tuned/report.json").read_text())["analyses"]["decisions"]["costs"]
+    (step,) = (one for one in costs["steps"] if one["ratio"] == 0.2)
+    model = load_model("data-tuned/model.skops").model
+    new = unequal(seed=1)[["a", "b"]]
+    new.to_csv("new.csv", index=False)
+    out, err = succeeding("predict data-tuned new.csv --cost 0.2")
+    # 1 of 0 and 1, although most rows have it.
+    assert f"'1' is predicted where its probability is at least {1 / 1.2:.3g}." in err
+    said = [row["predicted"] == "1" for row in csv.DictReader(out.splitlines())]
+    assert said == (model.decision_function(new) >= step["decision"]).tolist()
+    assert 0 < sum(said) < (data.kind == 1).sum()
+
+
+def test_a_committee_has_calibrated_probabilities_for_a_threshold(succeeding):
+    unequal().to_csv("data.csv", index=False)
+    new = unequal(seed=1)[["a", "b"]]
+    new.to_csv("new.csv", index=False)
+    succeeding("tune data.csv --candidates 4 --committee --quiet")
+    committee = load_model("data-tuned/committee.skops").model
+    out, err = succeeding("predict data-tuned/committee.skops new.csv --threshold 0.3")
+    assert "'rare' is predicted where its probability is at least 0.3." in err
+    said = [row["predicted"] == "rare" for row in csv.DictReader(out.splitlines())]
+    assert said == (committee.predict_proba(new)[:, 0] >= 0.3).tolist()
+    assert said != (committee.predict(new) == "rare").tolist()
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
@@ -321,11 +354,47 @@ def test_splitters_are_scikit_learns(succeeding, options, peer):
     np.testing.assert_allclose(found, scores)
 
 
+def test_an_empty_splitter_is_told():
+    with pytest.raises(UserError, match=r"--cv takes the number of folds, .*; got ''"):
+        Folds.parse("")
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ("--cv KFold:1000", "--cv KFold:1000 needs at least 1000 rows; there are 90."),
+        ("--cv TimeSeriesSplit:90", "--cv TimeSeriesSplit:90 needs at least 91 rows; there are 90"),
+        ("--groups batch --cv GroupKFold:50", "needs at least 50 groups; there are 15."),
+        ("--groups all --cv LeaveOneGroupOut", "needs at least 2 groups; there are 1."),
+        (
+            "--cv StratifiedKFold:70",
+            "does not suit classes of 30 to 60 rows (n_splits=70",
+        ),
+        (
+            "--cv TimeSeriesSplit",
+            "Fold 1 of --cv TimeSeriesSplit has no row of class usual to train on; use --cv Str",
+        ),
+        ("--groups kinds --cv LeaveOneGroupOut", "to train on; pass other --groups, or leave"),
+        ("--target a --cv KFold:91", "--cv KFold:91 needs at least 91 rows; there are 90."),
+    ],
+)
+def test_folds_that_are_impossible_are_told_before_the_search(command_line, options, sentence):
+    data = folded().assign(kind=["rare"] * 30 + ["usual"] * 60)
+    data["all"], data["kinds"] = 1, (data.kind == "rare").astype(int)
+    data[["a", "b", "batch", "all", "kinds", "kind"]].to_csv("data.csv", index=False)
+    code, _, err = command_line(f"tune data.csv {options}")
+    assert code == 2
+    assert sentence in err
+    assert "Searching" not in err
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
         ("--cv 1", "--cv must be at least 2, the number of folds; got 1."),
         ("--cv KFold:x", "--cv must be at least 2, the number of folds; got x."),
+        ("--cv KFold:", "--cv takes the number of folds, or one of KFold, StratifiedKFold"),
+        ("--cv :5", "perhaps with one, KFold:10; got ':5'."),
         ("--cv StratifedKFold", "(did you mean 'StratifiedKFold'?); --cv takes the number of"),
         ("--cv GroupKFold", "--cv GroupKFold needs groups; pass --groups with their column."),
         ("--groups batch --cv KFold", "--cv KFold would part rows of one group; use GroupKFold,"),

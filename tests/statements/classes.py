@@ -512,7 +512,9 @@ def _left_out(run: Run, share: str, n: str, of: str, low: str, high: str, best: 
         assert int(best) == len(run.report["search"]["scores"]["accuracy"])
 
 
-@FORMS.form(rf"majority-class error \.+ {_P}(?:; the model makes {_P} fewer errors)?.*")
+@FORMS.form(
+    rf"majority-class error \.+ {_P}(?: of the sample)?(?:; the model makes {_P} fewer errors)?.*"
+)
 def _against_majority(run: Run, share: str, fewer: str | None) -> None:
     agrees(share, _majority(run))
     if fewer:

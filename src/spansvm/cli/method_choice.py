@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from copy import copy
 from dataclasses import dataclass
 from inspect import signature
@@ -27,7 +28,7 @@ from ..common.methods import SELECTING, predicts
 from ..common.positive import positive_class
 from ..common.tasks import REGRESSION
 from ..tables import Table
-from .terminal import Terminal
+from .terminal import Terminal, without_traceback
 
 __all__ = [
     "RMSE",
@@ -82,16 +83,22 @@ class Folds:
         """From ``10``, ``StratifiedKFold`` or ``StratifiedKFold:10``."""
         if text is None:
             return None
-        name, _, count = text.partition(":") if not text.lstrip("-").isdigit() else ("", "", text)
-        if count and not (count.isdigit() and int(count) >= 2):
+        takes = (
+            f"--cv takes the number of folds, or one of {', '.join(SPLITTERS)}, perhaps with one, "
+            "KFold:10"
+        )
+        number = text.lstrip("-").isdecimal()
+        name, colon, count = ("", "", text) if number else text.partition(":")
+        if not (name or number) or (colon and not count):
+            raise UserError(f"{takes}; got '{text}'.")
+        if count and not (count.isdecimal() and int(count) >= 2):
             raise UserError(f"--cv must be at least 2, the number of folds; got {count}.")
-        if not name:
+        if number:
             return cls(n_folds=int(count))
         known = {one.lower(): one for one in SPLITTERS}
         if name.lower() not in known:
             raise UserError(
-                f"There is no splitter '{name}'{closest_name(name, SPLITTERS)}; --cv takes the "
-                f"number of folds, or one of {', '.join(SPLITTERS)}, perhaps with one, KFold:10."
+                f"There is no splitter '{name}'{closest_name(name, SPLITTERS)}; {takes}."
             )
         return cls(int(count) if count else None, known[name.lower()])
 
@@ -118,7 +125,57 @@ class Folds:
             raise UserError(
                 "--cv LeaveOneGroupOut has as many folds as groups; leave out the number."
             )
-        return kind(**given)
+        splitter = kind(**given)
+        self._check(splitter, table)
+        return splitter
+
+    def _check(self, splitter: Any, table: Table) -> None:
+        """UserError if the rows cannot be split so, or training rows lack a class."""
+        asked = f"--cv {self.splitter}" + ("" if self.n_folds is None else f":{self.n_folds}")
+        y, n_folds = np.asarray(table.y), self.n_folds or _FOLDS
+        few, of = y.size, "rows"
+        if table.groups is not None:
+            few, of = np.unique(table.groups).size, "groups"
+            n_folds = 2 if isinstance(splitter, LeaveOneGroupOut) else n_folds
+        elif isinstance(splitter, TimeSeriesSplit):
+            n_folds += 1  # the first rows are only trained on
+        elif isinstance(splitter, (ShuffleSplit, StratifiedShuffleSplit)):
+            n_folds = 2
+        if few < n_folds:
+            raise UserError(f"{asked} needs at least {n_folds} {of}; there are {few}.")
+        if table.task == REGRESSION:
+            return
+        classes, codes, sizes = np.unique(y, return_inverse=True, return_counts=True)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # the search says it
+                absent = [
+                    classes[np.bincount(codes[rows], minlength=classes.size) == 0]
+                    for rows, _ in splitter.split(y, y, table.groups)
+                ]
+        except ValueError as error:
+            raise UserError(
+                f"{asked} does not suit classes of {sizes.min()} to {sizes.max()} rows "
+                f"({without_traceback(str(error)).rstrip('.')}); use fewer folds or another "
+                "splitter, or leave --cv out."
+            ) from error
+        for number, labels in enumerate(absent, 1):
+            if labels.size:
+                raise UserError(
+                    f"Fold {number} of {asked} has no row of class {labels[0]} to train on; "
+                    f"{self._advice(splitter)}."
+                )
+
+    @staticmethod
+    def _advice(splitter: Any) -> str:
+        """What is right where the training rows of a fold lack a class."""
+        if isinstance(splitter, LeaveOneGroupOut):
+            return "pass other --groups, or leave --groups out"
+        if isinstance(splitter, (GroupKFold, StratifiedGroupKFold)):
+            return "pass other --groups or another --seed, or leave --groups out"
+        if "Stratified" in type(splitter).__name__:
+            return "leave --cv out"
+        return "use --cv StratifiedKFold, or leave --cv out"
 
 
 def choose_method(method: str | None, folds: Folds | None, table: Table, terminal: Terminal) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..common.errors import UserError
+from ..common.positive import positive_class
 from ..common.tasks import REGRESSION
 from .options import (
     NO_VALUE,
@@ -46,7 +47,7 @@ HELP = (
     "\b\n"
     "  spansvm predict data-tuned new.csv\n"
     "  spansvm predict data-tuned/model.skops new.csv --id patient --proba --out labels.csv\n"
-    "  spansvm predict data-tuned new.csv --cost 5       # a missed rare row costs 5 false alarms\n"
+    "  spansvm predict data-tuned new.csv --cost 5       # a missed row costs 5 false alarms\n"
     "  spansvm predict housing-tuned new.csv --interval 0.9\n"
     "  cat new.csv | spansvm predict data-tuned/model.skops - > labels.csv\n\n"
     "--libsvm FILE also writes the rows in the form that LIBSVM's own programs need:\n\n"
@@ -73,16 +74,17 @@ def predict(
         str | None,
         typer.Option(
             metavar="P", rich_help_panel=_OUTPUT,
-            help="Predict the rarer of two classes wherever its calibrated probability is at least "
-            "P, whatever the sign of the decision value.",
+            help="Predict the positive one of two classes (1 of 0 and 1, else the rarer, as in the "
+            "report) wherever its calibrated probability is at least P, whatever the sign of the "
+            "decision value.",
         ),
     ] = None,
     cost: Annotated[
         str | None,
         typer.Option(
             metavar="RATIO", rich_help_panel=_OUTPUT,
-            help="The same for costs: a missed row of the rarer class costs RATIO false alarms, so "
-            "P is 1/(1 + RATIO), as the report shows it.",
+            help="The same for costs: a missed row of the positive class costs RATIO false alarms, "
+            "so P is 1/(1 + RATIO), as the report shows it.",
         ),
     ] = None,
     interval: Annotated[
@@ -169,7 +171,7 @@ def _level(text: str | None) -> float | None:
 
 
 def _threshold(threshold: str | None, cost: str | None) -> float | None:
-    """The probability from which the rarer class is predicted; None for the model's decisions."""
+    """The probability from which the positive class is predicted; None for the own decisions."""
     if threshold is not None and cost is not None:
         raise UserError("--cost gives the threshold; leave --threshold or --cost out.")
     if cost is not None:
@@ -246,7 +248,7 @@ def _predictions(
 def _by_threshold(
     model: Any, table: Table, threshold: float, terminal: Terminal
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The rarer class where its calibrated probability is large enough; and the probabilities."""
+    """The positive class where its probability is large enough; and the probabilities."""
     import numpy as np
 
     from ..models import transformed
@@ -257,21 +259,24 @@ def _by_threshold(
             "--threshold and --cost are for two classes, but the model has "
             f"{machine.classes_.size}; leave them out."
         )
-    if not hasattr(machine, "predict_calibrated_proba"):
+    if hasattr(machine, "members_"):
+        # A committee decides by its probabilities.
+        probabilities, labels = machine.predict_proba(table.X), machine._indices
+    elif hasattr(machine, "predict_calibrated_proba"):
+        probabilities = machine.predict_calibrated_proba(transformed(model, table.X))
+        labels = machine.machines_.indices
+    else:
         raise UserError(
             "The model has no calibrated probabilities of its own; train it with spansvm tune, or "
             "leave --threshold and --cost out."
         )
-    probabilities = machine.predict_calibrated_proba(transformed(model, table.X))
-    # Of equal classes the second, as in the report.
-    first, second = np.bincount(machine.machines_.indices, minlength=2)
-    rarer = 0 if first < second else 1
+    positive = positive_class(machine.classes_, np.bincount(labels, minlength=2))
     terminal.note(
-        f"'{machine.classes_[rarer]}' is predicted where its probability is at least "
+        f"'{machine.classes_[positive]}' is predicted where its probability is at least "
         f"{threshold:.3g}."
     )
-    found = probabilities[:, rarer] >= threshold
-    return machine.classes_[np.where(found, rarer, 1 - rarer)], probabilities
+    found = probabilities[:, positive] >= threshold
+    return machine.classes_[np.where(found, positive, 1 - positive)], probabilities
 
 
 def _decided(model: Any, classes: list[str]) -> list[str]:

@@ -65,7 +65,7 @@ _WHOLE_TARGETS, _SAMPLE_TARGETS = 4e11, 1.5e11
 #: Sizes of its samples.
 _TARGETS = (3000, 2000, 1500, 1000)
 
-#: Fewer rows are never sampled.
+#: So many rows, or fewer, are never sampled.
 FEW_ROWS = 2000
 
 #: Seconds from which the time is told, from which a search is long, and that a quicker one should
@@ -165,7 +165,7 @@ def choose_size(task: Task, fewest: int) -> Size:
         How many rows a sample must have at least.
     """
     n_rows = int(task.classes.sum())
-    if n_rows < FEW_ROWS or task.work(n_rows) <= _WHOLE_WORK:
+    if n_rows <= FEW_ROWS or task.work(n_rows) <= _WHOLE_WORK:
         return Size()
     components, told = None, ""
     if n_rows >= _VERY_MANY and not task.linear:

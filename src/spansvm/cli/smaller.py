@@ -12,6 +12,7 @@ from sklearn.kernel_approximation import Nystroem
 from ..common.errors import UserError, listed
 from ..common.tasks import REGRESSION, tenths
 from ..common.types import Rows
+from ..report.plain import percent
 from ..search.candidates.fit_arguments import take_rows
 from ..search.candidates.subsets import stratified_rows
 from ..tables import Table
@@ -24,9 +25,14 @@ __all__ = ["Sample", "approximated", "coarser", "draw_sample", "fewest_rows"]
 #: a regression has this many in all.
 _FEWEST, _FEWEST_OF_QUANTITY = 5, 50
 
-#: A class of up to so many rows, or this share of the sample over the number of classes, keeps all
-#: of them; rare classes make up no more than half of the sample.
-_RARE, _RARE_SHARE, _MOST_RARE = 100, 0.1, 0.5
+#: A class keeps so many of its rows, or all that it has, whatever its share: with fewer a search
+#: cannot tell candidates apart by them, and every further one would distort the shares.  In a small
+#: sample such rows are no more than half of it.
+_KEPT, _MOST_KEPT = 50, 0.5
+
+#: A class is told of if its share of the sample is larger than that of the file by so much, and by
+#: so much of the latter.
+_LARGER, _LARGER_BY = 0.005, 0.25
 
 
 @dataclass(frozen=True)
@@ -58,7 +64,8 @@ def draw_sample(
 ) -> Sample | None:
     """A sample with every class, or tenth of the targets, in its share; of whole groups if any.
 
-    Rare classes keep all their rows.
+    A rare class keeps the few rows that a search needs, which others have less; that is told if
+    its share is then noticeably larger.
 
     None if all rows are to be searched.  `why` is the reason, if it was not asked for.
     """
@@ -76,10 +83,10 @@ def draw_sample(
     y = np.asarray(table.y)
     regression = table.task == REGRESSION
     if table.groups is None:
-        strata, fewest = (tenths(y), _FEWEST) if regression else (y, _kept(n_rows, n_classes))
-        rows = stratified_rows(strata, n_rows, seed=seed, fewest=fewest)
-        if not regression:
-            _tell_of_rare(y, rows, terminal)
+        if regression:
+            rows = stratified_rows(tenths(y), n_rows, seed=seed, fewest=_FEWEST)
+        else:
+            rows = _of_classes(y, n_rows, seed)
     else:
         rows = _whole_groups(table.groups, n_rows, seed)
         _check_groups(table, rows, n_rows)
@@ -97,6 +104,8 @@ def draw_sample(
         f"{drawn} Figures are those of a model trained on the sample, unless they say all rows.",
         fact=bool(why),
     )
+    if not regression:
+        _tell_of_shares(y, rows, terminal)
     return sample
 
 
@@ -105,24 +114,49 @@ def fewest_rows(table: Table) -> int:
     return _FEWEST * len(table.schema.classes) or _FEWEST_OF_QUANTITY
 
 
-def _kept(n_rows: int, n_classes: int) -> int:
-    """So many rows of every class are in a sample, or all that it has."""
-    rare = max(_RARE, int(_RARE_SHARE * n_rows / n_classes))
-    return max(min(rare, int(_MOST_RARE * n_rows / n_classes)), _FEWEST)
+def _of_classes(y: np.ndarray, n_rows: int, seed: int) -> Rows:
+    """Exactly so many rows, of every class according to its share, but a few at least."""
+    indices, sizes = np.unique(y, return_inverse=True, return_counts=True)[1:]
+    fewest = max(min(_KEPT, int(_MOST_KEPT * n_rows / sizes.size)), _FEWEST)
+    counts = _quotas(sizes, n_rows, np.minimum(sizes, fewest))
+    rng = np.random.default_rng(seed)
+    orders = [rng.permutation(np.flatnonzero(indices == label)) for label in range(sizes.size)]
+    return np.sort(np.concatenate([o[:n] for o, n in zip(orders, counts, strict=True)]))
 
 
-def _tell_of_rare(y: np.ndarray, rows: Rows, terminal: Terminal) -> None:
+def _quotas(sizes: Rows, n_rows: int, least: Rows) -> Rows:
+    """How many rows each class has: its share of what those with their least number leave."""
+    fixed = np.zeros(sizes.size, dtype=bool)
+    while True:
+        free, total = n_rows - least[fixed].sum(), sizes[~fixed].sum()
+        short = ~fixed & (sizes * free < least * total)
+        if not short.any():
+            break
+        fixed |= short
+    counts = np.where(fixed, least, sizes * free // total)
+    # Whole rows are missing from rounding: the largest remainders get them.
+    remainders = np.where(fixed, -1, sizes * free % total)
+    counts[np.argsort(-remainders, kind="stable")[: n_rows - counts.sum()]] += 1
+    return counts
+
+
+def _tell_of_shares(y: np.ndarray, rows: Rows, terminal: Terminal) -> None:
+    """Say which classes the figures of a sample count too often."""
     classes, sizes = np.unique(y, return_counts=True)
-    drawn = np.unique(y[rows], return_counts=True)[1]
-    more = drawn > np.ceil(sizes * rows.size / y.size) + 1
-    if more.any():
-        counts = [
-            f"{f'{n} of the' if n < size else 'all'} {size} rows of '{label}'"
-            for label, n, size in zip(classes[more], drawn[more], sizes[more], strict=True)
-        ]
-        terminal.note(
-            f"Rare classes have more rows in the sample than their share: {listed(counts)}."
-        )
+    drawn = np.array([(y[rows] == label).sum() for label in classes])
+    own, found = sizes / y.size, drawn / rows.size
+    more = (found - own > _LARGER) & (found - own > _LARGER_BY * own)
+    if not more.any():
+        return
+    shares = [
+        f"'{label}' is {percent(of_sample)} of the sample and {percent(of_file)} of the file"
+        for label, of_sample, of_file in zip(classes[more], found[more], own[more], strict=True)
+    ]
+    counted = "it" if len(shares) == 1 else "them"
+    terminal.note(
+        f"{listed(shares)}, so that figures of the sample count {counted} too often; the error on "
+        "all rows does not."
+    )
 
 
 def _whole_groups(groups: np.ndarray, n_rows: int, seed: int) -> Rows:

@@ -90,6 +90,8 @@ def print_summary(
         of_all = error_in_words(trained.n_errors, trained.n_rows, trained.interval)
         lines.append(["the same on all rows", of_all])
     majority = percent(loo.majority_error)
+    if trained is not None:
+        majority += " of the sample"
     if search.selects_by_error:
         error = loo.error if judged is None else judged.error
         error = error if reported is None else reported.value

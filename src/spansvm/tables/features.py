@@ -12,7 +12,7 @@ from .columns import Column
 from .dates import are_dates, date_parts, note_unclear
 from .row_numbers import note_names, number_every_row
 from .table import CATEGORICAL, NUMERIC, TEXT
-from .texts import hold_long_texts, name_every_row, words_of
+from .texts import hold_long_texts, name_every_row, shared_words, words_of
 
 __all__ = ["choose_features", "data_frame", "missing_counts", "notes_on", "types_of"]
 
@@ -44,6 +44,8 @@ def choose_features(
     columns, more = _with_parts_of_dates(source, columns, categorical)
     notes += more
     columns, more = _without_names(columns, kept)
+    notes += more
+    columns, more = _without_single_words(source, columns, categorical)
     return columns, notes + more
 
 
@@ -94,6 +96,27 @@ def _without_names(columns: list[Column], kept: Collection[str]) -> tuple[list[C
             "left out (--keep COLUMN uses one)."
         )
     return [column for column in columns if column.name not in names], [note]
+
+
+def _without_single_words(
+    source: str, columns: list[Column], categorical: Collection[str]
+) -> tuple[list[Column], list[str]]:
+    """The columns without long texts of which no two rows share a word."""
+    names = [
+        one.name
+        for one, own in zip(columns, types_of(columns, categorical), strict=True)
+        if own == TEXT and not shared_words(one.values.drop_null().to_pylist())
+    ]
+    if names and len(names) == len(columns):
+        raise UserError(
+            f"No two rows of {source} share a word in column '{names[0]}', so no feature is left; "
+            f"add feature columns, or pass --categorical '{names[0]}'."
+        )
+    return [one for one in columns if one.name not in names], [
+        f"Column '{name}' holds texts of which no two rows share a word, so it is left out "
+        f"(--categorical '{name}' takes whole texts)."
+        for name in names
+    ]
 
 
 def _only_names_rows(column: Column) -> bool:

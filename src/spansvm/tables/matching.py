@@ -31,8 +31,10 @@ def match_columns(
     """
     if schema.layout != "columns":
         raise UserError(f"The model was trained on a LIBSVM file; {source} must be one too.")
-    numbers = {*schema.named(NUMERIC), schema.target} - {id}
     written = Written(schema.written, schema.marks)
+    numbers = {*schema.named(NUMERIC), schema.target} - {id}
+    if schema.classes and isinstance(schema.classes[0], str) and schema.target not in written.forms:
+        numbers -= {schema.target}
     columns = [
         as_in_training(source, column, written, decimal) if column.name in numbers else column
         for column in columns

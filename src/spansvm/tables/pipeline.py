@@ -15,6 +15,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, OneHotEncoder, Sta
 from ..common.errors import UserError, listed
 from ..search.committee.base import BaseCommittee
 from .table import CATEGORICAL, NUMERIC, TEXT, Table
+from .texts import WORD, shared_words
 
 __all__ = [
     "IMPUTATIONS",
@@ -60,14 +61,14 @@ def build_pipeline(
         are a UserError.
     all_categories : bool, default=False
         Whether every category of the table becomes a column, even if the pipeline is fitted on
-        rows that lack it: on any rows, it then has the same number of features.
+        rows that lack it: on any rows, it then has the same number of features.  Words always do.
 
     Notes
     -----
     None of the steps looks at the labels, so leave-one-out may fit them once, on all rows.
 
     Each category becomes a column; a category not seen in training is 0 in all of them.  So does
-    each word of a long text that occurs in two rows, with its TF-IDF weight.
+    each word of a long text that occurs in two rows of the table, with its TF-IDF weight.
 
     A sparse table stays sparse: "minmax" then divides by the largest absolute value, which is
     the same if the feature's minimum is 0, and "standard" divides by the standard deviation
@@ -128,20 +129,20 @@ def _features(table: Table, scale: str, impute: str | None, all_categories: bool
     encoder: Any = OneHotEncoder(handle_unknown="ignore")
     if all_categories:
         encoder.categories = [
-            np.array(
-                [*schema.categories[name], *([_NO_TEXT] if own and name in table.missing else [])],
-                dtype=object,
-            )
+            np.array(_with_missing(table, name) if own else schema.categories[name], dtype=object)
             for name in categorical
         ]
     if fills or own:
-        strategy = impute if fills else "median"
+        # Some of the rows may have no value of a column.
+        kept = {"keep_empty_features": True}
         texts = (
-            SimpleImputer(strategy="constant", fill_value=_NO_TEXT)
+            SimpleImputer(strategy="constant", fill_value=_NO_TEXT, **kept)
             if own
-            else SimpleImputer(strategy="most_frequent")
+            else SimpleImputer(strategy="most_frequent", **kept)
         )
-        scaler = make_pipeline(SimpleImputer(strategy=strategy), scaler)
+        scaler = make_pipeline(
+            SimpleImputer(strategy=impute if fills else "median", **kept), scaler
+        )
         encoder = make_pipeline(texts, encoder)
     marked = marked_columns(table) if own else []
     return ColumnTransformer(
@@ -149,14 +150,24 @@ def _features(table: Table, scale: str, impute: str | None, all_categories: bool
             *([("numeric", scaler, numeric)] if numeric else []),
             *([("missing", MissingIndicator(features="all"), marked)] if marked else []),
             *([("categorical", encoder, categorical)] if categorical else []),
-            *((f"words of {name}", _words(), name) for name in schema.named(TEXT)),
+            *(
+                (f"words {number}", _words(found), name)
+                for number, name in enumerate(schema.named(TEXT), 1)
+                if (found := shared_words(table.X[name]))
+            ),
         ]
     )
 
 
-def _words() -> TfidfVectorizer:
-    """Words of one letter are words, too; those of a single row tell nothing about others."""
-    return TfidfVectorizer(sublinear_tf=True, min_df=2, token_pattern=r"(?u)\b\w+\b")
+def _with_missing(table: Table, name: str) -> list[str]:
+    """The categories of a column, and that of missing texts if there are any."""
+    found = list(table.schema.categories[name])
+    return [*found, _NO_TEXT] if name in table.missing and _NO_TEXT not in found else found
+
+
+def _words(vocabulary: list[str]) -> TfidfVectorizer:
+    """Weights of words; those of all rows together, so that any rows give as many columns."""
+    return TfidfVectorizer(sublinear_tf=True, token_pattern=WORD, vocabulary=vocabulary)
 
 
 def _scaler(scale: str, *, sparse: bool) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..common.errors import UserError, closest_name, listed
+from ..common.tasks import REGRESSION
 from .columns import Column
 from .dates import source_column
 from .features import choose_features, data_frame, missing_counts, notes_on, types_of
@@ -146,6 +147,7 @@ def assemble(source: str, columns: list[Column], asked: Roles, decimal: str | No
         [*(column for column in features if column.name not in names), *numbers.values()],
         decimal,
         lenient={column.name for column in numbers.values()},
+        labels=None if asked.task == REGRESSION else roles["target"].name,
     )
     features = [read.get(column.name, column) for column in features]
     roles |= {role: read.get(column.name, column) for role, column in numbers.items()}

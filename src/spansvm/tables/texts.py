@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
+
 import numpy as np
+from sklearn.feature_extraction.text import CountVectorizer
 
 from ..common.errors import require
 from .columns import Column
 
-__all__ = ["hold_long_texts", "name_every_row", "words_of"]
+__all__ = ["WORD", "hold_long_texts", "name_every_row", "shared_words", "words_of"]
+
+#: A word: those of one letter are words, too.
+WORD = r"(?u)\b\w+\b"
+
+#: Words of fewer rows tell nothing about others.
+_ROWS_OF_A_WORD = 2
 
 #: Fewer rows may all differ by chance.
 _FEWEST_ROWS = 8
@@ -37,6 +47,13 @@ def name_every_row(column: Column) -> bool:
 def words_of(texts: list[str]) -> float:
     """How many words a text has on average."""
     return float(np.mean([len(text.split()) for text in texts]))
+
+
+def shared_words(texts: Iterable[str]) -> list[str]:
+    """The words that occur in two rows, sorted."""
+    split = CountVectorizer(token_pattern=WORD).build_analyzer()
+    counts = Counter(word for text in texts for word in set(split(text)))
+    return sorted(word for word, count in counts.items() if count >= _ROWS_OF_A_WORD)
 
 
 def _different(column: Column) -> tuple[list[str], int]:

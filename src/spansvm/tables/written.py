@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..common.errors import UserError, listed, require
+from ..common.tasks import is_quantity
 from .columns import Column
 
 __all__ = ["Written", "as_in_training", "read_written"]
@@ -39,7 +40,7 @@ _PLAIN = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _FORMS = {
     PLAIN: _PLAIN,
     COMMA: re.compile(r"[+-]?(?:\d*,\d+(?:[eE][+-]?\d+)?)"),
-    POINTS: re.compile(r"[+-]?(?:\d{1,3}(?:\.\d{3})+|\d+)(?:,\d+)?|[+-]?,\d+"),
+    POINTS: re.compile(r"[+-]?(?:[1-9]\d{0,2}(?:\.\d{3})+|\d+)(?:,\d+)?|[+-]?,\d+"),
     COMMAS: re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?"),
 }
 
@@ -78,17 +79,27 @@ class Written:
 
 @dataclass(frozen=True)
 class _Looked:
-    """What a column may be: the forms in which all its numbers can be read, and other texts."""
+    """What a column may be: the forms in which all its numbers can be read, and other texts.
+
+    `signs` are those of currencies and percent, empty where a number has none.
+    `points` is whether there are points, and all of them may be between thousands.
+    """
 
     column: Column
     forms: tuple[str, ...]
     examples: tuple[str, ...]
     others: tuple[str, ...]
+    signs: frozenset[str]
     few_values: bool
+    points: bool
 
 
 def read_written(
-    source: str, columns: Iterable[Column], decimal: str | None, lenient: Collection[str] = ()
+    source: str,
+    columns: Iterable[Column],
+    decimal: str | None,
+    lenient: Collection[str] = (),
+    labels: str | None = None,
 ) -> tuple[dict[str, Column], Written, list[str]]:
     """Columns of text that hold numbers, as plain numbers, by name; how they were written; notes.
 
@@ -101,6 +112,9 @@ def read_written(
         The decimal mark; what the values say by default.
     lenient : collection of str
         Columns that stay as they are if there are texts among their numbers.
+    labels : str, optional
+        Column that may hold names of classes, such as "5 %": numbers with signs stay texts there,
+        unless they are a quantity.
 
     Raises
     ------
@@ -110,10 +124,13 @@ def read_written(
     looked = [found for column in columns if (found := _look(column, decimal)) is not None]
     meanings = [_meanings(one) for one in looked]
     certain = set().union(*(own for own in meanings if len(own) == 1))
+    if decimal is not None:
+        certain = {decimal}
     result: dict[str, Column] = {}
     forms: dict[str, str] = {}
     marks: dict[str, tuple[str, ...]] = {}
     notes: list[str] = []
+    said: dict[str, list[str]] = {}
     for one in looked:
         name = one.column.name
         if one.others:
@@ -127,39 +144,99 @@ def read_written(
                 continue
             else:
                 _refuse_mixture(one)
+        may_be_labels = name == labels and any(one.signs)
+        if may_be_labels and not one.forms:
+            continue
         form = _form_of(source, one, certain)
+        read = _converted(_without(one.column, one.others), form)
+        if may_be_labels and not is_quantity(
+            read.kept(~read.values.is_null().to_numpy()).numbers()
+        ):
+            continue
+        result[name] = read
         if form != PLAIN:
             forms[name] = form
-        result[name] = _converted(_without(one.column, one.others), form)
-    for form, said in _SAID.items():
-        names = [f"'{name}'" for name, own in forms.items() if own == form]
-        if names:
-            notes.append(
-                f"Column{'s' if len(names) > 1 else ''} {listed(names, 8)} "
-                f"{'write' if len(names) > 1 else 'writes'} numbers {said}."
-            )
+        for way in _ways(one, form):
+            said.setdefault(way, []).append(f"'{name}'")
+    notes += [
+        f"Column{'s' if len(names) > 1 else ''} {listed(names, 8)} "
+        f"{'write' if len(names) > 1 else 'writes'} numbers {way}."
+        for way, names in said.items()
+    ]
     return result, Written(forms, marks), notes
 
 
 def as_in_training(source: str, column: Column, written: Written, decimal: str | None) -> Column:
-    """A column of numbers of a file for prediction, read as it was in training where it can be."""
+    """A column of numbers of a file for prediction, read as it was in training where it can be.
+
+    Raises
+    ------
+    UserError
+        If a value has another meaning in training than among the other values of the column.
+    """
     column = _without(column, written.marks.get(column.name, ()))
-    if not column.is_text or column.are_numbers().all():
-        form = written.forms.get(column.name)
-        # 1.234 is a thousand where training wrote 1.234,5.
-        return _converted(column, form) if column.is_text and form == POINTS else column
+    if not column.is_text:
+        return column
     form = written.forms.get(column.name)
-    if decimal is None and form is not None:
-        read = _converted(column, form)
-        if read.are_numbers().all():
-            return read
-    found, _, _ = read_written(source, [column], decimal, (column.name,))
-    return found.get(column.name, column)
+    if form not in _WITH[decimal]:
+        form = None
+    if form is not None and not any(_strange(column, form)):
+        return _converted(column, form)
+    read, own, _ = read_written(source, [column], decimal, (column.name,))
+    result = read.get(column.name, column)
+    if form is not None and result.are_numbers().all():
+        _check_meaning(source, column, form, own.forms.get(column.name, PLAIN))
+    return result
+
+
+def _strange(column: Column, form: str) -> list[str]:
+    """The different texts of a column that are no numbers in a form."""
+    texts = column.values.unique().drop_null().to_pylist()
+    return [text for text in texts if (own := _readings(text)) is None or form not in own[1]]
+
+
+def _check_meaning(source: str, column: Column, form: str, found: str) -> None:
+    """UserError if a value would be another number in the form of training."""
+    if _mark(form) == _mark(found):
+        return
+    pyarrow = require("pyarrow", "cli")
+    texts = column.values.unique().drop_null().to_pylist()
+    inside = [text for text in texts if _FORMS[form].fullmatch(_number(text) or "")]
+    values = pyarrow.chunked_array([pyarrow.array(inside, pyarrow.string())])
+    here = replace(column, values=values, rows=None)
+    now, then = _converted(here, found).numbers(), _converted(here, form).numbers()
+    for text, value, trained in zip(inside, now, then, strict=True):
+        if value != trained:
+            raise UserError(
+                f"Column '{column.name}' of {source} has '{_strange(column, form)[0]}', which is "
+                f"not written like '{form}' as in training, so '{text}' may be {trained:.15g} or "
+                f"{value:.15g}; write them in one way, or pass --decimal '{_mark(found)}'."
+            )
+
+
+def _ways(one: _Looked, form: str) -> list[str]:
+    """How the numbers of a column differ from those like 1234.5, in words."""
+    numbers = [match[2] for text in one.examples if (match := _SIGNED.fullmatch(text))]
+    between = {
+        char
+        for text in numbers if _GROUPED.fullmatch(text)
+        for char in re.findall(_BLANK, text)
+    }  # fmt: skip
+    blanks = any(char.isspace() for char in between)
+    return [
+        *([_SAID[form]] if form != PLAIN else []),
+        *(["with blanks between thousands"] if blanks else []),
+        *(["with apostrophes between thousands"] if between and not blanks else []),
+        *(f"with '{sign}', which is left out" for sign in sorted(one.signs) if sign),
+    ]
 
 
 def _look(column: Column, decimal: str | None) -> _Looked | None:
-    """What a column of text may be; None if it is plain numbers, or mostly texts."""
-    if column.declared is not None or not column.is_text or column.are_numbers().all():
+    """What a column of text may be; None if its numbers are plain, or if it is mostly texts."""
+    if column.declared is not None or not column.is_text:
+        return None
+    plain = column.are_numbers().all()
+    if plain and (decimal == "." or not _may_be_thousands(column)):
         return None
     counts = Counter(text for text in column.values.to_pylist() if text is not None)
     possible = _WITH[decimal]
@@ -175,29 +252,51 @@ def _look(column: Column, decimal: str | None) -> _Looked | None:
         form for form in possible
         if len(signs) == 1 and all(form in own for _, own in found.values())
     )  # fmt: skip
+    points = [own for text, (_, own) in found.items() if "." in text]
     few_values = len(counts) <= _FEW_VALUES and n_rows >= _OFTEN * len(counts)
-    return _Looked(column, forms, tuple(found), others, few_values)
+    return _Looked(
+        column, forms, tuple(found), others, frozenset(signs), few_values,
+        points=POINTS in possible and bool(points) and all(POINTS in own for own in points),
+    )  # fmt: skip
+
+
+def _may_be_thousands(column: Column) -> bool:
+    """Whether plain numbers have points, all of which may be between thousands."""
+    compute = require("pyarrow.compute", "cli")
+    pointed = column.values.filter(compute.match_substring(column.values, "."))
+    fits = compute.match_substring_regex(pointed, rf"^(?:{_FORMS[POINTS].pattern})$")
+    return len(pointed) > 0 and bool(compute.all(fits).as_py())
 
 
 def _readings(text: str) -> tuple[str, frozenset[str]] | None:
     """The signs of a number, and the forms in which it can be read; None for other texts."""
-    match = _SIGNED.fullmatch(text)
-    if match is None:
+    match, number = _SIGNED.fullmatch(text), _number(text)
+    if match is None or number is None:
         return None
-    number = match[2]
-    if _GROUPED.fullmatch(number):
-        number = re.sub(_BLANK, "", number)
     forms = {form for form, pattern in _FORMS.items() if pattern.fullmatch(number)}
     if PLAIN in forms:
         forms |= {COMMA, COMMAS}
     return (match[1] + match[3], frozenset(forms)) if forms else None
 
 
+def _number(text: str) -> str | None:
+    """A number without its signs, and without blanks between thousands; None for other texts."""
+    match = _SIGNED.fullmatch(text)
+    if match is None:
+        return None
+    return re.sub(_BLANK, "", match[2]) if _GROUPED.fullmatch(match[2]) else match[2]
+
+
 def _meanings(one: _Looked) -> set[str]:
     """The meanings that a comma may have in a column; none if it has no comma."""
     if PLAIN in one.forms:
         return set()
-    return {"," if form in (COMMA, POINTS) else "." for form in one.forms}
+    return {_mark(form) for form in one.forms}
+
+
+def _mark(form: str) -> str:
+    """The decimal mark of a form."""
+    return "," if form in (COMMA, POINTS) else "."
 
 
 def _form_of(source: str, one: _Looked, certain: set[str]) -> str:
@@ -210,7 +309,7 @@ def _form_of(source: str, one: _Looked, certain: set[str]) -> str:
             f"as '{first}' and '{other}'; write them like 1234.5, or pass --categorical '{name}'."
         )
     if PLAIN in one.forms:
-        return PLAIN
+        return POINTS if one.points and certain == {","} else PLAIN
     meanings = _meanings(one)
     if len(meanings) > 1:
         if len(certain) != 1:
@@ -222,8 +321,8 @@ def _form_of(source: str, one: _Looked, certain: set[str]) -> str:
         meanings = certain
     if meanings == {"."}:
         return COMMAS
-    points = POINTS in one.forms and any("." in text for text in one.examples)
-    return POINTS if points or COMMA not in one.forms else COMMA
+    points = POINTS in one.forms and (one.points or COMMA not in one.forms)
+    return POINTS if points else COMMA
 
 
 def _two_ways(examples: tuple[str, ...]) -> tuple[str, str]:
