@@ -239,6 +239,12 @@ def test_a_class_that_is_larger_in_the_sample_is_told(run):
     # A quarter of the sample at most is kept for one of two classes.
     assert "'rare' is 23.3% of the sample and 2.7% of the file, so that figures of the" in err
     assert "sample count it too often; the error on all rows does not." in err
+    report = json.loads(Path("rare-tuned/report.json").read_text())
+    assert report["trained"]["majority_error"] == pytest.approx(8 / 300)
+    wrong = round(1000 * report["trained"]["error"])
+    assert f"{wrong} of 1000 new rows would be misclassified" in " ".join(report["headline"])
+    assert tells(" ".join(report["headline"]), "Always predicting 'usual'", "27 of 1000")
+    assert "It finds" not in " ".join(report["headline"])
     code, _, err = run(f"tune rare.csv {SEARCH} --sample 296 --force")
     assert code == 0, err
     assert "too often" not in err

@@ -198,6 +198,7 @@ class Report:
                 studied = describe_analyses(search, X, labels, names, searched, memorises=memorises)
         suspicious = list_suspicious(search, X, row_ids_of(X, row_ids), names)
         unsure = may_be_constant(searched, figures, studied)
+        on_all = None if trained is None else describe_trained(trained)
         return cls(
             title=title,
             created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
@@ -207,7 +208,7 @@ class Report:
             best_params=plain(search.best_params_),
             search=searched,
             leave_one_out=figures,
-            headline=headline(searched, figures, studied),
+            headline=headline(searched, figures, studied, on_all),
             next_steps=next_steps(searched, figures, suspicious, studied),
             recipe=describe_recipe(
                 search.best_estimator_, trained or model, loading, fit_arguments or {}
@@ -225,7 +226,7 @@ class Report:
             test=None if test is None else plain(test),
             notes=[str(note) for note in notes],
             versions=versions(),
-            trained=None if trained is None else describe_trained(trained),
+            trained=on_all,
             facts=None if facts is None else plain(facts),
             analyses=studied,
         )

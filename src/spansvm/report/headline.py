@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from ..common.errors import listed
 from ..studies import Comparison, Leaks
 from .analyses import Analyses
-from .loo_figures import FEW_IN_CLASS, ClassFigures, LeaveOneOutFigures
+from .loo_figures import FEW_IN_CLASS, ClassFigures, LeaveOneOutFigures, TrainedModel
 from .plain import cut, number
 from .searched import SearchedCandidates
 
@@ -28,6 +28,9 @@ _OF_MANY = 100
 
 #: How far, as a part of itself, a share may be from what is said about it.
 _ROUNDED = 0.1
+
+#: Shares that differ by more than this, and by more than this part of the smaller, are others.
+_OTHER, _OTHER_PART = 0.005, 0.25
 
 
 def frequencies(shares: Sequence[float], *, apart: bool = False) -> list[str]:
@@ -64,29 +67,46 @@ def _counted(shares: Sequence[float], apart: bool) -> tuple[int, list[int]]:
 
 
 def headline(
-    search: SearchedCandidates, figures: LeaveOneOutFigures, analyses: Analyses | None = None
+    search: SearchedCandidates,
+    figures: LeaveOneOutFigures,
+    analyses: Analyses | None = None,
+    trained: TrainedModel | None = None,
 ) -> list[str]:
-    """What was found, in sentences: the model's error or score, that without a model, and more."""
+    """What was found, in sentences: the model's error or score, that without a model, and more.
+
+    If a sample was searched in which classes have other shares than in all rows, the errors are
+    those of the model `trained` on all of them.
+    """
     leaks = None if analyses is None else analyses.leaks
     if leaks is not None and leaks.found and leaks.error_without_all is not None:
         return _without_leaks(leaks, leaks.error_without_all, search, figures)
     # With folds the errors need not be known: those of left-out single rows may be too few.
     of_folds = search.method == "kfold"
     sentences = []
+    other_shares = trained is not None and _apart(trained.majority_error, figures.majority_error)
     if not search.selects_by_error:
         sentences += _by_score(search, figures, analyses)
     if not of_folds or search.selects_by_error or search.judged_error is not None:
-        sentences += _by_error(search, figures)
-    if not of_folds and figures.unequal:
+        sentences += _by_error(search, figures, trained if other_shares else None)
+    if not of_folds and figures.unequal and not other_shares:
         sentences.append(_found(figures))
     if analyses is not None and analyses.comparison is not None:
         sentences += _of_rival(analyses.comparison, search.scoring)
     return sentences
 
 
-def _by_error(search: SearchedCandidates, figures: LeaveOneOutFigures) -> list[str]:
+def _apart(share: float, other: float) -> bool:
+    """Whether shares differ by so much that figures of one do not hold for the other."""
+    return abs(share - other) > max(_OTHER, _OTHER_PART * min(share, other))
+
+
+def _by_error(
+    search: SearchedCandidates, figures: LeaveOneOutFigures, trained: TrainedModel | None
+) -> list[str]:
     error, interval = expected_error(search, figures)
-    majority = figures.majority_error
+    majority: float = figures.majority_error
+    if trained is not None:
+        error, interval, majority = trained.error, trained.interval, trained.majority_error
     sure = interval is not None and not interval[0] <= majority <= interval[1]
     apart = sure or not search.selects_by_error
     said, without = frequencies([error, majority], apart=apart)

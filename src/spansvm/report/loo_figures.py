@@ -102,12 +102,16 @@ class Calibration:
 
 @dataclass(frozen=True)
 class TrainedModel:
-    """A model that was trained on more rows than were searched: its rows and left-out errors."""
+    """A model that was trained on more rows than were searched: its rows and left-out errors.
+
+    `majority_error` is that of always predicting the largest class of these rows.
+    """
 
     n_rows: int
     n_errors: int
     error: float
     interval: list[float]
+    majority_error: float
 
 
 @dataclass(frozen=True)
@@ -154,7 +158,8 @@ def describe_trained(model: SpanSVC) -> TrainedModel:
     n_rows = int(left_out.used.sum())
     n_errors = int(left_out.wrong(model.break_ties)[left_out.used].sum())
     error = n_errors / n_rows
-    return TrainedModel(n_rows, n_errors, error, list(wilson_interval(error, n_rows)))
+    majority = 1.0 - float(np.bincount(left_out.indices[left_out.used]).max()) / n_rows
+    return TrainedModel(n_rows, n_errors, error, list(wilson_interval(error, n_rows)), majority)
 
 
 def describe_leave_one_out(model: SpanSVC) -> LeaveOneOutFigures:
