@@ -1,9 +1,11 @@
-# Everything runs in .venv, which the first target that needs it creates. Another Python beside it:
-# make test PYTHON=python3.12 VENV=.venv-3.12
+# What users run is installed in .venv as they would install it; what developers need is in .venv-dev,
+# whose spansvm is that of this folder and builds itself again on import when a source has changed.
+# Another Python beside it: make test PYTHON=python3.12 VENV=.venv-3.12
 PYTHON ?= python3
 VENV := .venv
-BIN := $(VENV)/bin
+DEV := .venv-dev
 OLDEST := .venv-oldest
+BIN := $(DEV)/bin
 
 # Tests and benchmarks on real data need a folder with the data sets; without it they are skipped.
 ifneq ($(wildcard ../shared/data),)
@@ -12,12 +14,17 @@ endif
 
 # Matrices are small: BLAS threads only get in each other's way.
 export OPENBLAS_NUM_THREADS ?= 1
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test peers oldest coverage lint docs figures screens theory mutations bench quality reproduce clean
+.DELETE_ON_ERROR:
+.PHONY: help demo test dev full peers oldest coverage lint docs figures screens theory mutations bench \
+	quality reproduce clean
 
 help:
-	@echo "make demo       install, show every estimate for a weighted SVM, tune one, write a report"
-	@echo "make test       install the test dependencies and run the tests"
+	@echo "make demo       install, tune a model on built-in data, write a report, show every estimate"
+	@echo "make test       install what the tests need and run them"
+	@echo "make dev        the environment of developers, .venv-dev: all below run in it"
+	@echo "make full       the tests with every package that any of them needs"
 	@echo "make peers      run scikit-learn's own tests of SVC and its searches against our classes"
 	@echo "make oldest     run the tests with the oldest versions that pyproject.toml allows"
 	@echo "make coverage   run the tests and list the lines they do not reach, compiled ones included"
@@ -36,72 +43,76 @@ help:
 	@echo "make bench      speed relative to GridSearchCV, LibSVM, liquidSVM, TorchKM (two hours)"
 	@echo "make quality    selected models, reported errors, probabilities; real data (four hours)"
 	@echo "make reproduce  run the paper's experiments, next to its numbers (an hour and a half)"
-	@echo "make clean      delete .venv, .venv-oldest and everything that was built"
+	@echo "make clean      delete the environments and everything that was built"
 
-# What is installed is built from this folder, in a folder of its environment, and builds itself
-# again on import when a source has changed: the tools are installed as well, and found whatever the
-# path is.  Those that pyproject.toml names, and ninja, which meson looks for by a variable; processes
-# that import it at the same time take turns.
-TOOLS := $(shell sed -n 's/^requires = \[\(.*\)\]/\1/p' pyproject.toml | tr -d ,) ninja
-NINJA_IS := import os, sys; os.environ.setdefault("NINJA", sys.prefix + "/bin/ninja-in-turn")
 pip_install = $(1)/bin/python -m pip install --quiet
-build_in = PATH="$(abspath $(1))/bin:$$PATH" $(pip_install) --no-build-isolation \
-	--config-settings=build-dir=$(2) $(compiler)
-define install_tools
-	rm -rf $(1)/build*
-	$(pip_install) $(2) $(TOOLS)
-	@cp tests/ninja_in_turn.py $(1)/bin
-	@printf '%s\n' '#!/bin/sh' 'bin="$(abspath $(1))/bin"; exec "$$bin/python" -IS "$$bin/ninja_in_turn.py" "$$@"' \
-		>$(1)/bin/ninja-in-turn && chmod +x $(1)/bin/ninja-in-turn
-	@echo '$(NINJA_IS)' >"$$($(1)/bin/python -c 'import sysconfig as s; print(s.get_path("purelib"))')/ninja.pth"
-	@$(native_file)
-endef
 
-# A C compiler from PyPI, where there is none.
-ifeq ($(origin CC)$(shell command -v cc gcc clang),default)
-TOOLS += ziglang
-zig = ['$(abspath $(1))/bin/python', '-m', 'ziglang',
-compiler = --config-settings=setup-args=--native-file=$(abspath $(1))/zig.ini
-native_file = printf '%s\n' "[binaries]" "c = $(zig) 'cc', '-mcpu=baseline']" "ar = $(zig) 'ar']" \
-	>$(1)/zig.ini
+# A C compiler from PyPI, where there is none: pip builds in an environment of its own, in which a
+# Python finds what is installed here only if it is told to look nowhere else (-I).
+ifeq ($(origin CC)$(shell command -v cc || command -v gcc || command -v clang),default)
+zig = ['$(abspath $(1))/bin/python', '-I', '-m', 'ziglang',
+install_compiler = $(call pip_install,$(1)) ziglang && printf '%s\n' "[binaries]" \
+	"c = $(zig) 'cc', '-mcpu=baseline']" "ar = $(zig) 'ar']" >$(1)/zig.ini
+compiled_with = --config-settings=setup-args=--native-file=$(abspath $(1))/zig.ini
 endif
 
-# LIBSVM's own package has to be compiled, as C++; without it the tests that need it are skipped.
-EXTRAS := dev$(if $(shell command -v c++ g++ clang++),$(shell echo ,)libsvm)
+%/bin/python:
+	@command -v $(PYTHON) >/dev/null || { echo "There is no $(PYTHON): Debian, Ubuntu: apt install" \
+		"python3 python3-venv python3-dev; Fedora: dnf install python3-devel"; exit 1; }
+	@$(PYTHON) tools/prerequisites.py
+	$(PYTHON) -m venv $*
+	@$(call pip_install,$*) --upgrade "pip>=25.1"
+	@$(call install_compiler,$*)
 
-$(VENV)/bin/python:
-	$(PYTHON) -m venv $(VENV)
-	$(call pip_install,$(VENV)) --upgrade pip
+# What is installed is built from these: it is installed again when one of them has changed.
+SOURCES := pyproject.toml meson.build meson.options $(shell find src -not -path "*__pycache__*")
 
-$(VENV)/.tools: pyproject.toml | $(VENV)/bin/python
-	$(call install_tools,$(VENV))
+$(VENV)/.installed: $(SOURCES) | $(VENV)/bin/python
+	$(call pip_install,$(VENV)) $(call compiled_with,$(VENV)) ".[cli,excel]"
 	@touch $@
 
-$(VENV)/.installed-cli: pyproject.toml $(VENV)/.tools
-	$(call build_in,$(VENV),$(VENV)/build) --editable ".[cli]"
+$(VENV)/.tests: pyproject.toml $(VENV)/.installed
+	$(call pip_install,$(VENV)) --group test
 	@touch $@
 
-$(VENV)/.installed-dev: pyproject.toml $(VENV)/.tools
-	$(call build_in,$(VENV),$(VENV)/build) --editable ".[$(EXTRAS)]"
-	@touch $@ $(VENV)/.installed-cli
+# The environment of developers.  Processes that import spansvm at the same time take turns to build it:
+# meson finds ninja by a variable, which every Python of this environment sets.  LIBSVM's own package has
+# to be compiled, as C++; without it the tests that need it are skipped.
+build_in = PATH="$(abspath $(1))/bin:$$PATH" $(call pip_install,$(1)) --no-build-isolation \
+	--config-settings=build-dir=$(2) $(call compiled_with,$(1))
+TURN := import os, sys; os.environ.setdefault("NINJA", sys.prefix + "/bin/ninja-in-turn")
+
+dev: $(DEV)/.installed
+
+$(DEV)/.installed: pyproject.toml tests/ninja_in_turn.py | $(DEV)/bin/python
+	rm -rf $(DEV)/build*
+	$(call pip_install,$(DEV)) --group dev $(if $(shell command -v c++ || command -v g++),--group libsvm)
+	@cp tests/ninja_in_turn.py $(BIN)
+	@printf '%s\n' '#!/bin/sh' 'bin="$(abspath $(BIN))"; exec "$$bin/python" -IS "$$bin/ninja_in_turn.py" "$$@"' \
+		>$(BIN)/ninja-in-turn && chmod +x $(BIN)/ninja-in-turn
+	@echo '$(TURN)' >"$$($(BIN)/python -c 'import sysconfig as s; print(s.get_path("purelib"))')/ninja.pth"
+	$(call build_in,$(DEV),$(DEV)/build) --editable ".[cli,excel,dask]"
+	@touch $@
 
 $(OLDEST)/.installed: pyproject.toml tests/oldest.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info >= (3, 12))' || \
 		{ echo "The oldest versions need Python 3.10 or 3.11: make oldest PYTHON=python3.10"; exit 1; }
 	rm -rf $(OLDEST)
-	$(PYTHON) -m venv $(OLDEST)
-	$(call pip_install,$(OLDEST)) --upgrade pip
-	$(call install_tools,$(OLDEST),--constraint tests/oldest.txt)
-	$(call build_in,$(OLDEST),$(OLDEST)/build) --constraint tests/oldest.txt --editable ".[test]"
+	@$(MAKE) $(OLDEST)/bin/python
+	$(call pip_install,$(OLDEST)) --constraint tests/oldest.txt --group build --group docs --group peers --group test
+	$(call build_in,$(OLDEST),$(OLDEST)/build) --constraint tests/oldest.txt ".[cli,excel,dask]"
 	@touch $@
 
-demo: $(VENV)/.installed-cli
-	$(BIN)/python examples/demo.py --force
+demo: $(VENV)/.installed
+	$(VENV)/bin/python examples/demo.py --force
 
-test: $(VENV)/.installed-dev
+test: $(VENV)/.tests
+	$(VENV)/bin/python -m pytest -n auto --maxprocesses=8
+
+full: $(DEV)/.installed
 	$(BIN)/python -m pytest -n 2
 
-peers: $(VENV)/.installed-dev
+peers: $(DEV)/.installed
 	$(BIN)/python -m tests.peers -n 2
 	SPANSVM_PEERS=default $(BIN)/python -m tests.peers -n 2 -k test_search
 
@@ -109,10 +120,10 @@ oldest: $(OLDEST)/.installed
 	$(OLDEST)/bin/python -m pytest -n 2
 
 .PHONY: portable numerical
-portable: $(VENV)/.installed-dev
+portable: $(DEV)/.installed
 	$(BIN)/python tests/portable.py
 
-numerical: $(VENV)/.installed-dev
+numerical: $(DEV)/.installed
 	$(BIN)/python tests/portable.py nehalem -- -m "not (plumbing or long or theory)"
 
 # Without a check, an index beyond an array reads or writes whatever is there.
@@ -123,36 +134,36 @@ CORE := multiclass/verified multiclass/together multiclass/path multiclass/left_
 CORE_TESTS := $(foreach test,$(CORE),tests/$(dir $(test))test_$(notdir $(test)).py)
 
 # The package built in another way, beside the one that is installed, and Python with it.
-built = $(call build_in,$(VENV),$(VENV)/build-$(1)) --config-settings=setup-args=-D$(1)=true \
-	--no-deps --upgrade --target $(VENV)/$(1) . && \
+built = $(call build_in,$(DEV),$(DEV)/build-$(1)) --config-settings=setup-args=-D$(1)=true \
+	--no-deps --upgrade --target $(DEV)/$(1) . && \
 	$(call with,$(1)) -c 'from importlib.util import find_spec as f; s = f("spansvm"); \
-	assert "$(VENV)/$(1)/" in s.origin, s'
-with = MESONPY_EDITABLE_SKIP=$(abspath $(VENV)/build) PYTHONPATH=$(abspath $(VENV)/$(1)) $(2) \
+	assert "$(DEV)/$(1)/" in s.origin, s'
+with = MESONPY_EDITABLE_SKIP=$(abspath $(DEV)/build) PYTHONPATH=$(abspath $(DEV)/$(1)) $(2) \
 	$(BIN)/python
 
 .PHONY: checked sanitized
-checked: $(VENV)/.installed-dev
+checked: $(DEV)/.installed
 	$(call built,checked)
 	$(call with,checked) -m pytest -n 2 -m "not (long or theory)" $(CORE_TESTS)
 
 # Errors end the process that makes them.  A failed allocation is to be a MemoryError; Python keeps
 # memory to its end, so leaks are not looked for.  pytest must leave the standard error alone.
-REPORT := $(abspath $(VENV))/sanitizer
+REPORT := $(abspath $(DEV))/sanitizer
 sanitized_by = PYTHONMALLOC=malloc \
 	LD_PRELOAD="$(foreach name,libasan libstdc++,$(shell $(CC) -print-file-name=$(name).so))" \
 	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:log_path=$(REPORT)
-sanitized: $(VENV)/.installed-dev
+sanitized: $(DEV)/.installed
 	rm -f $(REPORT).*
 	$(call built,sanitized)
 	$(call with,sanitized,$(sanitized_by)) -m pytest -n 2 -m "not (long or theory)" --capture=sys \
 		$(CORE_TESTS) || \
 		{ grep -hE "ERROR|located|allocated|spansvm" $(REPORT).*; exit 1; }
 
-coverage: $(VENV)/.installed-dev
+coverage: $(DEV)/.installed
 	$(call built,traced)
-	find $(VENV)/build-traced -name "*.gcda" -delete
+	find $(DEV)/build-traced -name "*.gcda" -delete
 	$(call with,traced) -m pytest -n 2 --cov --cov-report=term-missing:skip-covered $(TESTS)
-	$(BIN)/python tests/traced.py $(VENV)/build-traced
+	$(BIN)/python tests/traced.py $(DEV)/build-traced
 
 # Distributions of what is committed, checked, and the wheel tried where there is no compiler: the only
 # programs on its path are those of its environment.
@@ -171,33 +182,33 @@ wheel:
 	PATH="$(abspath $(WHEEL))/clean/bin" python -m pip install --quiet --only-binary :all: dist/*.whl
 	PATH="$(abspath $(WHEEL))/clean/bin" python -I tests/smoke.py
 
-theory: $(VENV)/.installed-dev
+theory: $(DEV)/.installed
 	$(BIN)/python -m pytest -n 2 -m theory
 
 # SPANSVM_PUBLIC names a folder of files, whose README says what their targets are: NAME -> TARGET.
 .PHONY: statements
-statements: $(VENV)/.installed-dev
+statements: $(DEV)/.installed
 	$(BIN)/python -m tests.statements
 
-mutations: $(VENV)/.installed-dev
+mutations: $(DEV)/.installed
 	$(BIN)/python tests/mutations.py --jobs 2
 
-lint: $(VENV)/.installed-dev
+lint: $(DEV)/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/zizmor --quiet --offline --strict-collection --pedantic .github
 
-docs: $(VENV)/.installed-dev
+docs: $(DEV)/.installed
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
-figures: $(VENV)/.installed-dev
+figures: $(DEV)/.installed
 	$(BIN)/python -m docs.figures
 
-screens: $(VENV)/.installed-dev
+screens: $(DEV)/.installed
 	$(BIN)/python -m docs.figures.screens
 
-bench: $(VENV)/.installed-dev
+bench: $(DEV)/.installed
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.users
 	$(BIN)/python -m benchmarks.programs
@@ -206,10 +217,10 @@ bench: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.large
 	$(BIN)/python -m benchmarks.torchkm 1000
 
-reproduce: $(VENV)/.installed-dev
+reproduce: $(DEV)/.installed
 	$(BIN)/python -m reproduction all --jobs 2 --out docs
 
-quality: $(VENV)/.installed-dev
+quality: $(DEV)/.installed
 	$(BIN)/python -m benchmarks.selection
 	$(BIN)/python -m benchmarks.defaults
 	$(BIN)/python -m benchmarks.corrected
@@ -223,6 +234,6 @@ quality: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.promised
 
 clean:
-	rm -rf $(VENV) $(OLDEST) $(WHEEL) build dist site .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(DEV) $(OLDEST) $(WHEEL) build dist site .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 	rm -rf .portable

@@ -17,6 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    __version__: str
     from .display import LooDisplay, SpanSearchDisplay
     from .estimators.analysis import SpanAnalysis, analyze
     from .estimators.loo import exact_loo
@@ -60,8 +61,6 @@ __all__ = [
     "span_scorer",
 ]
 
-__version__ = "0.2.0"
-
 #: The module of each name, imported on first use: the help of the command line must not wait for
 #: scikit-learn.
 _HOMES = {
@@ -89,9 +88,13 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name == "__version__":
+        value = import_module("importlib.metadata").version(__name__)
+    elif name in _HOMES:
+        value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    globals()[name] = value
     return value
 
 

@@ -11,6 +11,8 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+import spansvm
+
 try:
     import tomllib
 except ModuleNotFoundError:  # Python 3.10; pytest brings it
@@ -19,21 +21,19 @@ except ModuleNotFoundError:  # Python 3.10; pytest brings it
 ROOT = Path(__file__).parents[2]
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PROJECT, BUILD = SETTINGS["project"], SETTINGS["build-system"]["requires"]
+EXTRAS, GROUPS = PROJECT["optional-dependencies"], SETTINGS["dependency-groups"]
 
 
-def _promised(extra: str) -> dict[str, Version]:
-    """Oldest version of every dependency, with an extra and to build, by name."""
-    oldest: dict[str, Version] = {}
-    for line in BUILD + PROJECT["dependencies"] + PROJECT["optional-dependencies"].get(extra, []):
-        requirement = Requirement(line)
-        if requirement.name == PROJECT["name"]:
-            for other in requirement.extras:
-                oldest |= _promised(other)
-            continue
-        for specifier in requirement.specifier:
-            if specifier.operator == ">=":
-                oldest[canonicalize_name(requirement.name)] = Version(specifier.version)
-    return oldest
+def _promised() -> dict[str, Version]:
+    """Oldest version of everything that `make oldest` installs, by name."""
+    lines = [*PROJECT["dependencies"], *(line for extra in EXTRAS.values() for line in extra)]
+    lines += [line for group in ("build", "docs", "peers", "test") for line in GROUPS[group]]
+    return {
+        canonicalize_name(requirement.name): Version(specifier.version)
+        for requirement in map(Requirement, lines)
+        for specifier in requirement.specifier
+        if specifier.operator == ">="
+    }
 
 
 def _constraints() -> dict[str, SpecifierSet]:
@@ -48,11 +48,11 @@ def test_the_oldest_versions_that_are_tried_are_those_that_are_promised() -> Non
         for specifier in specifiers:
             if specifier.operator == "==":
                 tried[name] = Version(specifier.version)
-    assert tried == _promised("test")
+    assert tried == _promised()
 
 
 def test_other_constraints_are_upper_limits_of_indirect_dependencies() -> None:
-    indirect = {name: one for name, one in _constraints().items() if name not in _promised("test")}
+    indirect = {name: one for name, one in _constraints().items() if name not in _promised()}
     assert {name: [one.operator for one in ones] for name, ones in indirect.items()} == {
         name: ["<"] for name in indirect
     }
@@ -64,9 +64,14 @@ def test_what_is_needed_to_build_and_to_run_has_one_oldest_version() -> None:
         assert running.get(Requirement(line).name, line) == line
 
 
-@pytest.mark.parametrize("extra", ["", *PROJECT["optional-dependencies"]])
-def test_every_dependency_has_an_oldest_version(extra: str) -> None:
-    lines = PROJECT["optional-dependencies"].get(extra, PROJECT["dependencies"])
+def test_what_builds_the_project_builds_it_in_the_environment_of_developers() -> None:
+    assert set(GROUPS["build"]) - set(BUILD) == {"ninja>=1.11.1"}
+    assert set(BUILD) <= set(GROUPS["build"])
+
+
+@pytest.mark.parametrize("lines", [PROJECT["dependencies"], *EXTRAS.values(), *GROUPS.values()])
+def test_every_dependency_has_an_oldest_version(lines: list[str | dict[str, str]]) -> None:
+    lines = [line for line in lines if isinstance(line, str)]  # not: include-group
     without = [line for line in lines if ">=" not in line]
     # An upper limit alone, and extras of this project, which have no version of their own.
     assert [line for line in without if "<" not in line and PROJECT["name"] not in line] == []
@@ -84,22 +89,14 @@ def test_the_pythons_that_are_listed_begin_with_the_oldest_one() -> None:
     )
 
 
-def test_one_version_is_named_everywhere() -> None:
-    places = {
-        "meson.build": r"^  version: '(.+)',$",
-        "src/spansvm/__init__.py": r'^__version__ = "(.+)"$',
-        "CITATION.cff": r"^version: (.+)$",
-        "conda/recipe.yaml": r'^  version: "(.+)"$',
-    }
-    for name, pattern in places.items():
+def test_the_version_stands_in_one_place() -> None:
+    assert spansvm.__version__ == PROJECT["version"]
+    for name in ("meson.build", "src/spansvm/__init__.py", "CITATION.cff", "conda/recipe.yaml"):
         text = (ROOT / name).read_text(encoding="utf-8")
-        assert re.findall(pattern, text, flags=re.MULTILINE) == [PROJECT["version"]], name
+        assert not re.search(r"^ *_*version_*\W+\d", text, flags=re.MULTILINE), name
 
 
 def test_the_changelog_has_a_heading_for_the_version_and_its_date() -> None:
-    released = re.search(
-        r'^date-released: "([\d-]+)"$',
-        (ROOT / "CITATION.cff").read_text(encoding="utf-8"), flags=re.MULTILINE,
-    )[1]  # fmt: skip
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    assert f"\n## {PROJECT['version']} - {released}\n" in changelog
+    heading = rf"^## {re.escape(PROJECT['version'])} - \d{{4}}-\d\d-\d\d$"
+    assert re.search(heading, changelog, flags=re.MULTILINE)

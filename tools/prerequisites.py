@@ -1,0 +1,38 @@
+"""What this Python lacks to install spansvm from a checkout, and the package that has it.
+
+The Makefile runs it before it creates an environment, by whatever Python 3 it was given.
+"""
+
+import importlib.util
+import os
+import sys
+import sysconfig
+
+OLDEST = (3, 10)
+
+
+def missing():
+    """Lines that say what is missing and where it is; none if all is there."""
+    name = "Python %d.%d" % sys.version_info[:2]  # noqa: UP031: Python 3.5 should say so, too
+    if sys.version_info < OLDEST:
+        return [
+            "spansvm needs Python %d.%d or later, and %s is %s." % (*OLDEST, sys.executable, name),
+            "Name another one: make demo PYTHON=python3.12",
+            "Debian, Ubuntu: apt install python3 python3-venv python3-dev; Fedora: dnf install python3.12-devel",
+        ]
+    lines = []
+    if not all(map(importlib.util.find_spec, ("venv", "ensurepip"))):
+        lines.append(
+            name + " has no venv, or no pip for it."
+            " Debian, Ubuntu: apt install python3-venv; Fedora: dnf install python3"
+        )
+    if not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")):
+        lines.append(
+            name + " has no headers (Python.h), which the compiled core needs."
+            " Debian, Ubuntu: apt install python3-dev; Fedora: dnf install python3-devel"
+        )
+    return lines
+
+
+if __name__ == "__main__":
+    sys.exit("\n".join(missing()) or None)
