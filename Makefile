@@ -45,7 +45,7 @@ help:
 	@echo "make reproduce  run the paper's experiments, next to its numbers (an hour and a half)"
 	@echo "make clean      delete the environments and everything that was built"
 
-pip_install = $(1)/bin/python -m pip install --quiet
+pip_install = $(1)/bin/python -m pip install --quiet --no-compile
 
 # A C compiler from PyPI, where there is none: pip builds in an environment of its own, in which a
 # Python finds what is installed here only if it is told to look nowhere else (-I).
@@ -68,7 +68,7 @@ endif
 SOURCES := pyproject.toml meson.build meson.options $(shell find src -not -path "*__pycache__*")
 
 $(VENV)/.installed: $(SOURCES) | $(VENV)/bin/python
-	$(call pip_install,$(VENV)) $(call compiled_with,$(VENV)) ".[cli,excel]"
+	$(call pip_install,$(VENV)) $(call compiled_with,$(VENV)) ".[excel,reproduction]"
 	@touch $@
 
 $(VENV)/.tests: pyproject.toml $(VENV)/.installed
@@ -91,7 +91,7 @@ $(DEV)/.installed: pyproject.toml tests/ninja_in_turn.py | $(DEV)/bin/python
 	@printf '%s\n' '#!/bin/sh' 'bin="$(abspath $(BIN))"; exec "$$bin/python" -IS "$$bin/ninja_in_turn.py" "$$@"' \
 		>$(BIN)/ninja-in-turn && chmod +x $(BIN)/ninja-in-turn
 	@echo '$(TURN)' >"$$($(BIN)/python -c 'import sysconfig as s; print(s.get_path("purelib"))')/ninja.pth"
-	$(call build_in,$(DEV),$(DEV)/build) --editable ".[cli,excel,dask]"
+	$(call build_in,$(DEV),$(DEV)/build) --editable ".[excel,reproduction,dask]"
 	@touch $@
 
 $(OLDEST)/.installed: pyproject.toml tests/oldest.txt
@@ -100,7 +100,7 @@ $(OLDEST)/.installed: pyproject.toml tests/oldest.txt
 	rm -rf $(OLDEST)
 	@$(MAKE) $(OLDEST)/bin/python
 	$(call pip_install,$(OLDEST)) --constraint tests/oldest.txt --group build --group docs --group peers --group test
-	$(call build_in,$(OLDEST),$(OLDEST)/build) --constraint tests/oldest.txt ".[cli,excel,dask]"
+	$(call build_in,$(OLDEST),$(OLDEST)/build) --constraint tests/oldest.txt ".[excel,reproduction,dask]"
 	@touch $@
 
 demo: $(VENV)/.installed

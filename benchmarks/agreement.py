@@ -13,7 +13,7 @@ found in other ways that should give the same:
 A candidate agrees if none of its values differs by more than 1e-6 of the margin's unit, or of the
 value if that is larger.  The table has the share of candidates that agree, the largest difference,
 and on how many data sets `best_params_` is the same: under the version in another checkout
-(``git worktree add CHECKOUT COMMIT``, and ``make .venv/.installed-dev`` there), and under this one.
+(``git worktree add CHECKOUT COMMIT``, and ``make dev`` there), and under this one.
 Results are kept in a folder, by the hash of the sources, so that an interrupted run continues where
 it was.
 
@@ -124,7 +124,7 @@ class Version:
 
     def __init__(self, checkout: Path, work: Path) -> None:
         self.source, self.work = checkout.resolve() / "src", work
-        self.python = checkout.resolve() / ".venv" / "bin" / "python"
+        self.python = checkout.resolve() / ".venv-dev" / "bin" / "python"
         digest = hashlib.sha256()
         for file in sorted(self.source.glob("spansvm/**/*.py")):
             digest.update(str(file.relative_to(self.source)).encode() + file.read_bytes())

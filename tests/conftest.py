@@ -11,6 +11,10 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from tests.skips import pytest_sessionfinish, pytest_terminal_summary
+
+__all__ = ["pytest_sessionfinish", "pytest_terminal_summary"]
+
 # An editable install builds what has changed when it is looked for: here, before there are workers.
 find_spec("spansvm")
 
@@ -23,6 +27,7 @@ PLUMBING = {
     "test_answers",
     "test_architecture",
     "test_guides",
+    "test_installing",
     "test_ninja_in_turn",
     "test_bad_files",
     "test_benchmarks",
@@ -38,6 +43,7 @@ PLUMBING = {
     "test_portable",
     "test_report_browser",
     "test_reproduction_command",
+    "test_skips",
     "test_tables",
     "test_tampered_files",
     "test_tables_everyday",

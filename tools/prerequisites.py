@@ -13,12 +13,13 @@ OLDEST = (3, 10)
 
 def missing():
     """Lines that say what is missing and where it is; none if all is there."""
-    name = "Python %d.%d" % sys.version_info[:2]  # noqa: UP031: Python 3.5 should say so, too
+    name = "Python {}.{}".format(*sys.version_info)
     if sys.version_info < OLDEST:
         return [
-            "spansvm needs Python %d.%d or later, and %s is %s." % (*OLDEST, sys.executable, name),
-            "Name another one: make demo PYTHON=python3.12",
-            "Debian, Ubuntu: apt install python3 python3-venv python3-dev; Fedora: dnf install python3.12-devel",
+            "spansvm needs Python {}.{} or later,".format(*OLDEST)
+            + f" and {sys.executable} is {name}. Name another one: make demo PYTHON=python3.12",
+            "Debian, Ubuntu: apt install python3 python3-venv python3-dev;"
+            " Fedora: dnf install python3.12-devel",
         ]
     lines = []
     if not all(map(importlib.util.find_spec, ("venv", "ensurepip"))):

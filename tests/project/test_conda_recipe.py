@@ -10,7 +10,7 @@ from packaging.requirements import Requirement
 
 from tests.project.test_versions import BUILD, PROJECT
 
-yaml = pytest.importorskip("yaml", reason="the extra cli is not installed")
+yaml = pytest.importorskip("yaml", reason="pyyaml is not installed")
 
 PATH = Path(__file__).resolve().parents[2] / "conda" / "recipe.yaml"
 RECIPE = yaml.safe_load(PATH.read_text(encoding="utf-8"))

@@ -18,9 +18,9 @@ from threading import Thread
 
 import pytest
 
-pytest.importorskip("mkdocs", reason="the extra docs is not installed")
-pytest.importorskip("latex2mathml", reason="the extra docs is not installed")
-pytest.importorskip("mkdocstrings", reason="the extra docs is not installed")
+pytest.importorskip("mkdocs", reason="mkdocs and its parts are not installed")
+pytest.importorskip("latex2mathml", reason="mkdocs and its parts are not installed")
+pytest.importorskip("mkdocstrings", reason="mkdocs and its parts are not installed")
 
 ROOT = Path(__file__).parents[2]
 

@@ -82,13 +82,15 @@ def path_exists(name: str) -> bool:
 
 
 def exists(name: str) -> bool:
-    """Whether there is such a file, module, attribute, name, or target of the Makefile."""
+    """Whether there is such a file, module, attribute, name, target, or folder of the Makefile."""
     if name in OTHERS or name in KNOWN or not re.search(r"\w", name):
         return True
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    if re.search(rf"^[A-Z]+ := {re.escape(name)}$", makefile, re.MULTILINE):
+        return True  # an environment, which need not be there
     if re.fullmatch(r"\.\w+", name):
         return any(PACKAGE.rglob(f"*{name}"))
     if name.startswith("make "):
-        makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
         return re.search(rf"^{name.split()[1]}:", makefile, re.MULTILINE) is not None
     own = name.removeprefix("spansvm.")
     if re.fullmatch(PATH, own) and path_exists(own):
@@ -125,7 +127,7 @@ def test_tests_that_the_documentation_names_exist():
     [
         "search/base.py", "core/meson.build", "template.html", "search/refit.py", "criteria",
         "multiclass/machines.PairPaths.train_each", "spansvm.core", "make test PYTHON=python3.12",
-        ".pxd", ".venv/bin/python tests/portable.py haswell", "DualSolution.factor", "C_i",
+        ".pxd", ".venv-dev/bin/python tests/portable.py haswell", "DualSolution.factor", "C_i",
     ],
 )  # fmt: skip
 def test_names_that_exist_are_found(name):
@@ -136,7 +138,7 @@ def test_names_that_exist_are_found(name):
     "name",
     [
         "search/bases.py", "search/grid.selects", "machines.PairPaths.train_one", "spansvm.cores",
-        "make tests", ".pyz", ".venv/bin/python tests/portables.py", "no_such_name",
+        "make tests", ".pyz", ".venv-dev/bin/python tests/portables.py", "no_such_name",
         "DualSolution.factors",
     ],
 )  # fmt: skip

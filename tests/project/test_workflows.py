@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-yaml = pytest.importorskip("yaml", reason="the extra cli is not installed")
+yaml = pytest.importorskip("yaml", reason="pyyaml is not installed")
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKFLOWS = {path.stem: path for path in sorted((ROOT / ".github" / "workflows").glob("*.yml"))}
@@ -59,11 +59,20 @@ def test_what_jobs_refer_to_exists(name):
 
 def test_the_make_targets_exist():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    called = {run for job in jobs("ci").values() for run in commands(job) if "make" in run}
-    assert called == {"make lint", "make docs", "make oldest", "make portable", "make wheel"}
-    for command in called:
-        target = command.removeprefix("make ")
+    called = [run for job in jobs("ci").values() for run in commands(job)]
+    (fresh,) = (run for run in called if "docker" in run)
+    assert "make demo test'" in fresh
+    named = {run.removeprefix("make ") for run in called if run.startswith("make ")}
+    assert named == {"lint", "docs", "full", "oldest", "portable", "wheel"}
+    for target in {"demo", "test", *named}:
         assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), target
+
+
+def test_the_lines_without_make_are_those_of_the_documentation():
+    page = (ROOT / "docs" / "getting-started.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^py -m venv .venv\n(.+?)^```", page, flags=re.MULTILINE | re.DOTALL)
+    lines = [line.replace(".venv\\Scripts\\", "") for line in block.splitlines()]
+    assert lines == commands(jobs("ci")["tests"])
 
 
 @pytest.mark.parametrize("name", WORKFLOWS)
