@@ -339,7 +339,8 @@ def test_evaluate_knows_the_training_file_again(run):
     content = json.loads(out)
     assert content["is_training_data"] is False
     assert content["training"]["n_rows"] == 120
-    record = TrainingRecord.read(Path("data-tuned/model.skops"))
+    path = Path("data-tuned/model.skops")
+    record = TrainingRecord.of(load_model(path).metadata["training"], path)
     assert record is not None
     assert record.estimates[0]["name"] == "span_rule"
 
@@ -347,7 +348,7 @@ def test_evaluate_knows_the_training_file_again(run):
 def test_evaluate_does_without_the_record_of_a_training(run):
     run(f"tune data.csv {FEW} --search grid.yaml --quiet")
     saved = load_model("data-tuned/model.skops")
-    save_model("plain.skops", saved.model, schema=saved.schema)
+    save_model("plain.skops", saved.model, metadata={"schema": saved.metadata["schema"]})
     code, out, err = run("evaluate plain.skops data.csv")
     assert code == 0
     assert "was not written by spansvm tune and holds no estimates" in err

@@ -185,7 +185,8 @@ def test_suspicious_rows_of_a_sample_have_their_numbers_in_the_file(run):
 
 def test_evaluate_says_that_the_estimates_are_of_a_sample(run):
     run(f"tune data.csv {SEARCH} --sample 100 --quiet")
-    record = TrainingRecord.read(Path("data-tuned/model.skops"))
+    path = Path("data-tuned/model.skops")
+    record = TrainingRecord.of(load_model(path).metadata["training"], path)
     assert (record.n_searched, record.n_rows, record.trained.n_rows) == (100, 300, 300)
     _, out, err = run("evaluate data-tuned test.csv")
     assert "trained on a sample of 100 of the 300 rows" in err

@@ -82,7 +82,7 @@ def test_passengers_need_no_option_but_the_target(succeeding):
     assert tells(gaps, "the median for numbers", "32 in 'Age'", "is a feature, too")
     assert "Column 'Fare' writes numbers with a decimal comma." in lines
     saved = load_model("titanic-tuned/model.skops")
-    assert saved.schema.features == ("Age", "Fare", "Embarked")
+    assert saved.metadata["schema"]["features"] == ["Age", "Fare", "Embarked"]
     # New rows may lack any value, and what the model does not use.
     new = passengers(5, seed=1).drop(columns=["Name", "Survived"])
     new.loc[2, ["Age", "Fare", "Embarked"]] = None
@@ -93,7 +93,7 @@ def test_passengers_need_no_option_but_the_target(succeeding):
     by_hand = pd.DataFrame({
         "Age": new["Age"], "Embarked": new["Embarked"].where(new["Embarked"].notna(), np.nan),
         "Fare": new["Fare"].str.replace(",", ".").astype(float),
-    })[list(saved.schema.features)]  # fmt: skip
+    })[saved.metadata["schema"]["features"]]  # fmt: skip
     decided = saved.model.decision_function(by_hand)
     np.testing.assert_allclose([float(row["decision"]) for row in rows], decided)
 
@@ -107,7 +107,7 @@ def test_messages_become_words_with_a_linear_kernel(succeeding):
     assert report["leave_one_out"]["error"] < 0.1
     saved = load_model("data-tuned/model.skops")
     assert saved.model[-1].kernel == "linear"
-    assert saved.schema.column_types == ("text", "numeric")
+    assert saved.metadata["schema"]["column_types"] == ["text", "numeric"]
     with zipfile.ZipFile("data-tuned/model.skops") as archive:
         assert not [name for name in archive.namelist() if name.endswith((".pkl", ".pickle"))]
     Path("new.csv").write_text("text,price\nnever a refund for the broken parcel,3\n,2\n")

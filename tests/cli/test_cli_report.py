@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from spansvm.models import load_model
-from spansvm.tables import read_for_prediction
+from spansvm.tables import Schema, read_for_prediction
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
@@ -49,7 +49,7 @@ def test_the_program_of_the_report_makes_the_saved_model(run, options):
     space: dict = {}
     exec(content["recipe"]["code"], space)
     saved = load_model("credit-tuned/model.skops")
-    rows = read_for_prediction("new.csv", saved.schema).X
+    rows = read_for_prediction("new.csv", Schema.from_json(saved.metadata["schema"])).X
     expected = saved.model.decision_function(rows)
     np.testing.assert_allclose(space["model"].decision_function(rows), expected, atol=1e-9)
     settings = content["recipe"]["steps"][-1]["settings"]

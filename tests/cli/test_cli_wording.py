@@ -158,7 +158,7 @@ def test_decision_values_of_pairs_are_named_by_pairs(run):
     run("tune three.csv --search grid.yaml --quiet")
     saved = load_model("three-tuned/model.skops")
     model = saved.model.set_params(svm__decision_function_shape="ovo")
-    save_model("pairs.skops", model, schema=saved.schema)
+    save_model("pairs.skops", model, metadata=saved.metadata)
     out, _ = run("predict pairs.skops three.csv")
     rows = list(csv.DictReader(io.StringIO(out)))
     assert list(rows[0]) == ["row", "predicted", "decision_x_y", "decision_x_z", "decision_y_z"]

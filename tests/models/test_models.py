@@ -27,7 +27,7 @@ from spansvm.models import (
     save_model,
     transformed,
 )
-from spansvm.tables import build_pipeline, read_table
+from spansvm.tables import Schema, build_pipeline, read_table
 
 skops_io = pytest.importorskip("skops.io")
 SVM_PREDICT = shutil.which("svm-predict")
@@ -156,13 +156,13 @@ import pickle, sys
 import numpy as np
 import skops.io
 from spansvm.models import load_model
-from spansvm.tables import read_for_prediction
+from spansvm.tables import Schema, read_for_prediction
 def refuse(*_, **__):
     raise AssertionError("pickle is used")
 for name in ("load", "loads", "Unpickler", "_Unpickler"):
     setattr(pickle, name, refuse)
 saved = load_model(sys.argv[1])
-table = read_for_prediction(sys.argv[2], saved.schema)
+table = read_for_prediction(sys.argv[2], Schema.from_json(saved.metadata["schema"]))
 model = saved.model
 np.savez(sys.argv[3], predicted=model.predict(table.X), probability=model.predict_proba(table.X),
          left_out=model[-1].loo_decision_function_, margin=model[-1].loo_margin_,
@@ -175,7 +175,9 @@ def test_a_saved_model_gives_all_it_gave_in_a_fresh_process_without_pickle(tmp_p
     svm = SpanSVC(C=3, weighting=ClassWeighting(2, 1))
     model = build_pipeline(table, svm, impute="median").fit(table.X, table.y)
     path = tmp_path / "model.skops"
-    save_model(path, model, schema=table.schema, command="spansvm tune churn.csv")
+    save_model(
+        path, model, metadata={"schema": table.schema.to_json()}, command="spansvm tune churn.csv"
+    )
     result = tmp_path / "result.npz"
     subprocess.run([sys.executable, "-c", FRESH, path, churn, result], check=True)
     loaded = np.load(result)
@@ -185,7 +187,7 @@ def test_a_saved_model_gives_all_it_gave_in_a_fresh_process_without_pickle(tmp_p
     np.testing.assert_array_equal(loaded["margin"], model[-1].loo_margin_)
     assert loaded["error"] == model[-1].loo_error_
     saved = load_model(path)
-    assert saved.schema == table.schema
+    assert Schema.from_json(saved.metadata["schema"]) == table.schema
     assert saved.command == "spansvm tune churn.csv"
     with ZipFile(path) as archive:
         assert "schema.json" in archive.namelist()
@@ -207,7 +209,7 @@ def test_models_of_several_classes_are_saved(tmp_path, kind) -> None:
 def test_a_sparse_model_is_saved(tmp_path, data_folder) -> None:
     table = read_table(data_folder / "adult_a1a" / "a1a")
     model = build_pipeline(table, SpanSVC()).fit(table.X, table.y)
-    save_model(tmp_path / "model.skops", model, schema=table.schema)
+    save_model(tmp_path / "model.skops", model, metadata={"schema": table.schema.to_json()})
     loaded = load_model(tmp_path / "model.skops").model
     np.testing.assert_array_equal(loaded.predict_proba(table.X), model.predict_proba(table.X))
 

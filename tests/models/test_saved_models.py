@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -56,3 +58,19 @@ def test_the_saved_models_are_small():
         for path in (make.FOLDER / version).iterdir():
             assert path.stat().st_size < 40_000, path.name
         assert re.fullmatch(r"\d+\.\d+\.\d+", version)
+
+
+def test_a_schema_of_a_released_version_is_part_of_the_metadata(tmp_path):
+    content = (make.FOLDER / "0.2.0" / "linear.skops").read_bytes()
+    old = {"schema": {"target": "y"}, "version": "0.2.0", "command": "spansvm tune a.csv"}
+    with (
+        ZipFile(io.BytesIO(content)) as before,
+        ZipFile(tmp_path / "old.skops", "w") as after,
+    ):
+        for name in before.namelist():
+            member = json.dumps(old) if name == "spansvm.json" else before.read(name)
+            after.writestr(name, member)
+    assert load_model(make.FOLDER / "0.2.0" / "linear.skops").metadata == {}
+    saved = load_model(tmp_path / "old.skops")
+    assert saved.metadata == {"schema": {"target": "y"}}
+    assert saved.command == "spansvm tune a.csv"

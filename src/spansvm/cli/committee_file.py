@@ -56,7 +56,7 @@ def write_committee(
         f"together; {_score_in_words(committee, request.scoring or 'accuracy')}."
     )
     with folder.writing(COMMITTEE) as path:
-        save_model(path, committee, schema=schema, command=request.command)
+        save_model(path, committee, metadata={"schema": schema.to_json()}, command=request.command)
     return folder.path / COMMITTEE
 
 

@@ -64,15 +64,17 @@ def evaluate(
 
     terminal = Terminal(quiet=quiet, as_json=json)
     model = model_file(model)
-    saved, schema = load(model)
+    saved, schema, training = load(model)
     options = file_options(format, delimiter, header, encoding, decimal, missing, sheet)
     if schema.task == REGRESSION:
         from .regression_evaluation import evaluate_regression
+        from .regression_record import RegressionRecord
 
         table = read_labelled(data, schema, options, saved, terminal)
-        evaluate_regression(model, saved, table, terminal)
+        found = RegressionRecord.of(training, model)
+        evaluate_regression(found, model, saved, table, terminal)
         return
-    record = TrainingRecord.read(model)
+    record = TrainingRecord.of(training, model)
     table = read_labelled(data, schema, options, saved, terminal)
     name = "accuracy" if record is None else record.selected_by
     trained = getattr(getattr(saved, "steps", [(None, None)])[-1][1], "training_labels_", None)

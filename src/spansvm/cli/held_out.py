@@ -81,15 +81,25 @@ def model_file(path: Path) -> Path:
     return path / MODEL
 
 
-def load(path: Path) -> tuple[Any, Schema]:
-    """A saved model, and what its input files must look like."""
+def load(path: Path) -> tuple[Any, Schema, Any]:
+    """A saved model, what its input files must look like, and the record of its training, if any.
+
+    UserError if it does not say the second.
+    """
     saved = load_model(path)
-    if saved.schema is None:
+    schema = saved.metadata.get("schema")
+    if schema is None:
         raise UserError(
             f"{path} does not say which columns the model needs; save it with a schema, or use "
             "spansvm tune."
         )
-    return saved.model, saved.schema
+    try:
+        return saved.model, Schema.from_json(schema), saved.metadata.get("training")
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise UserError(
+            f"{path} is damaged: it does not say which columns the model needs; run spansvm tune "
+            "again."
+        ) from error
 
 
 def read_rows(

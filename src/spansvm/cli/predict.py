@@ -129,7 +129,7 @@ def predict(
     folders = {path: OutputFolder(path.parent, force=force) for path in (out, libsvm) if path}
     for path, folder in folders.items():
         folder.prepare(path.name)
-    saved, schema = load(model_file(model))
+    saved, schema, _ = load(model_file(model))
     options = file_options(format, delimiter, header, encoding, decimal, missing, sheet)
     table = read_rows(data, schema, options, saved, terminal, id)
     if schema.task == REGRESSION:

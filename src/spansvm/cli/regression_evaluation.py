@@ -17,18 +17,21 @@ from .training_record import fingerprint
 __all__ = ["evaluate_regression"]
 
 
-def evaluate_regression(path: Path, model: Any, table: Table, terminal: Terminal) -> None:
+def evaluate_regression(
+    record: RegressionRecord | None, path: Path, model: Any, table: Table, terminal: Terminal
+) -> None:
     """Print the errors of a model on the rows of a table, next to those from its training.
 
     Parameters
     ----------
+    record : RegressionRecord or None
+        Of the training.
     path : Path
         The file of the model.
     model : Pipeline
     table : Table
     terminal : Terminal
     """
-    record = RegressionRecord.read(path)
     name = default_scoring(table) if record is None else record.selected_by
     figures = held_out_targets(model, table, scorer_named(name, table), name)
     seen = record is not None and record.fingerprint == fingerprint(table)

@@ -1,22 +1,19 @@
 """What a model file records of its training: every estimate, and a fingerprint of the rows.
 
-It is one more member of the skops archive, besides those of :mod:`spansvm.models`.
+It is part of the metadata that :func:`spansvm.models.save_model` keeps.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 from scipy import sparse
 
 from ..common.errors import UserError
-from ..models.archive import add_member
 from ..report.loo_figures import TrainedModel
 from ..report.searched import JudgedError, ReportedScore
 from ..tables import Table
@@ -26,27 +23,18 @@ if TYPE_CHECKING:
 
 __all__ = ["Record", "TrainingRecord", "fingerprint"]
 
-_MEMBER = "training.json"
-
 
 @dataclass(frozen=True)
 class Record:
     """The training of a model, as plain data; its fields depend on the task."""
 
-    def add_to(self, path: Path) -> None:
-        """Add the record to an existing model file."""
-        with ZipFile(path, "a", compression=ZIP_DEFLATED) as archive:
-            add_member(archive, _MEMBER, json.dumps(asdict(self), indent=1))
-
     @classmethod
-    def read(cls, path: Path) -> Self | None:
-        """The record of a model file; None if it has none, as when saved from Python."""
-        with ZipFile(path) as archive:
-            if _MEMBER not in archive.namelist():
-                return None
-            content = archive.read(_MEMBER)
+    def of(cls, training: Any, path: Path) -> Self | None:
+        """The record in a model file; None if it has none, as when saved from Python."""
+        if training is None:
+            return None
         try:
-            return cls.from_json(json.loads(content))
+            return cls.from_json(dict(training))
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise UserError(
                 f"The training record in {path} is damaged; run spansvm tune again."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -63,8 +64,8 @@ def write_files(
     """
     written = []
     with folder.writing(MODEL) as path:
-        save_model(path, model, schema=table.schema, command=report.command or "")
-        record.add_to(path)
+        metadata = {"schema": table.schema.to_json(), "training": asdict(record)}
+        save_model(path, model, metadata=metadata, command=report.command or "")
     written.append(MODEL)
     reason = libsvm_reason(model)
     if APPROXIMATION in model.named_steps:

@@ -1,7 +1,7 @@
 """Fitted models as skops files: no pickle, and only types known to be harmless are loaded.
 
 ``skops.io.load`` reads the file as the fitted model.  One more member, which it ignores,
-``spansvm.json``, says what the model was trained on and which command made it.
+``spansvm.json``, holds what else the caller knows of the model, and which command made it.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 import zlib
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +23,6 @@ from ..common.errors import UserError, require
 from ..estimators.svc import SpanSVC
 from ..estimators.svr import SpanSVR
 from ..search.committee import Committee, RegressionCommittee
-from ..tables import Schema
 from .archive import add_member, without_addresses
 
 __all__ = [
@@ -90,8 +90,8 @@ class SavedModel:
     model : estimator
         Fitted, with predictions, probabilities or intervals, and leave-one-out values, but no
         training rows except support vectors (and those that intervals need).
-    schema : Schema or None
-        What files for prediction must look like.
+    metadata : dict
+        What :func:`save_model` was given besides the model; empty if that was nothing.
     version : str
         The version of spansvm that saved it.
     command : str
@@ -99,13 +99,17 @@ class SavedModel:
     """
 
     model: Any
-    schema: Schema | None
+    metadata: dict[str, Any]
     version: str
     command: str
 
 
 def save_model(
-    path: str | Path, model: Any, *, schema: Schema | None = None, command: str = ""
+    path: str | Path,
+    model: Any,
+    *,
+    metadata: Mapping[str, Any] | None = None,
+    command: str = "",
 ) -> None:
     """Save a fitted model.
 
@@ -113,8 +117,8 @@ def save_model(
     ----------
     path : str or Path
     model : SpanSVC, SVC, SpanSVR, SVR, Pipeline that ends in one, or Committee of them
-    schema : Schema, optional
-        Of the table that it was trained on.
+    metadata : dict, optional
+        What else is to be known of it, by name: whatever JSON can hold.
     command : str
         The command that made it.
 
@@ -136,7 +140,7 @@ def save_model(
             "and steps from spansvm and scikit-learn."
         )
     about = {
-        "schema": None if schema is None else schema.to_json(),
+        "metadata": dict(metadata or {}),
         "version": __version__,
         "command": command,
     }
@@ -163,8 +167,7 @@ def load_model(path: str | Path) -> SavedModel:
             about = json.loads(archive.read(_MEMBER))
         unknown = sorted(set(skops.get_untrusted_types(data=content)) - set(TRUSTED))
         model = None if unknown else skops.loads(content, trusted=list(TRUSTED))
-        schema = None if about["schema"] is None else Schema.from_json(about["schema"])
-        saved = SavedModel(model, schema, about["version"], about["command"])
+        saved = SavedModel(model, _metadata(about), about["version"], about["command"])
     except _DAMAGES as error:
         raise UserError(
             f"{path} is damaged or not a spansvm model; give a model.skops written by spansvm tune."
@@ -180,6 +183,13 @@ def load_model(path: str | Path) -> SavedModel:
             "model.skops written by spansvm tune."
         )
     return saved
+
+
+def _metadata(about: dict[str, Any]) -> dict[str, Any]:
+    """What the caller of :func:`save_model` knew; in files of 0.2.0 that is the schema alone."""
+    if "metadata" in about:
+        return dict(about["metadata"])
+    return {} if about["schema"] is None else {"schema": about["schema"]}
 
 
 def without_training_rows(model: Any) -> Any:
