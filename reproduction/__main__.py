@@ -12,7 +12,7 @@ from rich.console import Console
 
 from spansvm.cli import run as run_command
 from spansvm.cli.options import Debug
-from spansvm.common.errors import UserError, require
+from spansvm.errors import UserError, require
 
 from .complete import CompleteProblems
 from .datasets import describe, locate, names

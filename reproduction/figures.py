@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spansvm.common.errors import UserError, require
 from spansvm.display._figures import COLOURS
+from spansvm.errors import UserError, require
 
 from .csv_files import Row
 from .page_tables import title

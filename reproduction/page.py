@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from spansvm.common.errors import UserError
+from spansvm.errors import UserError
 
 from . import (
     class_weights,

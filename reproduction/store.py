@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from spansvm.common.errors import UserError
+from spansvm.errors import UserError
 from spansvm.machine.criteria import CRITERIA
 
 from .problems import Key

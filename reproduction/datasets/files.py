@@ -24,8 +24,8 @@ from urllib.parse import urlsplit
 from rich.console import Console
 from rich.progress import DownloadColumn, Progress, TaskID
 
-from spansvm.common.errors import MissingPackageError, UserError, require
 from spansvm.common.progress_bars import progress_bar
+from spansvm.errors import MissingPackageError, UserError, require
 
 __all__ = ["DataSetError", "PublishedFile", "cache_folder", "download", "find", "read_content"]
 

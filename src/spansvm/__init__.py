@@ -16,6 +16,8 @@ each training instance would have had if the model had never seen it.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .common.lazy import lazy_names
+
 if TYPE_CHECKING:
     __version__: str
     from .display import LooDisplay, SpanSearchDisplay
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from .estimators.svr import SpanSVR
     from .estimators.weighting import ClassWeighting, SigmoidWeighting, Weighting
     from .rows.influence import influence
-    from .rows.labels import find_label_issues
+    from .rows.labels import LabelIssuesWarning, find_label_issues
     from .rows.values import data_values
     from .search import (
         SVCCV,
@@ -42,6 +44,7 @@ __all__ = [
     "SVRCV",
     "ClassWeighting",
     "Committee",
+    "LabelIssuesWarning",
     "LooDisplay",
     "RegressionCommittee",
     "SigmoidWeighting",
@@ -64,39 +67,35 @@ __all__ = [
 #: The module of each name, imported on first use: the help of the command line must not wait for
 #: scikit-learn.
 _HOMES = {
-    "SVCCV": "search",
-    "SVRCV": "search",
+    "SVCCV": "search.automatic.svccv",
+    "SVRCV": "search.automatic.svrcv",
     "ClassWeighting": "estimators.weighting",
-    "Committee": "search",
-    "LooDisplay": "display",
-    "RegressionCommittee": "search",
+    "Committee": "search.committee.classifier",
+    "LabelIssuesWarning": "rows.labels",
+    "LooDisplay": "display.loo",
+    "RegressionCommittee": "search.committee.regressor",
     "SigmoidWeighting": "estimators.weighting",
     "SpanAnalysis": "estimators.analysis",
-    "SpanRandomizedSearch": "search",
+    "SpanRandomizedSearch": "search.randomized",
     "SpanSVC": "estimators.svc",
     "SpanSVR": "estimators.svr",
-    "SpanSearch": "search",
-    "SpanSearchDisplay": "display",
+    "SpanSearch": "search.spansearch",
+    "SpanSearchDisplay": "display.search",
     "Weighting": "estimators.weighting",
     "analyze": "estimators.analysis",
     "data_values": "rows.values",
     "exact_loo": "estimators.loo",
     "find_label_issues": "rows.labels",
     "influence": "rows.influence",
-    "span_scorer": "search",
+    "span_scorer": "search.scoring.scorers",
 }
+
+
+_get, __dir__ = lazy_names(__name__, _HOMES)
 
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        value = import_module("importlib.metadata").version(__name__)
-    elif name in _HOMES:
-        value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
-    else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+        globals()[name] = import_module("importlib.metadata").version(__name__)
+        return globals()[name]
+    return _get(name)

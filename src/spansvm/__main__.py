@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from .common.errors import MissingPackageError, require
+from .errors import MissingPackageError, require
 
 __all__ = ["main"]
 

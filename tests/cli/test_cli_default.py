@@ -15,7 +15,7 @@ from scipy.spatial.distance import pdist
 
 from spansvm.cli.grids import plan_search
 from spansvm.cli.sizing import Task, choose_size
-from spansvm.common.errors import UserError
+from spansvm.errors import UserError
 from spansvm.models import load_model
 from spansvm.search import SpanSearch
 from spansvm.search.candidates.scales import spread_of
@@ -194,7 +194,7 @@ def test_memory_is_what_a_gram_matrix_may_take(run, monkeypatch):
 
 
 def test_an_optimum_at_the_edge_widens_the_grid_once_and_that_is_told(run, monkeypatch):
-    monkeypatch.setattr("spansvm.search.candidates.scales._GAMMA", range(-14, -9, 2))
+    monkeypatch.setattr("spansvm.cli.scaled_grids._GAMMA", range(-14, -9, 2))
     code, out, err = run("tune data.csv --json")
     assert code == 0
     content = json.loads(out)
@@ -219,7 +219,7 @@ def test_an_optimum_inside_leaves_the_grid_as_it_is(run):
 
 
 def test_candidates_that_are_counted_are_not_widened(run, monkeypatch):
-    monkeypatch.setattr("spansvm.search.candidates.scales._GAMMA", range(-14, -9, 2))
+    monkeypatch.setattr("spansvm.cli.scaled_grids._GAMMA", range(-14, -9, 2))
     content = json.loads(run("tune data.csv --json --quiet --candidates 9")[1])
     assert (content["facts"]["widened"], content["n_candidates"]) == ([], 9)
 

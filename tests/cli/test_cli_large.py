@@ -15,8 +15,8 @@ from spansvm.cli.grids import plan_search
 from spansvm.cli.smaller import approximated, coarser, draw_sample
 from spansvm.cli.terminal import Terminal
 from spansvm.cli.training_record import TrainingRecord
-from spansvm.common.errors import UserError
 from spansvm.common.memory import SINGLE
+from spansvm.errors import UserError
 from spansvm.models import load_model
 from spansvm.search import SpanSearch
 from spansvm.search.evaluation.forecast import Forecast

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from spansvm.common.errors import UserError
 from spansvm.common.output import OutputFolder, write_csv
+from spansvm.errors import UserError
 
 
 def test_a_file_appears_whole_when_the_block_ends(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, minmax_scal
 from sklearn.svm import SVC
 
 from spansvm import ClassWeighting, SpanSVC
-from spansvm.common.errors import UserError
+from spansvm.errors import UserError
 from spansvm.models import (
     libsvm_labels,
     libsvm_reason,

@@ -18,7 +18,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from spansvm import SpanSVC
 from spansvm.cli.grids import _parse_yaml
-from spansvm.common.errors import UserError
+from spansvm.errors import UserError
 from spansvm.models import TRUSTED, load_model, save_model
 from spansvm.search.evaluation.checkpoint import Checkpoint
 

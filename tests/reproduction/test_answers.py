@@ -10,7 +10,7 @@ from reproduction.answers import answers
 from reproduction.differences import differences
 from reproduction.page import write_page
 from reproduction.page_tables import PageTable
-from spansvm.common.errors import UserError
+from spansvm.errors import UserError
 
 
 def selected(data_set, method, worst, split=0, variant="", best=None, partition="", at_cell=""):

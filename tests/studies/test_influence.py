@@ -4,15 +4,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
-from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import get_scorer, roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder
 from sklearn.svm import SVC
 
 from spansvm import SpanSVC
+from spansvm.blocks import ValuesWithout
 from spansvm.studies import Subject, measure_influence
-from spansvm.studies.influence import _Without
 
 
 def subject_of(X, y, steps=None, names=None, groups=None, **settings):
@@ -29,58 +29,10 @@ def permuted_values(subject, model, X, column, seed=0):
     order = np.random.default_rng(seed).permutation(len(X))
     X = X.copy()
     X[:, column] = X[order, column]
-    without = _Without(subject)
+    without = ValuesWithout(subject.machines, subject.sets)
     without.prepare(np.arange(len(X)))
     points = model[0].transform(X)
     return without.values(points, 1)[0], points
-
-
-def retrained(points, y, other, leaving, n_classes, **settings):
-    """The values of LibSVM's models without some rows, for `other` rows; second class positive."""
-    stays = np.ones(y.size, dtype=bool)
-    stays[leaving] = False
-    model = SVC(tol=1e-10, decision_function_shape="ovo", **settings).fit(points[stays], y[stays])
-    values = model.decision_function(other)
-    return values[:, None] if n_classes == 2 else -values
-
-
-@pytest.mark.parametrize(("kernel", "C"), [("rbf", 10), ("linear", 10), ("poly", 1)])
-def test_permuted_left_out_values_are_those_of_models_trained_without_the_row(kernel, C):
-    X, y = load_breast_cancer(return_X_y=True)
-    X, y, settings = X[:60, :4], y[:60], {"C": C, "gamma": 1.0, "kernel": kernel}
-    subject, model = subject_of(X, y, **settings)
-    for column in (3,):
-        ours, permuted = permuted_values(subject, model, X, column)
-        for row in range(y.size):
-            expected = retrained(subject.machines.X, y, permuted[[row]], [row], 2, **settings)
-            assert ours[row] == pytest.approx(expected[0], abs=1e-4)
-
-
-def test_the_same_holds_for_three_classes_and_for_weights():
-    X, y = load_wine(return_X_y=True)
-    X, y = X[::3, :5], y[::3]
-    weight = np.random.default_rng(0).uniform(0.2, 2.0, y.size)
-    model = make_pipeline(MinMaxScaler(), SpanSVC(C=3, gamma=1.0, tol=1e-8))
-    model.fit(X, y, spansvc__sample_weight=weight)
-    subject = Subject.of(model, X, y, list("abcde"))
-    ours, permuted = permuted_values(subject, model, X, 0)
-    for row in range(0, y.size, 2):
-        stays = np.arange(y.size) != row
-        reference = SVC(C=3, gamma=1.0, tol=1e-10, decision_function_shape="ovo")
-        reference.fit(subject.machines.X[stays], y[stays], sample_weight=weight[stays])
-        expected = -reference.decision_function(permuted[[row]])[0]
-        assert ours[row] == pytest.approx(expected, abs=1e-4)
-
-
-def test_whole_groups_are_left_out():
-    X, y = load_breast_cancer(return_X_y=True)
-    X, y, groups = X[:80, :3], y[:80], np.arange(80) // 4
-    subject, model = subject_of(X, y, groups=groups)
-    ours, permuted = permuted_values(subject, model, X, 1)
-    for group in range(20):
-        rows = np.flatnonzero(groups == group)
-        values = retrained(subject.machines.X, y, permuted[rows], rows, 2, C=10, gamma=0.7)
-        assert ours[rows] == pytest.approx(values, abs=1e-4)
 
 
 def test_the_increase_is_that_of_brute_force():

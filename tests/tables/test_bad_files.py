@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from sklearn.svm import SVC
 
-from spansvm.common.errors import UserError
+from spansvm.errors import UserError
 from spansvm.tables import (
     FileOptions,
     Roles,

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from spansvm.common.errors import UserError
+from spansvm.errors import UserError
 from spansvm.tables import Roles, correct_labels, read_table
 
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")

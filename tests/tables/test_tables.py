@@ -17,7 +17,7 @@ from sklearn.preprocessing import minmax_scale
 from sklearn.svm import SVC
 
 from spansvm import SpanSVC
-from spansvm.common.errors import MissingPackageError
+from spansvm.errors import MissingPackageError
 from spansvm.tables import (
     FileOptions,
     Roles,

@@ -8,7 +8,7 @@ from datetime import datetime
 import numpy as np
 import pytest
 
-from spansvm.common.errors import UserError
+from spansvm.errors import UserError
 from spansvm.tables import FileOptions, Roles, read_for_prediction, read_table
 
 from ..wording import tells

@@ -11,7 +11,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.model_selection import KFold, cross_val_score
 from sklearn.svm import SVC
 
-from spansvm.common.errors import UserError
+from spansvm.errors import UserError
 from spansvm.models import load_model, save_model
 from spansvm.tables import (
     FileOptions,

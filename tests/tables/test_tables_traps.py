@@ -15,7 +15,7 @@ from sklearn.datasets import (
     load_wine,
 )
 
-from spansvm.common.errors import UserError
+from spansvm.errors import UserError
 from spansvm.tables import FileOptions, Roles, Schema, read_for_prediction, read_table
 from spansvm.tables.columns import MISSING
 

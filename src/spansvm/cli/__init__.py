@@ -12,8 +12,9 @@ from collections.abc import Sequence
 
 import typer
 
-from .. import __version__
-from ..common.errors import UserError
+from spansvm import __version__
+from spansvm.errors import UserError
+
 from . import demo, evaluate, predict, tune
 from .options import DEBUG, NO_VALUE, Debug, with_default_level
 from .terminal import PartialResults, printable

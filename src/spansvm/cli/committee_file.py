@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from spansvm.models import save_model
+
 from ..common.output import OutputFolder
-from ..models import save_model
 from ..tables import Schema
 from .request import TuneRequest
 from .searching import Searched

@@ -75,7 +75,7 @@ def _tumours() -> tuple[Any, Any]:
     """Two thirds of the rows for training, the others for testing, as data frames."""
     from sklearn.datasets import load_breast_cancer
 
-    from ..common.errors import require
+    from spansvm.errors import require
 
     pandas = require("pandas", "cli")
     bunch = load_breast_cancer()

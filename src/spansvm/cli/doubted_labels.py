@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from spansvm import LabelIssuesWarning, find_label_issues
+
 from ..common.output import write_csv
 from ..report.suspicious import who_doubts
-from ..rows.labels import LabelIssuesWarning, find_label_issues
 from ..tables import Table
 from ..tables.corrections import CORRECTED, GIVEN, ROW
 

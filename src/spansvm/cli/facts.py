@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from spansvm.blocks import duration
+from spansvm.search import Widened, evaluated
+
 from ..common.tasks import REGRESSION
 from ..report.plain import words
-from ..search.evaluation.progress import duration
-from ..search.evaluation.stages import BUDGET, Widened
-from ..search.results import evaluated
 from ..tables import Table
 from .grids import SearchPlan, own_name
 from .request import TuneRequest
@@ -106,7 +106,7 @@ def _widened(one: Widened) -> str:
 
 def _stopped(reason: str, n_done: int, n_planned: int, budget: float | None) -> str:
     when, chance = "by Ctrl-C", ""
-    if reason == BUDGET and budget is not None:
+    if reason == "budget" and budget is not None:
         when = f"when its {duration(budget)} were over"
         chance = " How many are finished by then depends on the machine, and so may the result."
     selected = "; the best of these was selected" if n_done > 1 else ", which was selected"

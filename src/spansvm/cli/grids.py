@@ -12,24 +12,20 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import Pipeline
 
-from ..common.errors import UserError, closest_name, require
-from ..estimators.svc import SpanSVC
-from ..estimators.svr import SpanSVR
-from ..estimators.weighting import (
+from spansvm import ClassWeighting, SigmoidWeighting, SpanSVC, SpanSVR
+from spansvm.blocks import (
     PAPER_CLASS_WEIGHTS,
     PAPER_SIGMOIDS,
-    ClassWeighting,
-    SigmoidWeighting,
-)
-from ..kernels.functions import KERNELS
-from ..search.candidates.scales import (
     balances,
     can_be_weighted,
-    scaled_grid,
     start_values,
     weights_matter,
 )
+from spansvm.errors import UserError, require
+
+from ..common.wording import closest_name
 from ..tables import Table
+from .scaled_grids import scaled_grid
 from .terminal import printable
 
 __all__ = [
@@ -42,6 +38,7 @@ __all__ = [
     "OF_KERNEL",
     "SCORES",
     "SEARCHES",
+    "STEP",
     "SearchPlan",
     "check_kernel",
     "own_name",
@@ -274,10 +271,9 @@ def plan_from_file(
             if not listed:
                 raise UserError(f"{search} has no values for '{name}'; give at least one.")
             if name == "kernel" and "precomputed" in listed:
-                *others, last = (kernel for kernel in KERNELS if kernel != "precomputed")
                 raise UserError(
                     f"{search} names the kernel precomputed, but {table.source} holds rows, not a "
-                    f"Gram matrix; use {', '.join(others)} or {last}."
+                    "Gram matrix; use linear, poly, rbf or sigmoid."
                 )
             grid[name] = [_value(name, value, search, table) for value in listed]
         grids.append(grid)

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import confusion_matrix, log_loss, roc_auc_score
 
-from ..common.errors import UserError
+from spansvm.blocks import wilson_interval
+from spansvm.errors import UserError
+from spansvm.models import load_model
+
 from ..common.tasks import REGRESSION
-from ..models import load_model
 from ..report.plain import cut
-from ..search.scoring.intervals import wilson_interval
 from ..tables import FileOptions, Schema, Table, check_predictable, read_for_prediction
 from .terminal import Terminal
 from .tuned_files import MODEL

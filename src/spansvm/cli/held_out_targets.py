@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..models import interval_of
-from ..search.scoring.intervals import wilson_interval
+from spansvm.blocks import wilson_interval
+from spansvm.models import interval_of
+
 from ..studies.target_errors import errors_of
 from ..tables import Table
 from .held_out import score_or_none

@@ -23,11 +23,14 @@ from sklearn.model_selection import (
     TimeSeriesSplit,
 )
 
-from ..common.errors import UserError, closest_name
-from ..common.methods import SELECTING, predicts
+from spansvm.blocks import predicts
+from spansvm.errors import UserError
+
 from ..common.positive import positive_class
 from ..common.tasks import REGRESSION
+from ..common.wording import closest_name
 from ..tables import Table
+from .options import SELECTING
 from .terminal import Terminal, without_traceback
 
 __all__ = [

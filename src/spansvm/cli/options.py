@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from spansvm.blocks import METHODS
+
 if TYPE_CHECKING:
     from ..tables import FileOptions
 
 __all__ = [
     "DEBUG",
     "NO_VALUE",
+    "SELECTING",
     "DataFile",
     "Debug",
     "Decimal",
@@ -41,6 +44,9 @@ DEBUG = "SPANSVM_DEBUG"
 _FORMATS = ("csv", "tsv", "parquet", "arff", "libsvm", "excel")
 
 _FILE, _OUTPUT = "File format", "Output"
+
+#: The methods that a search may select by.
+SELECTING = tuple(name for name, method in METHODS.items() if method.selects)
 
 #: What help shows as the value of an option that takes none.
 NO_VALUE = ""

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..common.errors import UserError
+from spansvm.errors import UserError
+
 from ..common.positive import positive_class
 from ..common.tasks import REGRESSION
 from .options import (
@@ -121,8 +122,9 @@ def predict(
     sheet: Sheet = None,
 ) -> None:  # fmt: skip
     """See HELP."""
+    from spansvm.models import save_libsvm_data, transformed
+
     from ..common.output import OutputFolder, write_csv
-    from ..models import save_libsvm_data, transformed
     from .held_out import load, model_file, read_rows
 
     terminal, level, least = Terminal(quiet=quiet), _level(interval), _threshold(threshold, cost)
@@ -196,7 +198,7 @@ def _number(text: str) -> float:
 
 def _predicted_numbers(model: Any, table: Table, level: float | None) -> list[list[Any]]:
     """The heading, and one line per row, with the ends of its interval if there is a level."""
-    from ..models import interval_of
+    from spansvm.models import interval_of
 
     names, ids = _ids(table)
     columns = [ids, model.predict(table.X).tolist()]
@@ -251,7 +253,7 @@ def _by_threshold(
     """The positive class where its probability is large enough; and the probabilities."""
     import numpy as np
 
-    from ..models import transformed
+    from spansvm.models import transformed
 
     machine = model[-1] if hasattr(model, "steps") else model
     if machine.classes_.size != 2:

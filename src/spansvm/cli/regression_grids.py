@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ..common.errors import UserError
-from ..estimators.svr import SpanSVR
-from ..search.candidates.scales import SMOOTHER, epsilons, noise_of, scaled_grid, start_values
+from spansvm import SpanSVR
+from spansvm.blocks import noise_of, start_values
+from spansvm.errors import UserError
+
 from ..tables import Table
 from .grids import C_GAMMA_EPSILON, SEARCHES, SearchPlan, check_kernel, plan_from_file
+from .scaled_grids import SMOOTHER, epsilons, scaled_grid
 
 __all__ = ["plan_regression"]
 

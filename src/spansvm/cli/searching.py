@@ -18,15 +18,11 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import Pipeline
 
-from ..common.errors import UserError
-from ..common.memory import parse_budget
-from ..common.methods import METHODS
+from spansvm.blocks import METHODS, parse_budget, parse_time
+from spansvm.errors import UserError
+from spansvm.search import Checkpoint, Forecast, SearchStoppedWarning, SpanSearch, evaluated
+
 from ..common.tasks import REGRESSION
-from ..search import SpanSearch
-from ..search.evaluation.checkpoint import Checkpoint
-from ..search.evaluation.forecast import Forecast
-from ..search.evaluation.stages import SearchStoppedWarning, parse_time
-from ..search.results import evaluated
 from ..tables import Table
 from .grids import OF_KERNEL, SearchPlan
 from .method_choice import Folds, choose_folds

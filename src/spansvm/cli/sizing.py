@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from ..common.errors import UserError
-from ..common.memory import DOUBLE, NONE, PARTS, SINGLE
-from ..search.evaluation.forecast import Forecast
-from ..search.evaluation.progress import duration
+from spansvm.blocks import duration
+from spansvm.errors import UserError
+from spansvm.search import Forecast
+
 from .terminal import Terminal
 
 __all__ = [
@@ -81,10 +81,10 @@ COMPONENTS = 100
 _COARSER = 1.5
 
 _FORMS = {
-    DOUBLE: "its Gram matrix takes {size}",
-    SINGLE: "its Gram matrix takes {size}, in single precision",
-    PARTS: "its Gram matrix does not fit into memory and is computed in parts, within {size}",
-    NONE: "it needs no Gram matrix",
+    "double": "its Gram matrix takes {size}",
+    "single": "its Gram matrix takes {size}, in single precision",
+    "parts": "its Gram matrix does not fit into memory and is computed in parts, within {size}",
+    "none": "it needs no Gram matrix",
 }
 
 

@@ -9,12 +9,13 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.kernel_approximation import Nystroem
 
-from ..common.errors import UserError, listed
+from spansvm.blocks import stratified_rows, take_rows
+from spansvm.errors import UserError
+
 from ..common.tasks import REGRESSION, tenths
 from ..common.types import Rows
+from ..common.wording import listed
 from ..report.plain import percent
-from ..search.candidates.fit_arguments import take_rows
-from ..search.candidates.subsets import stratified_rows
 from ..tables import Table
 from .grids import SearchPlan
 from .terminal import Terminal

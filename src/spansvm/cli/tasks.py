@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ..common.errors import UserError, listed
+from spansvm import SpanSVC, SpanSVR
+from spansvm.blocks import spread_of
+from spansvm.errors import UserError
+
 from ..common.tasks import REGRESSION
-from ..estimators.svc import SpanSVC
-from ..estimators.svr import SpanSVR
+from ..common.wording import listed
 from ..report import RegressionReport, Report
 from ..report.plain import number
-from ..search.candidates.scales import spread_of
 from ..tables import Table
 from ..tables.table import TEXT
 from .grids import SEARCHES, SearchPlan, plan_search

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from ..common.errors import UserError
+from spansvm.errors import UserError
+
 from ..report.loo_figures import TrainedModel
 from ..report.searched import JudgedError, ReportedScore
 from ..tables import Table

@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
-from ..common.methods import SELECTING
 from .options import (
     NO_VALUE,
+    SELECTING,
     DataFile,
     Debug,
     Decimal,

@@ -8,21 +8,24 @@ from typing import Any
 
 import numpy as np
 
-from ..common.errors import UserError, listed, require
-from ..common.memory import gram_form
+from spansvm.blocks import (
+    candidate_estimator,
+    gram_form,
+    refit_as_judged,
+    sets_of,
+)
+from spansvm.errors import UserError, require
+from spansvm.models import MOST_FOLLOWED, without_training_rows
+
 from ..common.output import OutputFolder
 from ..common.tasks import REGRESSION
-from ..models import MOST_FOLLOWED, without_training_rows
-from ..multiclass.group_left_out import sets_of
-from ..search.candidates.building import candidate_estimator
-from ..search.candidates.fit_arguments import FitParams, refit_arguments
-from ..search.evaluation.stages import INTERRUPTED
-from ..search.refit import refit_as_judged
+from ..common.wording import listed
 from ..tables import Table, build_pipeline, correct_labels, read_table
 from ..tables.pipeline import marked_columns
 from ..tables.table import CATEGORICAL, NUMERIC, TEXT
 from .committee_file import COMMITTEE, write_committee
 from .facts import gather_facts, tell_facts
+from .grids import STEP
 from .held_out import read_labelled
 from .method_choice import Folds, choose_method
 from .rebuilding import code_of_arguments, code_of_reading
@@ -114,7 +117,7 @@ def run_tuning(request: TuneRequest, terminal: Terminal) -> None:
         terminal.say(f"Committee: {committee} (spansvm predict COMMITTEE DATA)")
     paths = [str(path) for path in files]
     terminal.result(summary_as_json(report, setting, paths))
-    if found.search.stopped_ == INTERRUPTED:
+    if found.search.stopped_ == "interrupted":
         raise PartialResults
 
 
@@ -166,7 +169,8 @@ def _train_on_all(found: Searched, request: TuneRequest, table: Table, terminal:
     assert found.sample is not None
     expected = search.refit_time_ * (table.n_rows / found.sample.table.n_rows) ** power
     started = time.perf_counter()
-    arguments = refit_arguments(search.estimator, FitParams(table.weights, table.scores))
+    given = {"sample_weight": table.weights, "scores": table.scores}
+    arguments = {f"{STEP}__{name}": own for name, own in given.items() if own is not None}
     with terminal.telling_warnings(), telling_time(terminal, "Training", expected):
         refit_as_judged(model, table.X, np.asarray(table.y), arguments, request.memory)
     if table.groups is not None and search.cv is None:

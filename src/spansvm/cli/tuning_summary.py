@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from spansvm.blocks import EQUAL_SCORES
+
 from ..report import RegressionReport, Report
 from ..report.naming import in_order, name_parameters, value_in_words
 from ..report.plain import percent, plain, words
-from ..search.candidates.grid import EQUAL_SCORES
 from .grids import own_name
 from .held_out import HeldOut, print_confusion
 from .regression_summary import doubtful_rows

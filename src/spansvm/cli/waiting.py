@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 
-from ..search.evaluation.progress import Heartbeat, duration, terminal_bar
+from spansvm.blocks import telling_time as told_on_standard_error
+
 from .terminal import Terminal
 
 __all__ = ["telling_time"]
 
-#: Seconds until the first line, and between lines.
-_FIRST, _BETWEEN = 10.0, 30.0
 
-
-@contextmanager
-def telling_time(terminal: Terminal, what: str, expected: float) -> Iterator[None]:
-    """Show how long the work within the block has taken, and what is left of the expected seconds.
+def telling_time(terminal: Terminal, what: str, expected: float) -> AbstractContextManager[None]:
+    """Show how long the work within the block takes, unless the terminal is to be quiet.
 
     Parameters
     ----------
@@ -25,32 +20,8 @@ def telling_time(terminal: Terminal, what: str, expected: float) -> Iterator[Non
     what : str
         The work, such as "training".
     expected : float
-        Seconds, as far as is known; when they are over, nothing is said about what is left.
+        Seconds, as far as is known.
     """
     if terminal.quiet:
-        yield
-        return
-    started = time.monotonic()
-
-    def left() -> float | None:
-        seconds = expected - (time.monotonic() - started)
-        return seconds if seconds > 0 else None
-
-    def tell() -> None:
-        remaining = left()
-        ending = "" if remaining is None else f", about {duration(remaining)} left"
-        terminal.progress(f"{what}: {duration(time.monotonic() - started)} so far{ending}")
-
-    bar = terminal_bar(seconds_left=left)
-    pulse = Heartbeat(_FIRST, _BETWEEN, tell)
-    if bar is None:
-        pulse.start()
-    else:
-        bar.add_task(what, total=None)
-        bar.start()
-    try:
-        yield
-    finally:
-        pulse.stop()
-        if bar is not None:
-            bar.stop()
+        return nullcontext()
+    return told_on_standard_error(what, expected, terminal.progress)

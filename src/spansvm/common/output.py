@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from .errors import UserError
+from ..errors import UserError
 
 __all__ = ["OutputFolder", "replacing", "write_csv"]
 

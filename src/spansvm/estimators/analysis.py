@@ -15,6 +15,7 @@ from ..common.types import Array, Mask, Rows
 from ..common.validation import check_groups
 from ..machine.criteria import CRITERIA, SolvedModel
 from ..machine.fitted_svc import read_svc
+from ..machine.following import can_follow
 from ..machine.groups import Remover
 from ..multiclass.group_left_out import sets_of
 from .regression_analysis import analyze_regression
@@ -115,6 +116,9 @@ class SpanAnalysis:
         Support vectors with ``0 < alpha < C``, and with ``alpha = C``.
     converged : bool
         Whether the model is a converged solution; if not, do not rely on anything here.
+    followable : bool
+        Whether removals can be followed exactly: there is memory for it, and the kernel was not
+        found to be indefinite.
     indefinite : bool
         Whether the kernel was found to be indefinite; the theory needs a positive semidefinite one.
     span_rule : float
@@ -142,6 +146,11 @@ class SpanAnalysis:
         self.bounded: Mask = solution.bounded
         self.converged: bool = solution.converged
         self.indefinite: bool = solution.indefinite
+
+    @property
+    def followable(self) -> bool:
+        """Whether removals can be followed exactly."""
+        return can_follow(self._model.gram, self._model.solution)
 
     @property
     def span(self) -> Array:

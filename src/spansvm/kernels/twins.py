@@ -14,7 +14,7 @@ from scipy import sparse
 
 from ..common.types import Array, Mask, Rows
 
-__all__ = ["Twins", "equal_points", "equal_rows", "first_equal"]
+__all__ = ["Twins", "equal_points", "equal_rows", "equal_training_rows", "first_equal"]
 
 #: Entries of equal rows of a Gram matrix differ by less than this fraction of the largest entry.
 _ROUNDING = 64 * float(np.finfo(np.float64).eps)
@@ -65,6 +65,25 @@ def first_equal(keys: np.ndarray) -> Rows | None:
     """For every key, the position of its first occurrence; None if all differ."""
     known, start, group = np.unique(keys, return_index=True, return_inverse=True)
     return start[group] if known.size < keys.size else None
+
+
+def equal_training_rows(machines: Any) -> Rows | None:
+    """For every training row of fitted machines, the first one equal to it; None if all differ.
+
+    Parameters
+    ----------
+    machines : TrainedMachines or TrainedRegressions
+        ``machines_`` of a fitted SpanSVC or SpanSVR.
+
+    Examples
+    --------
+    >>> from spansvm import SpanSVC
+    >>> from spansvm.blocks import equal_training_rows
+    >>> model = SpanSVC().fit([[0.0], [1.0], [0.0], [2.0]], [0, 1, 0, 1])
+    >>> equal_training_rows(model.machines_).tolist()
+    [0, 1, 0, 3]
+    """
+    return (equal_points if machines.kernel.precomputed else equal_rows)(machines.X)
 
 
 def equal_rows(X: Any) -> Rows | None:

@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, SVR
 from sklearn.utils.validation import check_is_fitted
 
-from ..common.errors import UserError
+from ..errors import UserError
 from ..estimators.svc import SpanSVC
 from ..estimators.svr import SpanSVR
 from ..kernels.functions import Kernel

@@ -19,7 +19,7 @@ from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
 from sklearn.pipeline import Pipeline
 
 from .. import __version__
-from ..common.errors import UserError, require
+from ..errors import UserError, require
 from ..estimators.svc import SpanSVC
 from ..estimators.svr import SpanSVR
 from ..search.committee import Committee, RegressionCommittee

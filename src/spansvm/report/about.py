@@ -11,11 +11,11 @@ import scipy
 import sklearn
 from sklearn.pipeline import Pipeline
 
-from .. import __version__
-from ..common.validation import n_rows
+from spansvm import __version__
+
 from .plain import cut
 
-__all__ = ["feature_names_of", "row_ids_of", "steps_of", "versions"]
+__all__ = ["feature_names_of", "n_rows", "row_ids_of", "steps_of", "versions"]
 
 
 def steps_of(estimator: Any) -> list[str]:
@@ -60,3 +60,8 @@ def versions() -> dict[str, str]:
         "scipy": scipy.__version__,
         "scikit-learn": sklearn.__version__,
     }
+
+
+def n_rows(X: Any) -> int:
+    """Number of rows of `X`, whatever its type."""
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)

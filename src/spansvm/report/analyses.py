@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..search.scoring.corrected import selecting_scorer
+from spansvm.blocks import selecting_scorer
+
 from ..studies import (
     Comparison,
     Decisions,

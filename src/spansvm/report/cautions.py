@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..common.errors import listed
+from spansvm import SpanSVC
+from spansvm.blocks import (
+    equal_training_rows,
+    find_label_step,
+    numbers_of,
+    sets_of,
+)
+
 from ..common.types import Rows
-from ..estimators.svc import SpanSVC
-from ..kernels.twins import equal_points, equal_rows
-from ..multiclass.group_left_out import groups_left_out, numbers_of, sets_of
-from ..multiclass.machines import TrainedMachines
-from ..search.candidates.fit_arguments import FitParams
-from ..search.candidates.label_steps import find_label_step
+from ..common.wording import listed
 from ..studies.decisions import UNEQUAL
 from .loo_figures import FEW_IN_CLASS, ClassFigures, LeaveOneOutFigures
 from .plain import fixed, percent
@@ -101,9 +104,8 @@ def count_duplicates(model: SpanSVC, *, grouped: bool = False) -> Duplicates | N
 
     `grouped` says whether the search had groups, even if the model leaves out single rows.
     """
-    machines = model.machines_
-    assert isinstance(machines, TrainedMachines)
-    copies = (equal_points if machines.kernel.precomputed else equal_rows)(machines.X)
+    machines: Any = model.machines_
+    copies = equal_training_rows(machines)
     if copies is None:
         return None
     used = machines.bounds > 0
@@ -144,17 +146,18 @@ def _sizes(*keys: np.ndarray) -> np.ndarray:
 
 def _error_together(model: SpanSVC, sets: list[Rows]) -> float | None:
     """The error of the model if copies leave together."""
-    machines = model.machines_
-    assert isinstance(machines, TrainedMachines)
+    machines: Any = model.machines_
     n_removals = sum(rows.size > 1 for rows in sets) * (machines.n_classes - 1)
     if n_removals > _MOST_REMOVALS or machines.grams().whole.values is None:
         return None
-    return groups_left_out(machines, sets).error(model.break_ties)
+    together = copy(model)
+    together.leave_out(sets)
+    return together.loo_error_
 
 
 def caution_of_labels(estimator: Any, X: Any, y: np.ndarray) -> list[str]:
     """A caution if a step before the model has seen the labels of the rows that are left out."""
-    step = find_label_step(estimator, [{}], X, y, FitParams())
+    step = find_label_step(estimator, [{}], X, y)
     if step is None:
         return []
     return [

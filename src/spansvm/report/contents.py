@@ -13,11 +13,10 @@ import numpy.typing as npt
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from ..common.validation import n_rows
-from ..estimators.svc import SpanSVC
-from ..estimators.svr import SpanSVR
-from ..search.candidates.composite import unwrap
-from .about import feature_names_of, row_ids_of, steps_of, versions
+from spansvm import SpanSVC, SpanSVR
+from spansvm.blocks import take_apart, with_span_machine
+
+from .about import feature_names_of, n_rows, row_ids_of, steps_of, versions
 from .analyses import Analyses, describe_analyses
 from .cautions import (
     Duplicates,
@@ -39,7 +38,6 @@ from .plain import plain
 from .recipe import Recipe, describe_recipe
 from .searched import SearchedCandidates, describe_search
 from .suspicious import SuspiciousTable, list_suspicious
-from .svc_search import with_span_svc
 from .tested import TestedRows, describe_test
 from .trust import Trust, describe_trust
 
@@ -177,7 +175,7 @@ class Report:
         check_is_fitted(search)
         labels = np.asarray(y)
         if hasattr(search, "best_estimator_"):
-            search = with_span_svc(search, X, labels)
+            search = with_span_machine(search, X, labels)
         model = _machine(search)
         if n_rows(X) != model.shape_fit_[0] or not np.array_equal(labels, model.training_labels_):
             raise ValueError(
@@ -299,7 +297,7 @@ def _machine(search: Any) -> SpanSVC:
         raise ValueError(
             "The search has no best_estimator_; a report needs a search with refit=True."
         )
-    machine = unwrap(search.best_estimator_).machine
+    machine = take_apart(search.best_estimator_).machine
     if isinstance(machine, SpanSVR):
         raise TypeError("Report is for classes; the report of a regression is a RegressionReport.")
     if not isinstance(machine, SpanSVC):

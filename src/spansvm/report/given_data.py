@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from spansvm import SpanSVC, SpanSVR
+
 from ..common.tasks import is_quantity
-from ..estimators.svc import SpanSVC
-from ..estimators.svr import SpanSVR
 
 __all__ = ["caution_of_scales", "caution_of_target"]
 

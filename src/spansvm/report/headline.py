@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..common.errors import listed
+from ..common.wording import listed
 from ..studies import Comparison, Leaks
 from .analyses import Analyses
 from .loo_figures import FEW_IN_CLASS, ClassFigures, LeaveOneOutFigures, TrainedModel

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.metrics import brier_score_loss, roc_auc_score, roc_curve
 
-from ..common.pairs import labels
+from spansvm import SpanSVC
+from spansvm.blocks import wilson_interval
+from spansvm.display import Margins, count_margins
+
 from ..common.positive import positive_class
 from ..common.types import Array
-from ..display.margins import Margins, count_margins
-from ..estimators.svc import SpanSVC
-from ..multiclass.machines import TrainedMachines
-from ..search.scoring.intervals import QUANTILE, wilson_interval
 from ..studies.decisions import UNEQUAL
+from ..studies.paired import QUANTILE
 from .plain import cut
 
 __all__ = [
@@ -203,10 +204,9 @@ def describe_leave_one_out(model: SpanSVC) -> LeaveOneOutFigures:
 
 def _fitted(model: SpanSVC) -> npt.NDArray[np.intp]:
     """The index of the class that the model predicts for every training row, having seen it."""
-    machines = model.machines_
-    assert isinstance(machines, TrainedMachines)
+    machines: Any = model.machines_
     own = np.concatenate([solution.decision for solution in machines.solutions])
-    return labels(machines.of_all_rows(own), np.arange(machines.n_classes), model.break_ties)
+    return machines.predicted(np.arange(machines.indices.size), own, model.break_ties)
 
 
 def _operations(

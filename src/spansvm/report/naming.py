@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ..common.errors import listed
+from ..common.wording import listed
 from .plain import cut, words
 
 __all__ = ["LONGEST_LABEL", "in_order", "name_parameters", "value_in_words"]

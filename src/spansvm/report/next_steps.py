@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..common.errors import listed
+from ..common.wording import listed
 from .analyses import Analyses
 from .cautions import HELP, missed_classes
 from .headline import frequencies

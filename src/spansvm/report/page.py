@@ -16,10 +16,11 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from ..common.errors import require
-from ..common.methods import METHODS
+from spansvm.blocks import METHODS
+from spansvm.display import ColourScale
+from spansvm.errors import require
+
 from ..common.output import replacing
-from ..display.colours import ColourScale
 from .analyses_page import render_analyses
 from .contents import Report
 from .loo_charts import draw_calibration, draw_margins, draw_operations

@@ -17,10 +17,9 @@ from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
-from ..common.errors import listed
-from ..estimators.svc import SpanSVC
-from ..estimators.svr import SpanSVR
-from ..kernels.functions import Kernel
+from spansvm import SpanSVC, SpanSVR
+
+from ..common.wording import listed
 from .plain import cut, plain
 
 __all__ = ["LOADED", "Recipe", "Step", "describe_recipe"]
@@ -107,7 +106,7 @@ def describe_recipe(
 
 def _resolved(machine: SpanSVC | SpanSVR) -> dict[str, Any]:
     """Parameters whose values are known only after training: gamma as a number."""
-    kernel: Kernel = machine.machines_.kernel
+    kernel = machine.machines_.kernel
     return {"gamma": kernel.gamma} if "gamma" in kernel.parameters else {}
 
 
@@ -146,7 +145,7 @@ def _columns(selected: Any) -> str:
 
 
 def _svm(machine: SpanSVC | SpanSVR) -> Step:
-    kernel: Kernel = machine.machines_.kernel
+    kernel = machine.machines_.kernel
     settings: dict[str, Any] = {"kernel": cut(getattr(kernel.name, "__name__", kernel.name))}
     settings |= {name: plain(getattr(kernel, name)) for name in kernel.parameters}
     settings["C"] = plain(machine.C)

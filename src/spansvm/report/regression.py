@@ -15,18 +15,16 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from ..common.validation import n_rows
-from ..estimators.svr import SpanSVR
-from ..multiclass.group_left_out import numbers_of
-from ..search.candidates.composite import unwrap
-from .about import feature_names_of, row_ids_of, steps_of, versions
+from spansvm import SpanSVR
+from spansvm.blocks import numbers_of, take_apart, with_span_machine
+
+from .about import feature_names_of, n_rows, row_ids_of, steps_of, versions
 from .cautions import caution_of_labels
 from .given_data import caution_of_scales
 from .next_steps import NextStep, next_steps_of_targets
 from .plain import plain
 from .recipe import Recipe, describe_recipe
 from .searched import SearchedCandidates, describe_search
-from .svc_search import with_span_svc
 from .target_analyses import TargetAnalyses, describe_target_analyses
 from .target_figures import (
     DoubtfulTable,
@@ -175,7 +173,7 @@ class RegressionReport:
         check_is_fitted(search)
         targets = np.asarray(y, dtype=np.float64)
         if hasattr(search, "best_estimator_"):
-            search = with_span_svc(search, X, targets)
+            search = with_span_machine(search, X, targets)
         model = _regression(search)
         if n_rows(X) != model.shape_fit_[0] or not np.array_equal(
             targets, np.asarray(model.machines_.targets[:, 0])
@@ -293,7 +291,7 @@ def _regression(search: Any) -> SpanSVR:
         raise ValueError(
             "The search has no best_estimator_; a report needs a search with refit=True."
         )
-    parts = unwrap(search.best_estimator_)
+    parts = take_apart(search.best_estimator_)
     machine = parts.machine
     if not isinstance(machine, SpanSVR) or parts.wrapper is not None:
         within = "" if parts.wrapper is None else f" within {type(parts.wrapper).__name__}"

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..display.colours import ColourScale
+from spansvm.display import ColourScale
+
 from .plain import number
 from .searched import SearchedAxis, SearchedCandidates
 from .svg import PALETTE, Drawing, Frame, Markup, Scale, thin

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..common.errors import listed
+from spansvm.blocks import Judged, find_witnesses, judge, take_apart
+
 from ..common.types import Array, Mask, Rows
-from ..rows.labels import NOTHING_SAID, judge
-from ..rows.without import trained_model
-from ..rows.witnesses import Judged, find_witnesses
+from ..common.wording import listed
 from ..studies.association import MEASURE, explained_share
 from ..studies.columns import column_of
 from .plain import cut, percent, plain
@@ -44,6 +43,13 @@ _MOST_WORK = 3e8
 #: How many features are shown; beyond the second number, simply the first ones.  They are compared
 #: on at most so many rows.
 _MOST_FEATURES, _MOST_COMPARED, _ROWS_COMPARED = 8, 2000, 5000
+
+
+#: Where single labels cannot be judged.
+_NOTHING_SAID = (
+    "No rows are listed. Nothing can be said about single labels: left out, the rows of different "
+    "classes have the same values."
+)
 
 
 @dataclass(frozen=True)
@@ -135,7 +141,7 @@ def who_doubts(search: Any) -> tuple[Any, str]:
 
     The first is for :func:`~spansvm.find_label_issues`.
     """
-    model, _ = trained_model(search)
+    model = take_apart(search.best_estimator_).machine
     n_classes = len(getattr(model, "classes_", "1"))
     work = len(search.cv_results_["params"]) * n_classes * float(model.shape_fit_[0]) ** 2
     limited = getattr(search, "time_budget", None) is not None
@@ -164,7 +170,7 @@ def list_suspicious(
     row_ids, feature_names : sequence
         One per row, and one per column; no names if the columns mean nothing to a reader.
     """
-    model, _ = trained_model(search)
+    model = take_apart(search.best_estimator_).machine
     asked, in_words = who_doubts(search)
     judged = judge(asked)
     listed_rows, explanation = _rows_to_list(model, judged)
@@ -234,7 +240,7 @@ def _rows_to_list(model: Any, judged: Judged) -> tuple[Mask, str]:
         why = f"No rows are listed: '{cut(said[0])}' is predicted for every row when left out."
         return np.zeros(counted.size, dtype=np.bool_), why
     if not judged.telling:
-        return np.zeros(counted.size, dtype=np.bool_), f"No rows are listed. {NOTHING_SAID}"
+        return np.zeros(counted.size, dtype=np.bool_), _NOTHING_SAID
     # The only row of a class is always contradicted.
     allowed = counted & np.isin(judged.given, said) & ~np.isin(judged.given, alone)
     unsaid = [f"'{cut(name)}'" for name in np.setdiff1d(names, alone) if name not in said]

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import spearmanr
 
-from ..search.scoring.corrected import selecting_scorer
+from spansvm.blocks import selecting_scorer
+
 from ..studies.association import strongest
 from ..studies.columns import as_numbers, column_of
 from ..studies.covered import cover

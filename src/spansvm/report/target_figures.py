@@ -9,14 +9,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from spansvm import SpanSVR
+from spansvm.blocks import wilson_interval
+from spansvm.models import MOST_FOLLOWED
+
 from ..common.tasks import tenths
 from ..common.types import Array
-from ..estimators.svr import SpanSVR
-from ..machine.dual import OFF_BOUND
-from ..models import MOST_FOLLOWED
-from ..regression.left_out import leave_out_rows
-from ..regression.machines import TrainedRegressions
-from ..search.scoring.intervals import wilson_interval
 from ..studies.columns import column_of
 from ..studies.covered import LEVELS, Covered
 from ..studies.target_errors import TargetErrors, errors_of
@@ -44,6 +42,10 @@ _MEASURE = "share of the variance of the target's tenths that a feature alone ex
 
 #: Rows listed at most; residuals of so many spreads are doubtful.
 _MOST_ROWS, _DOUBTFUL = 50, 3.0
+
+
+#: A multiplier this close to its bound, as a share of that, is at it.
+_ROUNDING = 1e-7
 
 
 @dataclass(frozen=True)
@@ -181,11 +183,8 @@ class DoubtfulTable:
 
 def left_out_of(model: SpanSVR) -> tuple[Array, Array, np.ndarray]:
     """Targets and left-out predictions of the rows that count, and which rows these are."""
-    machines = model.machines_
-    if isinstance(machines, TrainedRegressions) and not _is_exact(model):
-        left_out = leave_out_rows(machines, exact=False)
-    else:
-        left_out = model.left_out_
+    asked = model if _is_exact(model) else model.without_training_rows(exact=False)
+    left_out = asked.left_out_
     rows = np.flatnonzero(left_out.used)
     return left_out.targets[rows], left_out.predictions[rows], rows
 
@@ -203,7 +202,7 @@ def describe_targets(model: SpanSVR, units: np.ndarray | None = None) -> TargetF
     few = np.linspace(0, n - 1, min(n, _MOST_POINTS)).round().astype(int)
     coefficients = np.abs(np.asarray(_dense(model.dual_coef_)).ravel())
     bounds = model.machines_.bounds[model.support_]
-    n_bounded = int((coefficients >= bounds * (1.0 - OFF_BOUND)).sum())
+    n_bounded = int((coefficients >= bounds * (1.0 - _ROUNDING)).sum())
     return TargetFigures(
         errors=errors_of(actual, predicted, None if units is None else units[rows]),
         mean_error=float(np.sqrt(((actual - without) ** 2).mean())),

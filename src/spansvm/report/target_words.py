@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..estimators.svr import SpanSVR
-from ..kernels.twins import equal_points, equal_rows
-from ..multiclass.group_left_out import numbers_of, sets_of
-from ..regression.left_out import leave_out_sets
-from ..regression.machines import TrainedRegressions
+from spansvm import SpanSVR
+from spansvm.blocks import (
+    equal_training_rows,
+    numbers_of,
+    sets_of,
+)
+
 from ..studies import TargetComparison
 from .plain import fixed, number, percent
 from .searched import SearchedCandidates
@@ -178,12 +181,10 @@ class RepeatedRows:
 
 def count_repeated(model: SpanSVR) -> RepeatedRows | None:
     """Copies among the training rows of a fitted model; None if there are none."""
-    machines = model.machines_
-    assert isinstance(machines, TrainedRegressions)
-    kinds = (equal_points if machines.kernel.precomputed else equal_rows)(machines.X)
+    kinds = equal_training_rows(model.machines_)
     if kinds is None:
         return None
-    used = machines.bounds > 0
+    used = model.machines_.bounds > 0
     sets = model.left_out_sets_
     units = np.arange(used.size) if sets is None else numbers_of(sets, used.size)
     _, codes, sizes = np.unique(
@@ -195,7 +196,9 @@ def count_repeated(model: SpanSVR) -> RepeatedRows | None:
     together = None
     copies = sets_of(kinds)
     if sets is None and len(copies) <= _MOST_REMOVALS:
-        together = leave_out_sets(machines, copies).error
+        of_copies = copy(model)
+        of_copies.leave_out(copies)
+        together = of_copies.loo_error_
     n_repeated = int(staying.sum()) - np.unique(kinds[staying]).size
     return RepeatedRows(int(used.sum()), n_repeated, together)
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..search.scoring.intervals import wilson_interval
+from spansvm.blocks import wilson_interval
+
 from .headline import expected_error
 from .loo_figures import LeaveOneOutFigures
 from .plain import percent, words

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 
-from ..common.pairs import class_pairs
-from ..estimators.analysis import SpanAnalysis
-from ..estimators.svc import SpanSVC
-from ..machine.criteria import SolvedModel
-from ..machine.following import can_follow
+from spansvm import SpanAnalysis, SpanSVC
+
 from .plain import cut, percent, plain
 
 __all__ = ["Estimate", "Trust", "TrustOfPair", "describe_trust"]
@@ -75,8 +73,7 @@ class Trust:
 
 def describe_trust(model: SpanSVC) -> Trust:
     """How exact the leave-one-out error of a fitted model is, and all other estimates."""
-    solved = model.solved_models()
-    analyses = [SpanAnalysis(own) for own in solved]
+    analyses = [SpanAnalysis(own) for own in model.solved_models()]
     pairs = [
         TrustOfPair(
             classes=[cut(model.classes_[index]) for index in pair],
@@ -88,12 +85,14 @@ def describe_trust(model: SpanSVC) -> Trust:
             n_trusted=int(analysis.trusted.sum()),
             converged=analysis.converged,
         )
-        for pair, analysis in zip(class_pairs(len(model.classes_)), analyses, strict=True)
+        for pair, analysis in zip(
+            combinations(range(len(model.classes_)), 2), analyses, strict=True
+        )
     ]
     n_rows, n_support, n_trusted = (
         sum(getattr(pair, name) for pair in pairs) for name in ("n_rows", "n_support", "n_trusted")
     )
-    sets, doubts = model.left_out_sets_, _doubts(pairs, solved)
+    sets, doubts = model.left_out_sets_, _doubts(pairs, analyses)
     return Trust(
         pairs=pairs,
         exact_share=(n_rows - n_support + n_trusted) / n_rows,
@@ -145,12 +144,12 @@ def _verdict_on_groups(n_groups: int) -> str:
     )
 
 
-def _doubts(pairs: list[TrustOfPair], solved: list[SolvedModel]) -> list[str]:
+def _doubts(pairs: list[TrustOfPair], analyses: list[SpanAnalysis]) -> list[str]:
     doubts = []
     if not all(pair.converged for pair in pairs):
         doubts.append("The solver did not converge: do not rely on any figure of this model.")
-    if any(model.solution.indefinite for model in solved):
+    if any(analysis.indefinite for analysis in analyses):
         doubts.append("The theory assumes a positive semidefinite kernel, and this one is not.")
-    elif not all(can_follow(model.gram, model.solution) for model in solved):
+    elif not all(analysis.followable for analysis in analyses):
         doubts.append("The kernel matrix does not fit into the memory allowed.")
     return doubts

@@ -9,25 +9,58 @@ classes, ``automatic`` has the estimators that search by themselves, and ``onnx`
 know the searches.
 """
 
-from .automatic.svccv import SVCCV
-from .automatic.svrcv import SVRCV
-from .committee import Committee, RegressionCommittee
-from .evaluation.stages import SearchStoppedWarning
-from .onnx import register_onnx
-from .randomized import SpanRandomizedSearch
-from .scoring.scorers import span_scorer
-from .spansearch import SpanSearch
-from .unaccelerated import UnacceleratedWarning
+from typing import TYPE_CHECKING
+
+from ..common.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from .automatic.svccv import SVCCV
+    from .automatic.svrcv import SVRCV
+    from .committee.classifier import Committee
+    from .committee.regressor import RegressionCommittee
+    from .evaluation.checkpoint import Checkpoint
+    from .evaluation.forecast import Forecast
+    from .evaluation.stages import SearchStoppedWarning, Widened
+    from .onnx import register_onnx
+    from .randomized import SpanRandomizedSearch
+    from .results import evaluated
+    from .scoring.scorers import span_scorer
+    from .spansearch import SpanSearch
+    from .unaccelerated import UnacceleratedWarning
 
 __all__ = [
     "SVCCV",
     "SVRCV",
+    "Checkpoint",
     "Committee",
+    "Forecast",
     "RegressionCommittee",
     "SearchStoppedWarning",
     "SpanRandomizedSearch",
     "SpanSearch",
     "UnacceleratedWarning",
+    "Widened",
+    "evaluated",
     "register_onnx",
     "span_scorer",
 ]
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "SVCCV": "search.automatic.svccv",
+        "SVRCV": "search.automatic.svrcv",
+        "Checkpoint": "search.evaluation.checkpoint",
+        "Committee": "search.committee.classifier",
+        "Forecast": "search.evaluation.forecast",
+        "RegressionCommittee": "search.committee.regressor",
+        "SearchStoppedWarning": "search.evaluation.stages",
+        "SpanRandomizedSearch": "search.randomized",
+        "SpanSearch": "search.spansearch",
+        "UnacceleratedWarning": "search.unaccelerated",
+        "Widened": "search.evaluation.stages",
+        "evaluated": "search.results",
+        "register_onnx": "search.onnx",
+        "span_scorer": "search.scoring.scorers",
+    },
+)

@@ -22,20 +22,20 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm
 from sklearn.base import clone
+from threadpoolctl import threadpool_limits
 
-from ..algebra.blas import one_blas_thread
+from spansvm import SigmoidWeighting, SpanSVC
+from spansvm.blocks import (
+    LeftOutClassifier,
+    Replayed,
+    candidate_estimator,
+    take_apart,
+)
+from spansvm.search import evaluated
+
 from ..common.types import Mask
-from ..estimators.svc import SpanSVC
-from ..estimators.weighting import SigmoidWeighting
-from ..kernels.functions import resolve_kernel
-from ..search.candidates.building import candidate_estimator
-from ..search.candidates.composite import unwrap
-from ..search.results import evaluated
-from ..search.scoring.intervals import QUANTILE
-from ..search.scoring.kept import Replayed
-from ..search.scoring.responses import LeftOutClassifier
 from .folds import folds_of
-from .paired import Difference, paired_difference
+from .paired import QUANTILE, Difference, paired_difference
 from .rivals import FEW_FOLDS, classes_in_folds, classifiers, left_out_as_slow
 from .scored import Scored
 from .subject import Subject
@@ -149,7 +149,7 @@ class _Predicted:
     optimism: float = 0.0
 
 
-@one_blas_thread
+@threadpool_limits.wrap(limits=1, user_api="blas")
 def compare_baselines(
     subject: Subject, search: Any = None, scorer: Callable[..., Any] | None = None
 ) -> Comparison:
@@ -259,9 +259,8 @@ def _others(subject: Subject, other_score: bool, skipped: list[str]) -> list[_Pr
 def _plain_svm(subject: Subject) -> _Predicted:
     machines, own = subject.machines, subject.machines.kernel
     name = own.name if own.precomputed or callable(own.name) else "rbf"
-    kernel = resolve_kernel(name, machines.X)
     _, left_out = subject.train(
-        machines.X, subject.y, np.ones(subject.n_rows), subject.sets, kernel
+        machines.X, subject.y, np.ones(subject.n_rows), subject.sets, kernel=name
     )
     gamma = ', gamma = "scale"' if name == "rbf" else ""
     return _Predicted(
@@ -272,7 +271,7 @@ def _plain_svm(subject: Subject) -> _Predicted:
 
 def _has_instance_weights(subject: Subject, search: Any) -> bool:
     """Whether rows of one class have different weights, or could have had."""
-    machine = unwrap(search.estimator).machine
+    machine = take_apart(search.estimator).machine
     if isinstance(getattr(machine, "weighting", None), SigmoidWeighting):
         return True
     bounds = subject.machines.bounds
@@ -303,7 +302,7 @@ def _without_weights(subject: Subject, search: Any, skipped: list[str]) -> list[
     except ValueError:
         skipped.append("The search without weights failed.")
         return []
-    model = unwrap(again.best_estimator_).machine
+    model = take_apart(again.best_estimator_).machine
     assert isinstance(model, SpanSVC)
     count = "" if len(tried) == len(candidates) else f"{len(tried)} of "
     plural = "" if len(candidates) == 1 else "s"
@@ -323,11 +322,11 @@ def unweighted_candidates(search: Any) -> list[dict[str, Any]]:
 
     A sigmoid of the scores becomes its ceiling, the weight of a row with the highest score.
     """
-    prefix = unwrap(search.estimator).prefix
+    prefix = take_apart(search.estimator).prefix
     of_weighting = f"{prefix}weighting"
     found: dict[str, dict[str, Any]] = {}
     for params in evaluated(search)[0]["params"]:
-        machine = unwrap(candidate_estimator(search.estimator, params)).machine
+        machine = take_apart(candidate_estimator(search.estimator, params)).machine
         weighting = getattr(machine, "weighting", None)
         if isinstance(weighting, SigmoidWeighting):
             params = {

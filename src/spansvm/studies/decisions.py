@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import average_precision_score, precision_recall_curve
 
+from spansvm.blocks import wilson_interval
+
 from ..common.positive import positive_class
 from ..common.types import Array, Mask
-from ..search.scoring.intervals import wilson_interval
 from .subject import Subject
 
 __all__ = [

@@ -21,10 +21,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.stats import binom
+from threadpoolctl import threadpool_limits
 
-from ..algebra.blas import one_blas_thread
-from ..common.types import Mask
-from ..kernels.functions import Kernel, resolve_kernel
+from ..common.types import Array, Mask
 from .alone import wrong_alone
 from .columns import as_numbers, codes_of, column_of
 from .folds import folds_of
@@ -99,7 +98,7 @@ class Leaks:
     n_columns: int
 
 
-@one_blas_thread
+@threadpool_limits.wrap(limits=1, user_api="blas")
 def find_leaks(subject: Subject) -> Leaks | str:
     """The leaks among the columns of a subject, or why none was looked for."""
     n_columns = len(subject.names)
@@ -174,17 +173,18 @@ def _wrong_without(subject: Subject, columns: list[int]) -> Mask:
     points = subject.without_columns(columns)
     own, bounds = subject.machines.kernel, subject.machines.bounds
 
-    def kernel(gamma: float | str) -> Kernel:
-        # Texts that became one are encoded in fewer columns: the centre is another.
-        return resolve_kernel(own.name, points, gamma=gamma, degree=own.degree, coef0=own.coef0)
-
-    settings = [(kernel(own.gamma), factor * bounds) for factor in (1.0, *_LARGER)]
+    settings: list[tuple[float | str, Array]]
+    settings = [(own.gamma, factor * bounds) for factor in (1.0, *_LARGER)]
     if "gamma" in own.parameters:
         usual = bounds / bounds.mean()
-        settings += [(kernel("scale"), factor * usual) for factor in (1.0, _LARGER[0])]
+        settings += [("scale", factor * usual) for factor in (1.0, _LARGER[0])]
     tried = []
-    for one, weights in settings:
-        _, left_out = subject.train(points, subject.y, weights, subject.sets, one)
+    for gamma, weights in settings:
+        # Texts that became one are encoded in fewer columns: the centre of the kernel is another.
+        _, left_out = subject.train(
+            points, subject.y, weights, subject.sets,
+            kernel=own.name, gamma=gamma, degree=own.degree, coef0=own.coef0,
+        )  # fmt: skip
         tried.append(left_out.wrong(subject.model.break_ties))
     return min(tried, key=lambda wrong: int(wrong.sum()))
 

@@ -16,10 +16,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
-from ..algebra.blas import one_blas_thread
+from spansvm.blocks import wilson_interval
+
 from ..common.types import Mask, Rows
-from ..search.scoring.intervals import wilson_interval
 from .paired import Difference, paired_difference
 from .subject import StudiedRows, Subject
 
@@ -68,7 +69,7 @@ class LearningCurve:
         return "flat" if self.gain.interval[1] <= max(0.1 * last, 0.005) else "unknown"
 
 
-@one_blas_thread
+@threadpool_limits.wrap(limits=1, user_api="blas")
 def learning_curve(
     subject: Subject, *, optimism: float = 0.0, seed: int = 0
 ) -> LearningCurve | str:

@@ -13,9 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..common.types import Mask
-from ..search.scoring.intervals import QUANTILE
 
-__all__ = ["Difference", "paired_difference"]
+__all__ = ["QUANTILE", "Difference", "paired_difference"]
+
+#: The normal distribution\'s 97.5 % quantile.
+QUANTILE = 1.959963984540054
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..common.pairs import errors, labels
+from spansvm.blocks import LeftOutClasses, LeftOutClassifier, StoredValues, scores_without_parts
+
 from ..common.types import Array, Mask, Rows
-from ..multiclass.left_out import LeftOutClasses, StoredValues
-from ..search.scoring.responses import LeftOutClassifier
-from .scored import asked_of, jackknife_error, scores_without_parts
+from .scored import PARTS, asked_of, jackknife_error, parts_of
 from .subject import Subject
 
 __all__ = ["Effect", "Judged"]
@@ -88,13 +87,20 @@ class Judged:
 
     def _wrong(self, values: Array) -> Mask:
         """Which rows are misclassified."""
-        n_classes = len(self._subject.classes)
-        return errors(values, self._indices, n_classes, self._subject.model.break_ties)
+        return self._left_out(values).wrong(self._subject.model.break_ties)
 
     def _labels(self, values: Array) -> Rows:
         """Which class each row is predicted to have."""
         every = np.arange(len(self._subject.classes))
-        return labels(values, every, self._subject.model.break_ties)
+        return self._left_out(values).labels(every, self._subject.model.break_ties)
+
+    def _left_out(self, values: Array) -> LeftOutClasses:
+        subject = self._subject
+        return LeftOutClasses(
+            StoredValues(values, values, values - self._shifts, subject.machines.unfixed),
+            self._indices, len(subject.classes), np.ones(self._y.size, dtype=np.bool_),
+            subject.left_out.calibration,
+        )  # fmt: skip
 
     def _scored(self, several: Array) -> Array | None:
         """Scores of several values of the rows, first those of all, then without each part."""
@@ -102,17 +108,12 @@ class Judged:
             return None
         subject, asked = self._subject, []
         for values in several:
-            left_out = LeftOutClasses(
-                StoredValues(values, values, values - self._shifts, subject.machines.unfixed),
-                self._indices, len(subject.classes), np.ones(self._y.size, dtype=np.bool_),
-                subject.left_out.calibration,
-            )  # fmt: skip
-            classifier = LeftOutClassifier(left_out, subject.classes, subject.model)
+            classifier = LeftOutClassifier(self._left_out(values), subject.classes, subject.model)
             answers = asked_of(self._scorer, classifier, self._y)
             if answers is None:
                 return None
             asked.append(answers)
         found = scores_without_parts(
-            self._scorer, asked, self._y, subject.classes, self._units
+            self._scorer, asked, self._y, subject.classes, parts_of(self._units), PARTS
         )  # fmt: skip
         return found if np.isfinite(found[:, 0]).all() else None

@@ -29,8 +29,8 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsRegressor
 from threadpoolctl import threadpool_limits
 
-from ..common.errors import listed
 from ..common.types import Array
+from ..common.wording import listed
 
 __all__ = [
     "FEW_FOLDS",

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from spansvm.blocks import LeftOutClassifier, Replayed, asked_by, scores_without_parts
+
 from ..common.types import Array
-from ..search.scoring.intervals import QUANTILE
-from ..search.scoring.kept import Keeping, Replayed, keep_responses
-from ..search.scoring.label_scores import only_errors
-from ..search.scoring.quickest_scores import Sample, asked_by, quickest_scores
-from ..search.scoring.responses import LeftOutClassifier
+from .paired import QUANTILE
 from .subject import Subject
 
 __all__ = [
@@ -24,8 +21,8 @@ __all__ = [
     "Scored",
     "asked_of",
     "jackknife_error",
+    "parts_of",
     "score_of",
-    "scores_without_parts",
 ]
 
 #: Parts of the rows for the jackknife, and how many of them must have a score.
@@ -63,30 +60,9 @@ def asked_of(
     return dict(given.asked)
 
 
-def scores_without_parts(
-    scorer: Callable[..., Any], asked: Sequence[Mapping[str, np.ndarray]], y: np.ndarray,
-    classes: np.ndarray, units: np.ndarray,
-) -> Array:  # fmt: skip
-    """Scores of several predictions of the same rows, of shape (n_predictions, 1 + PARTS).
-
-    First those of all rows, then those without one part of the rows, or groups, after the other;
-    NaN where there is none.
-    """
-    numbers = np.random.default_rng(0).permutation(int(units.max()) + 1) % PARTS
-    counts = np.ones((1 + PARTS, y.size), dtype=np.intp)
-    counts[1:] = numbers[units] != np.arange(PARTS)[:, None]
-    keeping = Keeping("", only_errors(scorer, {}, classes), sys.maxsize, np.float64)
-    try:
-        kept = [keep_responses(own, y, classes, keeping) for own in asked]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            sample = Sample(np.arange(y.size), y, None)
-            found: Array = quickest_scores(scorer, {}, kept, sample, None)(counts)
-    except Exception:  # scorers raise whatever they like
-        return np.full((len(asked), 1 + PARTS), np.nan)
-    parts = counts[1:].sum(axis=1)
-    found[:, 1:][:, (parts == 0) | (parts == y.size)] = np.nan
-    return found
+def parts_of(units: np.ndarray) -> np.ndarray:
+    """The part of every row, or group, for the jackknife."""
+    return (np.random.default_rng(0).permutation(int(units.max()) + 1) % PARTS)[units]
 
 
 def jackknife_error(values: Array) -> float | None:
@@ -134,7 +110,7 @@ class Scored:
         if self._scorer is None or asked is None:
             return np.full(PARTS, np.nan)
         return scores_without_parts(
-            self._scorer, [asked], subject.y, subject.classes, subject.units
+            self._scorer, [asked], subject.y, subject.classes, parts_of(subject.units), PARTS
         )[0, 1:]
 
     def _asked(self) -> dict[str, np.ndarray] | None:

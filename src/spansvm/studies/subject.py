@@ -13,21 +13,22 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_array
 
-from ..algebra.blas import one_blas_thread
-from ..common.memory import parse_budget
+from spansvm import SpanSVC
+from spansvm.blocks import (
+    LeftOutClasses,
+    equal_training_rows,
+    fit_transformers,
+    parse_budget,
+    stratified_rows,
+    take_apart,
+    take_rows,
+    train_again,
+    transform,
+)
+
 from ..common.types import Array, Mask, Rows
-from ..common.validation import check_rows
-from ..estimators.svc import SpanSVC
-from ..kernels.functions import Kernel
-from ..kernels.pair_grams import Grams
-from ..multiclass.group_left_out import groups_left_out, numbers_of
-from ..multiclass.left_out import LeftOutClasses
-from ..multiclass.machines import PairPaths, TrainedMachines
-from ..multiclass.verified import verified_left_out
-from ..search.candidates.composite import fit_transformers, transform, unwrap
-from ..search.candidates.fit_arguments import take_rows
-from ..search.candidates.subsets import stratified_rows
 from .columns import column_of, is_missing, with_column
 
 __all__ = ["MOST_ROWS", "StudiedRows", "Subject", "part_of_sets", "sample_of"]
@@ -86,7 +87,10 @@ class StudiedRows:
         """The set of every row: its own number, or that of its group."""
         if self.sets is None:
             return np.arange(self.n_rows)
-        return numbers_of(self.sets, self.n_rows)
+        numbers = np.empty(self.n_rows, dtype=np.intp)
+        for number, rows in enumerate(self.sets):
+            numbers[rows] = number
+        return numbers
 
     @property
     def strata(self) -> np.ndarray:
@@ -95,8 +99,13 @@ class StudiedRows:
 
     def transformed(self, X: Any) -> Any:
         """Other rows, as the machines take them."""
-        rows = transform(dict(self.steps), X)
-        return check_rows(rows, self.model.kernel)
+        return self._as_taken(transform(dict(self.steps), X))
+
+    def _as_taken(self, points: Any) -> Any:
+        """Transformed rows as floats, dense or in CSR format; unchanged for a callable kernel."""
+        if callable(self.model.kernel):
+            return points
+        return check_array(points, accept_sparse="csr", dtype=np.float64, input_name="X")
 
     def taken(self, rows: Rows) -> tuple[Any, Any]:
         """Some of the rows, as the user knows them and as they were transformed."""
@@ -111,7 +120,7 @@ class Subject(StudiedRows):
     """A selected classifier and the rows that it is studied on."""
 
     model: SpanSVC
-    machines: TrainedMachines
+    machines: Any
     left_out: LeftOutClasses
 
     @classmethod
@@ -136,7 +145,7 @@ class Subject(StudiedRows):
             If there are more, 4000 by default, a sample of them is studied, with a model trained
             on it.  Rows of zero weight never take part.
         """
-        parts = unwrap(estimator)
+        parts = take_apart(estimator)
         steps, model = parts.steps, parts.machine
         most_rows = MOST_ROWS if most_rows is None else most_rows
         if model.gram_budget is not None:  # rows whose Gram matrix fits into the memory
@@ -144,7 +153,6 @@ class Subject(StudiedRows):
             most_rows = min(most_rows, max(fitting, _FEWEST_ROWS))
         assert isinstance(model, SpanSVC)
         machines = model.machines_
-        assert isinstance(machines, TrainedMachines)
         sets = model.left_out_sets_
         used = np.flatnonzero(machines.bounds > 0)
         names = names if not machines.kernel.precomputed else []
@@ -180,12 +188,9 @@ class Subject(StudiedRows):
     @cached_property
     def n_repeated(self) -> int:
         """How many rows have an equal one, which stays when they are left out."""
-        points = self.machines.grams().points
-        if points.kinds is None:
+        kinds = equal_training_rows(self.machines)
+        if kinds is None:
             return 0
-        kinds = points.kinds
-        if self.classes.size > 2:  # they are in the order of the Gram matrix
-            kinds = kinds[self.machines.pair_rows.place]
         _, leaving, sizes = np.unique(
             np.column_stack((kinds, self.units)), axis=0, return_inverse=True, return_counts=True
         )
@@ -224,27 +229,13 @@ class Subject(StudiedRows):
             values = column_of(X, column)
             X = with_column(X, column, np.full(values.size, _known(values), dtype=values.dtype))
         _, points, _ = fit_transformers(self.steps, X, self.y, {})
-        return check_rows(points, self.model.kernel)
+        return self._as_taken(points)
 
-    @one_blas_thread
     def train(
-        self,
-        points: Any,
-        y: np.ndarray,
-        bounds: Array,
-        sets: list[Rows] | None,
-        kernel: Kernel | None = None,
-    ) -> tuple[TrainedMachines, LeftOutClasses]:
+        self, points: Any, y: np.ndarray, bounds: Array, sets: list[Rows] | None, **changed: Any
+    ) -> tuple[Any, LeftOutClasses]:
         """Machines for transformed rows, and what they say of these when they are left out."""
-        kernel, budget = kernel or self.machines.kernel, self.model.gram_budget
-        grams = Grams(kernel, points, np.unique(y, return_inverse=True)[1], budget)
-        found = PairPaths(grams).train(bounds, tol=self.model.tol, max_iter=self.model.max_iter)
-        machines = TrainedMachines(
-            points, grams.pair_rows, kernel, bounds, found, budget, grams=grams
-        )
-        if sets is None:
-            return machines, verified_left_out(machines)
-        return machines, groups_left_out(machines, sets)
+        return train_again(self.model, points, y, bounds, sets, **changed)
 
 
 def part_of_sets(sets: list[Rows] | None, rows: Rows) -> list[Rows] | None:

@@ -19,11 +19,9 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import norm
+from threadpoolctl import threadpool_limits
 
-from ..algebra.blas import one_blas_thread
 from ..common.types import Array
-from ..kernels.functions import resolve_kernel
-from ..regression.paths import Tube
 from .rivals import FEW_FOLDS, left_out_as_slow, predictions_in_folds, regressions
 from .scored import score_of
 from .target_errors import ErrorDifference, error_difference
@@ -121,7 +119,7 @@ def known_predictions(predicted: Array) -> Any:
     return _Known(predicted)
 
 
-@one_blas_thread
+@threadpool_limits.wrap(limits=1, user_api="blas")
 def compare_target_baselines(
     subject: TargetSubject, scorer: Callable[..., Any] | None = None, optimism: float = 0.0
 ) -> TargetComparison:
@@ -198,9 +196,9 @@ def _in_folds(subject: TargetSubject, skipped: list[str]) -> list[tuple[str, str
 def _plain_svr(subject: TargetSubject) -> tuple[str, str, Array]:
     machines, own = subject.machines, subject.machines.kernel
     name = own.name if own.precomputed or callable(own.name) else "rbf"
-    kernel = resolve_kernel(name, machines.X)
-    tube = Tube(np.ones(subject.n_rows), 0.1)
-    _, left_out = subject.train(machines.X, subject.y, tube, subject.sets, kernel)
+    _, left_out = subject.train(
+        machines.X, subject.y, np.ones(subject.n_rows), subject.sets, kernel=name, epsilon=0.1
+    )
     gamma = ', gamma = "scale"' if name == "rbf" else ""
     return (
         "SVR with default parameters", f"C = 1, epsilon = 0.1{gamma}, no weights; left out exactly",

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..common.types import Array
-from ..search.scoring.intervals import QUANTILE
+from .paired import QUANTILE
 
 __all__ = ["ErrorDifference", "TargetErrors", "error_difference", "errors_of"]
 

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import norm
+from threadpoolctl import threadpool_limits
 
-from ..algebra.blas import one_blas_thread
+from spansvm.blocks import stratified_rows, take_rows
+
 from ..common.types import Array, Rows
-from ..search.candidates.fit_arguments import take_rows
-from ..search.candidates.subsets import stratified_rows
 from .columns import column_of, with_column
 from .influence import ALARM
 from .target_errors import error_difference
@@ -78,7 +78,7 @@ class TargetInfluence:
     n_features: int
 
 
-@one_blas_thread
+@threadpool_limits.wrap(limits=1, user_api="blas")
 def measure_target_influence(
     subject: TargetSubject,
     *,

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
-from ..algebra.blas import one_blas_thread
 from ..common.types import Array, Rows
-from ..search.scoring.intervals import QUANTILE
 from .learning import HALVINGS, pieces_of
+from .paired import QUANTILE
 from .target_errors import ErrorDifference, error_difference
 from .target_subject import TargetSubject
 
@@ -60,7 +60,7 @@ class TargetCurve:
         return "flat" if self.gain.interval[1] <= 0.05 * self.points[-1].error else "unknown"
 
 
-@one_blas_thread
+@threadpool_limits.wrap(limits=1, user_api="blas")
 def target_learning_curve(
     subject: TargetSubject, *, optimism: float = 0.0, seed: int = 0
 ) -> TargetCurve | str:

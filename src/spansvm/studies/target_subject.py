@@ -13,18 +13,17 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import GroupKFold, KFold
 
-from ..algebra.blas import one_blas_thread
+from spansvm import SpanSVR
+from spansvm.blocks import (
+    LeftOutTargets,
+    equal_training_rows,
+    jackknife,
+    take_apart,
+    train_again,
+)
+
 from ..common.tasks import tenths
 from ..common.types import Array, Rows
-from ..estimators.svr import SpanSVR
-from ..kernels.functions import Kernel
-from ..kernels.lazy import gram_of
-from ..kernels.twins import equal_points, equal_rows
-from ..regression.intervals import Jackknife, jackknife
-from ..regression.left_out import LeftOutTargets, leave_out_rows, leave_out_sets
-from ..regression.machines import TrainedRegressions
-from ..regression.paths import Tube, TubePaths
-from ..search.candidates.composite import unwrap
 from .subject import StudiedRows, part_of_sets, sample_of
 
 __all__ = ["MOST_TARGETS", "TargetSubject"]
@@ -38,7 +37,7 @@ class TargetSubject(StudiedRows):
     """A selected regression and the rows that it is studied on."""
 
     model: SpanSVR
-    machines: TrainedRegressions
+    machines: Any
     left_out: LeftOutTargets
 
     @classmethod
@@ -59,11 +58,10 @@ class TargetSubject(StudiedRows):
             If there are more, a sample of them is studied, with a model trained on it.  Rows of
             zero weight never take part.
         """
-        parts = unwrap(estimator)
+        parts = take_apart(estimator)
         steps, model = parts.steps, parts.machine
         assert isinstance(model, SpanSVR)
         machines = model.machines_
-        assert isinstance(machines, TrainedRegressions)
         sets, used = model.left_out_sets_, np.flatnonzero(machines.bounds > 0)
         names = names if not machines.kernel.precomputed else []
         y = np.asarray(y, dtype=np.float64)
@@ -94,15 +92,14 @@ class TargetSubject(StudiedRows):
         return None if self.sets is None else self.units
 
     @cached_property
-    def jackknife(self) -> Jackknife:
+    def jackknife(self) -> Any:
         """The functions without every row, or every group."""
         return jackknife(self.machines, self.sets)
 
     @cached_property
     def n_repeated(self) -> int:
         """How many rows have an equal one, which stays when they are left out."""
-        machines = self.machines
-        kinds = (equal_points if machines.kernel.precomputed else equal_rows)(machines.X)
+        kinds = equal_training_rows(self.machines)
         if kinds is None:
             return 0
         _, leaving, sizes = np.unique(
@@ -135,26 +132,15 @@ class TargetSubject(StudiedRows):
         """
         X, points = self.taken(rows)
         sets = part_of_sets(self.sets, rows)
-        tube = Tube(factor * self.machines.bounds[rows], float(self.model.epsilon))
-        machines, left_out = self.train(points, self.y[rows], tube, sets)
+        bounds = factor * self.machines.bounds[rows]
+        machines, left_out = self.train(points, self.y[rows], bounds, sets)
         return TargetSubject(
             X, self.y[rows], self.names, self.steps, self.model, machines, left_out, sets,
             self.n_all,
         )  # fmt: skip
 
-    @one_blas_thread
     def train(
-        self, points: Any, y: Array, tube: Tube, sets: list[Rows] | None,
-        kernel: Kernel | None = None,
-    ) -> tuple[TrainedRegressions, LeftOutTargets]:  # fmt: skip
+        self, points: Any, y: Array, bounds: Array, sets: list[Rows] | None, **changed: Any
+    ) -> tuple[Any, LeftOutTargets]:
         """A machine for transformed rows, and what it says of these when they are left out."""
-        kernel, budget = kernel or self.machines.kernel, self.model.gram_budget
-        gram = gram_of(kernel, points, budget, whole=True)
-        targets = y[:, None]
-        found = TubePaths(gram, targets, kernel.definite).train(
-            tube, tol=self.model.tol, max_iter=self.model.max_iter
-        )
-        machines = TrainedRegressions(points, targets, kernel, found, budget=budget)
-        if sets is None:
-            return machines, leave_out_rows(machines)
-        return machines, leave_out_sets(machines, sets)
+        return train_again(self.model, points, y, bounds, sets, **changed)

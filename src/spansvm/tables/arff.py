@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ..common.errors import UserError, require
+from spansvm.errors import UserError, require
+
 from .columns import Column, text_column
 from .table import CATEGORICAL, NUMERIC
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..common.errors import UserError, require
+from spansvm.errors import UserError, require
+
 from .table import CATEGORICAL, NUMERIC
 
 __all__ = ["MISSING", "Column", "text_column"]

@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ..common.errors import UserError, closest_name, listed
+from spansvm.errors import UserError
+
 from ..common.tasks import REGRESSION
+from ..common.wording import closest_name, listed
 from .columns import Column
 from .reading import FileOptions, read_columns
 from .table import Table

@@ -6,7 +6,8 @@ import re
 from datetime import datetime
 from typing import Any
 
-from ..common.errors import UserError, require
+from spansvm.errors import UserError, require
+
 from .columns import Column
 from .table import NUMERIC
 

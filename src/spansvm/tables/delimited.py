@@ -8,7 +8,8 @@ from collections import Counter
 from itertools import islice
 from typing import Any
 
-from ..common.errors import UserError, require
+from spansvm.errors import UserError, require
+
 from .columns import Column, text_column
 
 __all__ = ["decode", "read_delimited"]

@@ -8,7 +8,9 @@ from datetime import date, datetime
 from typing import Any
 from zipfile import BadZipFile, ZipFile
 
-from ..common.errors import UserError, closest_name, listed, require
+from spansvm.errors import UserError, require
+
+from ..common.wording import closest_name, listed
 from .columns import Column, text_column
 from .formats import check_fits
 from .parquet import without_markers

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..common.errors import UserError, listed, require
+from spansvm.errors import UserError, require
+
+from ..common.wording import listed
 from .columns import Column
 from .dates import are_dates, date_parts, note_unclear
 from .row_numbers import note_names, number_every_row

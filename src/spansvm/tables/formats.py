@@ -5,7 +5,8 @@ from __future__ import annotations
 import codecs
 import re
 
-from ..common.errors import UserError
+from spansvm.errors import UserError
+
 from .source import Source, gigabytes
 
 __all__ = ["FORMATS", "check_fits", "check_memory", "find_format"]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import load_svmlight_file
 
-from ..common.errors import UserError
+from spansvm.errors import UserError
 
 __all__ = ["LibsvmRows", "read_libsvm"]
 

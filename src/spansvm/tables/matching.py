@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from ..common.errors import UserError, closest_name, listed
+from spansvm.errors import UserError
+
 from ..common.tasks import CLASSIFICATION
+from ..common.wording import closest_name, listed
 from .columns import Column
 from .dates import part_of_dates, source_column
 from .features import data_frame, missing_counts

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..common.errors import UserError, require
+from spansvm.errors import UserError, require
+
 from .columns import Column, text_column
 from .formats import check_fits
 from .table import CATEGORICAL, NUMERIC

@@ -12,8 +12,10 @@ from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, OneHotEncoder, StandardScaler
 
-from ..common.errors import UserError, listed
-from ..search.committee.base import BaseCommittee
+from spansvm import Committee, RegressionCommittee
+from spansvm.errors import UserError
+
+from ..common.wording import listed
 from .table import CATEGORICAL, NUMERIC, TEXT, Table
 from .texts import WORD, shared_words
 
@@ -98,7 +100,7 @@ def check_predictable(model: Any, table: Table) -> None:
 
 def _imputes(model: Any) -> bool:
     steps = model.named_steps if isinstance(model, Pipeline) else {}
-    if isinstance(model, BaseCommittee):
+    if isinstance(model, (Committee, RegressionCommittee)):
         steps = model.transformers_[0]
     features = steps.get("features")
     if not isinstance(features, ColumnTransformer):

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ..common.errors import UserError
-from ..common.memory import available_memory
+from spansvm.blocks import available_memory
+from spansvm.errors import UserError
+
 from .arff import read_arff
 from .columns import MISSING, Column
 from .dates import source_column

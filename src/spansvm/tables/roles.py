@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..common.errors import UserError, closest_name, listed
+from spansvm.errors import UserError
+
 from ..common.tasks import REGRESSION
+from ..common.wording import closest_name, listed
 from .columns import Column
 from .dates import source_column
 from .features import choose_features, data_frame, missing_counts, notes_on, types_of

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..common.errors import UserError
+from spansvm.errors import UserError
+
 from .columns import Column
 
 __all__ = ["leave_out_index", "note_names", "number_every_row"]

@@ -19,7 +19,9 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from ..common.errors import UserError, closest_name
+from spansvm.errors import UserError
+
+from ..common.wording import closest_name
 
 __all__ = ["Source", "gigabytes", "open_source"]
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..common.errors import UserError, closest_name
+from spansvm.errors import UserError
+
 from ..common.tasks import CLASSIFICATION, REGRESSION, TASKS, is_quantity
+from ..common.wording import closest_name
 from .columns import Column
 from .table import CATEGORICAL
 

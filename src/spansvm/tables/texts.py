@@ -8,7 +8,8 @@ from collections.abc import Iterable
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
 
-from ..common.errors import require
+from spansvm.errors import require
+
 from .columns import Column
 
 __all__ = ["WORD", "hold_long_texts", "name_every_row", "shared_words", "words_of"]

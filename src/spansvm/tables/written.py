@@ -13,8 +13,10 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..common.errors import UserError, listed, require
+from spansvm.errors import UserError, require
+
 from ..common.tasks import is_quantity
+from ..common.wording import listed
 from .columns import Column
 
 __all__ = ["Written", "as_in_training", "read_written"]

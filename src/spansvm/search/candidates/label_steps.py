@@ -115,7 +115,7 @@ def find_label_step(
     candidates: Sequence[Mapping[str, Any]],
     X: Any,
     y: np.ndarray,
-    params: FitParams,
+    params: FitParams = FitParams(),  # noqa: B008 - it is frozen
 ) -> LabelStep | None:
     """The first step, in any setting of the candidates, that has to be fitted in each fold.
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ...common.errors import require
+from ...errors import require
 from .refining import Axis, Choices, Refinement, Setting
 
 __all__ = ["DEFAULT_TRIALS", "Plan", "StudyPlan", "has_ranges", "plan_ranges"]

@@ -17,30 +17,16 @@ from scipy import sparse
 from ...estimators.svr import SpanSVR
 
 __all__ = [
-    "SMOOTHER",
     "balances",
     "can_be_weighted",
-    "epsilons",
     "noise_of",
-    "scaled_grid",
     "spread_of",
     "start_values",
     "weights_matter",
 ]
 
-#: Exponents of 2 for C, and for gamma relative to the scale of the data: with half the steps and
-#: wider ends no better models are selected (``benchmarks/defaults.py``).
-_C, _GAMMA = range(-4, 11, 2), range(-6, 3, 2)
-
-#: The same for a linear kernel, whose C is relative to the scale of the data, and for a polynomial.
-_LINEAR_C, _POLY_C, _POLY_GAMMA = range(-4, 11), range(-4, 9, 2), range(-4, 3, 2)
-_DEGREES, _COEF0 = (2, 3), 1.0
-
-#: Exponents of 2 for epsilon, relative to the size of the residuals.
-_EPSILON = (-4, -2, 0)
-
-#: Gamma of a regression goes so many steps of 4 further down: functions are smoother.
-SMOOTHER = 1
+#: What a polynomial adds to the product of two rows.
+_COEF0 = 1.0
 
 #: Rows of the first model, and the least noise that it can find, relative to the target's spread.
 _ROWS, _LEAST = 500, 1e-3
@@ -68,30 +54,6 @@ def spread_of(X: Any) -> float:
 def start_values(kernel: str | None) -> dict[str, Any]:
     """Parameters of a model that are not searched."""
     return {"kernel": kernel or "rbf", "coef0": _COEF0 if kernel == "poly" else 0.0}
-
-
-def scaled_grid(
-    kernel: str, spread: float, unit: float = 1.0, smoother: int = 0
-) -> dict[str, list[Any]]:
-    """Values around those that suit the scale of the data, as powers of two.
-
-    `unit` multiplies C, and gamma gets so many `smoother` values.
-    """
-    scale = round(-np.log2(spread))
-    if kernel == "linear":
-        return {"C": [unit * 2.0 ** (scale + exponent) for exponent in _LINEAR_C]}
-    own = _POLY_GAMMA if kernel == "poly" else _GAMMA
-    exponents = range(own.start - smoother * own.step, own.stop, own.step)
-    grid: dict[str, list[Any]] = {
-        "C": [unit * 2.0**exponent for exponent in (_POLY_C if kernel == "poly" else _C)],
-        "gamma": [2.0 ** (scale + exponent) for exponent in exponents],
-    }
-    return {**grid, "degree": list(_DEGREES)} if kernel == "poly" else grid
-
-
-def epsilons(noise: float) -> list[float]:
-    """Values of epsilon for residuals of this size."""
-    return [2.0 ** (round(np.log2(noise)) + exponent) for exponent in _EPSILON]
 
 
 def noise_of(rows: Any, targets: np.ndarray, model: SpanSVR) -> float:

@@ -11,7 +11,8 @@ import sys
 import threading
 import time
 from collections import defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ from .forecast import Forecast
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-__all__ = ["Heartbeat", "SearchProgress", "duration", "terminal_bar"]
+__all__ = ["SearchProgress", "duration", "telling_time"]
 
 #: Seconds between lines when there is no terminal, and until the first one.
 _BETWEEN_LINES, _FIRST_LINE = 30.0, 10.0
@@ -196,6 +197,45 @@ class SearchProgress:
         if left is not None and self._complete < self._total:
             text += f", about {duration(left)} left"
         print(text, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def telling_time(what: str, expected: float, tell_line: Callable[[str], None]) -> Iterator[None]:
+    """Show how long the work within the block has taken, and what is left of the expected seconds.
+
+    Parameters
+    ----------
+    what : str
+        The work, such as "training".
+    expected : float
+        Seconds, as far as is known; when they are over, nothing is said about what is left.
+    tell_line : callable
+        Prints a line where there is no terminal for a bar.
+    """
+    started = time.monotonic()
+
+    def left() -> float | None:
+        seconds = expected - (time.monotonic() - started)
+        return seconds if seconds > 0 else None
+
+    def tell() -> None:
+        remaining = left()
+        ending = "" if remaining is None else f", about {duration(remaining)} left"
+        tell_line(f"{what}: {duration(time.monotonic() - started)} so far{ending}")
+
+    bar = terminal_bar(seconds_left=left)
+    pulse = Heartbeat(_FIRST_LINE, _BETWEEN_LINES, tell)
+    if bar is None:
+        pulse.start()
+    else:
+        bar.add_task(what, total=None)
+        bar.start()
+    try:
+        yield
+    finally:
+        pulse.stop()
+        if bar is not None:
+            bar.stop()
 
 
 def terminal_bar(*columns: str, seconds_left: Callable[[], float | None]) -> Progress | None:

@@ -1,4 +1,4 @@
-"""A search over an SVC or SVR, for the report: the same model as one of ours, to be left out."""
+"""A search over an SVC or SVR as one over ours: the same model, whose rows can be left out."""
 
 from __future__ import annotations
 
@@ -9,20 +9,24 @@ from sklearn.base import clone
 from sklearn.svm import SVC, SVR
 
 from ..common.validation import n_rows
-from ..search.candidates.composite import as_span_machine, rebuilt, take_apart
+from .candidates.composite import as_span_machine, rebuilt, take_apart
 
-__all__ = ["with_span_svc"]
+__all__ = ["with_span_machine"]
 
 #: Decision values that differ by more belong to another model; predictions, in units of the spread
 #: of the targets.
 _DIFFERENT = 0.1
 
 
-def with_span_svc(search: Any, X: Any, y: np.ndarray) -> Any:
+def with_span_machine(search: Any, X: Any, y: np.ndarray) -> Any:
     """The search; if it selected an SVC or an SVR, a copy of it with one of ours in its place.
 
-    That is trained on the rows that the search was fitted on; ValueError if that is another
-    model.
+    Parameters
+    ----------
+    search : SpanSearch or SpanRandomizedSearch
+        Fitted.
+    X, y
+        The rows and labels that it was fitted on; ValueError if that gives another model.
     """
     parts = take_apart(search.best_estimator_)
     if "loo_error" not in search.cv_results_:

@@ -1,0 +1,40 @@
+"""Errors that users can correct: one sentence that says what to do."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__all__ = ["MissingPackageError", "UserError", "require"]
+
+
+class UserError(ValueError):
+    """An error that the user can correct; its message is one sentence that says how."""
+
+
+class MissingPackageError(UserError, ImportError):
+    """An optional package is needed here but not installed."""
+
+
+def require(module: str, extra: str) -> Any:
+    """Import an optional module.
+
+    Parameters
+    ----------
+    module : str
+    extra : str
+        The extra of spansvm that installs it, for the message.
+
+    Returns
+    -------
+    module
+        MissingPackageError if it is not installed.
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise MissingPackageError(
+            f'{package} is needed for this but not installed: pip install "spansvm[{extra}]" '
+            f'(in the project folder: pip install ".[{extra}]").'
+        ) from error
