@@ -25,10 +25,10 @@ from threadpoolctl import threadpool_limits
 from reproduction.csv_files import Row, read_rows, to_csv, write_text
 from reproduction.page_tables import mean_and_error
 from spansvm import SpanSearch, SpanSVC
-from spansvm.cli.grids import C_GAMMA, C_GAMMA_WEIGHTS, CLASS_WEIGHTS, plan_search
 from spansvm.search.candidates.scales import spread_of
-from spansvm.tables import Schema, Table, build_pipeline
-from spansvm.tables.table import NUMERIC
+from spansvm_app.cli.grids import C_GAMMA, C_GAMMA_WEIGHTS, CLASS_WEIGHTS, plan_search
+from spansvm_app.tables import Schema, Table, build_pipeline
+from spansvm_app.tables.table import NUMERIC
 
 from . import datasets, keel
 from .measure import RESULTS, command, geometric_mean, machine

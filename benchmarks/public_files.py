@@ -35,9 +35,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, SVR
 
 from reproduction.csv_files import read_rows
-from spansvm.cli.smaller import draw_sample
-from spansvm.cli.terminal import Terminal
-from spansvm.tables import Roles, Table, build_pipeline, read_table
+from spansvm_app.cli.smaller import draw_sample
+from spansvm_app.cli.terminal import Terminal
+from spansvm_app.tables import Roles, Table, build_pipeline, read_table
 
 from .measure import RESULTS, machine, write
 

@@ -10,9 +10,9 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from spansvm.cli import run as run_command
-from spansvm.cli.options import Debug
 from spansvm.errors import UserError, require
+from spansvm_app.cli import run as run_command
+from spansvm_app.cli.options import Debug
 
 from .complete import CompleteProblems
 from .datasets import describe, locate, names

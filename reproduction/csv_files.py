@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from spansvm.common.output import replacing, write_csv
+from spansvm_app.common.output import replacing, write_csv
 
 __all__ = ["Row", "csv_text", "read_rows", "to_csv", "write_text"]
 

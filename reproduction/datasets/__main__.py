@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 
-from spansvm.cli import run
-from spansvm.cli.options import Debug
+from spansvm_app.cli import run
+from spansvm_app.cli.options import Debug
 
 from . import DataSetError, describe, locate, names
 from . import fetch as download

@@ -1,4 +1,4 @@
-"""The command ``spansvm``, also as ``python -m spansvm``."""
+"""``python -m spansvm``: the command line, which is an application of its own."""
 
 from __future__ import annotations
 
@@ -10,16 +10,13 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Run the command line, or say what it needs."""
+    """Hand over to the command line, or say how it is installed."""
     try:
-        for package in ("typer", "rich"):
-            require(package, "cli")
+        application = require("spansvm_app.cli", "cli")
     except MissingPackageError as error:
         print(f"Error: {error}", file=sys.stderr)
         sys.exit(2)
-    from .cli import main as run
-
-    run()
+    application.main()
 
 
 if __name__ == "__main__":

@@ -8,6 +8,10 @@ from typing import Any
 __all__ = ["MissingPackageError", "UserError", "require"]
 
 
+#: What pip installs instead of an extra in the project folder, where the application is in app.
+_IN_FOLDER = {"cli": ". ./app", "excel": '. "./app[excel]"'}
+
+
 class UserError(ValueError):
     """An error that the user can correct; its message is one sentence that says how."""
 
@@ -34,7 +38,8 @@ def require(module: str, extra: str) -> Any:
         return import_module(module)
     except ImportError as error:
         package = module.partition(".")[0]
+        in_folder = _IN_FOLDER.get(extra, f'".[{extra}]"')
         raise MissingPackageError(
             f'{package} is needed for this but not installed: pip install "spansvm[{extra}]" '
-            f'(in the project folder: pip install ".[{extra}]").'
+            f"(in the project folder: pip install {in_folder})."
         ) from error

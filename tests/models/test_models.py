@@ -3,7 +3,6 @@ from __future__ import annotations
 import io
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -16,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, minmax_scale
 from sklearn.svm import SVC
 
-from spansvm import ClassWeighting, SpanSVC
+from spansvm import SpanSVC
 from spansvm.errors import UserError
 from spansvm.models import (
     libsvm_labels,
@@ -27,7 +26,6 @@ from spansvm.models import (
     save_model,
     transformed,
 )
-from spansvm.tables import Schema, build_pipeline, read_table
 
 skops_io = pytest.importorskip("skops.io")
 SVM_PREDICT = shutil.which("svm-predict")
@@ -79,25 +77,6 @@ def test_svm_predict_agrees_for_a_sigmoid_kernel(tmp_path) -> None:
 
 
 @needs_libsvm
-def test_svm_predict_agrees_on_files_of_splice(tmp_path, data_folder) -> None:
-    table = read_table(data_folder / "splice" / "splice.gz")
-    test = read_table(data_folder / "splice" / "splice.t.gz")
-    svm = SpanSVC(gamma=1 / 60, weighting=ClassWeighting(2, 1))
-    model = build_pipeline(table, svm).fit(table.X, table.y)
-    predicted = libsvm_predictions(tmp_path, model, test.X, test.y)
-    np.testing.assert_array_equal(predicted, model.predict(test.X))
-    assert (predicted != test.y).mean() < 0.2
-
-
-@needs_libsvm
-def test_svm_predict_agrees_on_sparse_rows_of_adult(tmp_path, data_folder) -> None:
-    table = read_table(data_folder / "adult_a1a" / "a1a")
-    model = build_pipeline(table, SpanSVC()).fit(table.X, table.y)
-    predicted = libsvm_predictions(tmp_path, model, table.X, table.y)
-    np.testing.assert_array_equal(predicted, model.predict(table.X))
-
-
-@needs_libsvm
 def test_classes_that_are_text_are_numbered_in_their_order(tmp_path) -> None:
     data = load_iris()
     y = data.target_names[data.target]
@@ -136,63 +115,6 @@ def test_a_label_that_the_model_does_not_know_is_not_written(tmp_path) -> None:
         save_libsvm_data(tmp_path / "rows", np.eye(2), [1, 3], classes=[1, 2])
 
 
-@pytest.fixture
-def churn(tmp_path: Path) -> Path:
-    """A table with everything: numbers, categories, missing values, text as classes."""
-    rng = np.random.default_rng(0)
-    lines = ["age,job,income,churn"]
-    for _ in range(80):
-        age, job = rng.integers(18, 80), rng.choice(["cook", "judge", "nurse"])
-        income = "" if rng.random() < 0.1 else f"{rng.normal(50, 10):.2f}"
-        label = "yes" if age + 15 * (job == "cook") + rng.normal(0, 5) > 50 else "no"
-        lines.append(f"{age},{job},{income},{label}")
-    path = tmp_path / "churn.csv"
-    path.write_text("\n".join(lines))
-    return path
-
-
-FRESH = """
-import pickle, sys
-import numpy as np
-import skops.io
-from spansvm.models import load_model
-from spansvm.tables import Schema, read_for_prediction
-def refuse(*_, **__):
-    raise AssertionError("pickle is used")
-for name in ("load", "loads", "Unpickler", "_Unpickler"):
-    setattr(pickle, name, refuse)
-saved = load_model(sys.argv[1])
-table = read_for_prediction(sys.argv[2], Schema.from_json(saved.metadata["schema"]))
-model = saved.model
-np.savez(sys.argv[3], predicted=model.predict(table.X), probability=model.predict_proba(table.X),
-         left_out=model[-1].loo_decision_function_, margin=model[-1].loo_margin_,
-         error=model[-1].loo_error_)
-"""
-
-
-def test_a_saved_model_gives_all_it_gave_in_a_fresh_process_without_pickle(tmp_path, churn) -> None:
-    table = read_table(churn)
-    svm = SpanSVC(C=3, weighting=ClassWeighting(2, 1))
-    model = build_pipeline(table, svm, impute="median").fit(table.X, table.y)
-    path = tmp_path / "model.skops"
-    save_model(
-        path, model, metadata={"schema": table.schema.to_json()}, command="spansvm tune churn.csv"
-    )
-    result = tmp_path / "result.npz"
-    subprocess.run([sys.executable, "-c", FRESH, path, churn, result], check=True)
-    loaded = np.load(result)
-    np.testing.assert_array_equal(loaded["predicted"], model.predict(table.X))
-    np.testing.assert_array_equal(loaded["probability"], model.predict_proba(table.X))
-    np.testing.assert_array_equal(loaded["left_out"], model[-1].loo_decision_function_)
-    np.testing.assert_array_equal(loaded["margin"], model[-1].loo_margin_)
-    assert loaded["error"] == model[-1].loo_error_
-    saved = load_model(path)
-    assert Schema.from_json(saved.metadata["schema"]) == table.schema
-    assert saved.command == "spansvm tune churn.csv"
-    with ZipFile(path) as archive:
-        assert "schema.json" in archive.namelist()
-
-
 @pytest.mark.parametrize("kind", [SpanSVC, SVC])
 def test_models_of_several_classes_are_saved(tmp_path, kind) -> None:
     X, y = load_wine(return_X_y=True)
@@ -204,14 +126,6 @@ def test_models_of_several_classes_are_saved(tmp_path, kind) -> None:
     )
     if kind is SpanSVC:
         assert loaded.loo_error_ == model.loo_error_
-
-
-def test_a_sparse_model_is_saved(tmp_path, data_folder) -> None:
-    table = read_table(data_folder / "adult_a1a" / "a1a")
-    model = build_pipeline(table, SpanSVC()).fit(table.X, table.y)
-    save_model(tmp_path / "model.skops", model, metadata={"schema": table.schema.to_json()})
-    loaded = load_model(tmp_path / "model.skops").model
-    np.testing.assert_array_equal(loaded.predict_proba(table.X), model.predict_proba(table.X))
 
 
 def test_a_saved_model_keeps_support_vectors_only(tmp_path) -> None:

@@ -1,4 +1,4 @@
-"""The recipe for conda says what pyproject.toml says, and rattler-build reads it."""
+"""The recipes for conda say what either pyproject.toml says, and rattler-build reads them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from tests.project.test_versions import BUILD, PROJECT
+from tests.project.test_versions import APPLICATION, BUILD, PROJECT
 
 yaml = pytest.importorskip("yaml", reason="pyyaml is not installed")
 
 PATH = Path(__file__).resolve().parents[2] / "conda" / "recipe.yaml"
 RECIPE = yaml.safe_load(PATH.read_text(encoding="utf-8"))
+OF_APPLICATION = PATH.parent / "app" / "recipe.yaml"
 
 #: conda's names of some packages of PyPI.
 NAMES = {"matplotlib": "matplotlib-base"}
@@ -40,12 +41,17 @@ def test_it_needs_what_the_project_needs():
     assert written(BUILD) <= set(cross["then"])
 
 
-def test_the_command_line_is_tried_with_what_it_needs():
-    extras = PROJECT["optional-dependencies"]
-    own = [line for line in extras["cli"] if not line.startswith("spansvm[")]
-    needed = written([*own, *extras["plots"], *extras["report"]])
-    (test,) = (one for one in RECIPE["tests"] if "requirements" in one)
-    assert set(test["requirements"]["run"]) == needed
+def test_the_application_needs_what_it_says_and_has_its_command():
+    recipe = yaml.safe_load(OF_APPLICATION.read_text(encoding="utf-8"))
+    own = [line for line in APPLICATION["dependencies"] if not line.startswith("spansvm==")]
+    needed = recipe["requirements"]["run"]
+    assert set(needed) - written(own) == {
+        f"python {APPLICATION['requires-python']}",
+        "spansvm ==${{ version }}",
+    }
+    ((name, place),) = APPLICATION["scripts"].items()
+    assert recipe["build"]["python"]["entry_points"] == [f"{name} = {place}"]
+    assert recipe["about"]["license"] == APPLICATION["license"]
 
 
 def test_the_files_that_it_names_exist():
@@ -68,3 +74,13 @@ def test_rattler_build_renders_it(monkeypatch):
         recipe = one.recipe.to_dict()
         assert recipe["package"] == {"name": "spansvm", "version": PROJECT["version"]}
         assert set(recipe["requirements"]["run"]) == set(RECIPE["requirements"]["run"])
+
+
+def test_rattler_build_renders_that_of_the_application(monkeypatch):
+    monkeypatch.setenv("SPANSVM_VERSION", APPLICATION["version"])
+    build = pytest.importorskip("rattler_build", reason="py-rattler-build is not installed")
+    recipe = build.Stage0Recipe.from_file(str(OF_APPLICATION))
+    (one,) = recipe.render(build.VariantConfig({"python": ["3.13.* *_cp313"]}))
+    found = one.recipe.to_dict()
+    assert found["package"] == {"name": "spansvm-app", "version": APPLICATION["version"]}
+    assert f"spansvm =={APPLICATION['version']}" in found["requirements"]["run"]

@@ -29,6 +29,8 @@ def checkout(tmp_path_factory):
     for name in ("Makefile", "pyproject.toml", "meson.build", "meson.options"):
         shutil.copy2(ROOT / name, folder)
     shutil.copytree(ROOT / "src", folder / "src")
+    shutil.copytree(ROOT / "app" / "src", folder / "app" / "src")
+    shutil.copy2(ROOT / "app" / "pyproject.toml", folder / "app")
     (folder / ".venv" / "bin").mkdir(parents=True)
     (folder / ".venv" / "bin" / "python").symlink_to(sys.executable)
     return folder
@@ -55,7 +57,8 @@ def is_installed(folder):
         "src/spansvm/__init__.py",
         "src/spansvm/core/meson.build",
         "src/spansvm/core/walk.pxd",
-        "src/spansvm/report/page.html",
+        "app/pyproject.toml",
+        "app/src/spansvm_app/report/page.html",
         "src/spansvm/new.py",
     ],
 )

@@ -5,8 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import pytest
-
 #: Runs a program in which the packages cannot be imported.
 BLOCKING = """
 import sys
@@ -44,17 +42,16 @@ def test_a_search_needs_neither_typer_nor_rich():
 
 def test_a_search_that_shows_nothing_loads_no_bars():
     # scikit-learn may import rich itself.
-    shown = "{'typer', 'spansvm.common.progress_bars', 'spansvm.cli'}"
+    shown = "{'typer', 'spansvm.common.progress_bars', 'spansvm_app'}"
     loaded = f"import sys\nprint({shown} & set(sys.modules))"
     result = run_without((), SEARCH.replace(", verbose=1", "") + loaded)
     assert result.stdout.splitlines()[-1] == "set()"
 
 
-@pytest.mark.parametrize("package", ["typer", "rich"])
-def test_the_command_says_what_it_needs(package):
-    result = run_without((package,), "from spansvm.__main__ import main\nmain()")
+def test_the_module_says_how_the_command_line_is_installed():
+    result = run_without(("spansvm_app",), "from spansvm.__main__ import main\nmain()")
     assert result.returncode == 2
     assert result.stderr == (
-        f'Error: {package} is needed for this but not installed: pip install "spansvm[cli]" (in '
-        'the project folder: pip install ".[cli]").\n'
+        'Error: spansvm_app is needed for this but not installed: pip install "spansvm[cli]" (in '
+        "the project folder: pip install . ./app).\n"
     )

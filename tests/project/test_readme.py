@@ -13,10 +13,7 @@ from pathlib import Path
 
 import pytest
 
-import spansvm
-
 ROOT = Path(__file__).parents[2]
-PACKAGE = Path(spansvm.__file__).parent
 FOLDERS = ("docs", "examples", "benchmarks", "reproduction")
 PAGES = [
     *sorted(ROOT.glob("*.md")),
@@ -218,15 +215,16 @@ def test_the_table_of_counted_errors_is_that_of_the_committed_results():
 
 def modules_with_examples():
     """Names of the modules whose text has an example, wherever it is."""
-    paths = [path for path in sorted(PACKAGE.rglob("*.py")) if ">>> " in path.read_text()]
     return [
-        ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
-        for path in paths
+        ".".join(path.relative_to(source).with_suffix("").parts).removesuffix(".__init__")
+        for source in (ROOT / "src", ROOT / "app" / "src")
+        for path in sorted(source.rglob("*.py"))
+        if ">>> " in path.read_text()
     ]
 
 
 def test_examples_are_looked_for_in_every_module():
-    named = {"spansvm", "spansvm.estimators.svc", "spansvm.common.output"}
+    named = {"spansvm", "spansvm.estimators.svc", "spansvm_app.common.output"}
     assert named <= set(modules_with_examples())
 
 

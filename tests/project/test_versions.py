@@ -21,12 +21,17 @@ except ModuleNotFoundError:  # Python 3.10; pytest brings it
 ROOT = Path(__file__).parents[2]
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PROJECT, BUILD = SETTINGS["project"], SETTINGS["build-system"]["requires"]
+APPLICATION = tomllib.loads((ROOT / "app" / "pyproject.toml").read_text(encoding="utf-8"))[
+    "project"
+]
 EXTRAS, GROUPS = PROJECT["optional-dependencies"], SETTINGS["dependency-groups"]
+OF_APPLICATION = [APPLICATION["dependencies"], *APPLICATION["optional-dependencies"].values()]
 
 
 def _promised() -> dict[str, Version]:
     """Oldest version of everything that `make oldest` installs, by name."""
     lines = [*PROJECT["dependencies"], *(line for extra in EXTRAS.values() for line in extra)]
+    lines += [line for part in OF_APPLICATION for line in part]
     lines += [line for group in ("build", "docs", "peers", "test") for line in GROUPS[group]]
     return {
         canonicalize_name(requirement.name): Version(specifier.version)
@@ -69,7 +74,9 @@ def test_what_builds_the_project_builds_it_in_the_environment_of_developers() ->
     assert set(BUILD) <= set(GROUPS["build"])
 
 
-@pytest.mark.parametrize("lines", [PROJECT["dependencies"], *EXTRAS.values(), *GROUPS.values()])
+@pytest.mark.parametrize(
+    "lines", [PROJECT["dependencies"], *EXTRAS.values(), *GROUPS.values(), *OF_APPLICATION]
+)
 def test_every_dependency_has_an_oldest_version(lines: list[str | dict[str, str]]) -> None:
     lines = [line for line in lines if isinstance(line, str)]  # not: include-group
     without = [line for line in lines if ">=" not in line]
@@ -89,11 +96,29 @@ def test_the_pythons_that_are_listed_begin_with_the_oldest_one() -> None:
     )
 
 
-def test_the_version_stands_in_one_place() -> None:
+def test_the_version_stands_in_one_place_of_either_distribution() -> None:
     assert spansvm.__version__ == PROJECT["version"]
+    assert APPLICATION["version"] == PROJECT["version"]
+    for line in (line for part in (*EXTRAS.values(), *OF_APPLICATION) for line in part):
+        if re.match("spansvm(-app)?(?!.*cli)", line):
+            assert line.endswith(f"=={PROJECT['version']}")
     for name in ("meson.build", "src/spansvm/__init__.py", "CITATION.cff", "conda/recipe.yaml"):
         text = (ROOT / name).read_text(encoding="utf-8")
         assert not re.search(r"^ *_*version_*\W+\d", text, flags=re.MULTILINE), name
+
+
+def test_both_distributions_are_of_the_same_people_license_and_pythons() -> None:
+    for name in ("requires-python", "license", "authors"):
+        assert APPLICATION[name] == PROJECT[name]
+    licenses = [(ROOT / folder / "LICENSE").read_bytes() for folder in (".", "app")]
+    assert licenses[0] == licenses[1]
+
+
+def test_what_both_need_has_one_oldest_version() -> None:
+    known = {Requirement(line).name: line for line in PROJECT["dependencies"]}
+    known |= {Requirement(line).name: line for name in ("plots", "models") for line in EXTRAS[name]}
+    for line in APPLICATION["dependencies"]:
+        assert known.get(Requirement(line).name, line) == line
 
 
 def test_the_changelog_has_a_heading_for_the_version_and_its_date() -> None:

@@ -48,8 +48,7 @@ from sklearn.random_projection import GaussianRandomProjection, SparseRandomProj
 from sklearn.svm import SVC
 from sklearn.utils import all_estimators
 
-from spansvm import SpanRandomizedSearch, SpanSearch, SpanSVC
-from spansvm.report import Report
+from spansvm import SpanRandomizedSearch, SpanSearch
 from spansvm.search.candidates.fit_arguments import FitParams
 from spansvm.search.candidates.label_steps import BLIND, find_label_step
 
@@ -551,29 +550,6 @@ def test_the_forecast_is_that_of_folds():
     assert forecast.costs.size == 360
     with pytest.raises(ValueError, match="leave method out"):
         SpanSearch(model, grid, method="loo").forecast(X, y)
-
-
-def test_the_report_says_what_to_believe():
-    X, y = noise(4, columns=300)
-    model = make_pipeline(SelectKBest(k=20), SpanSVC())
-    grid = {"spansvc__C": [1, 10]}
-    search = SpanSearch(model, grid, cv=5).fit(X, y)
-    report = Report.from_search(search, X, y, analyses=False)
-    assert any("'selectkbest' (SelectKBest) looks at the labels" in c for c in report.cautions)
-    blind = SpanSearch(make_pipeline(PCA(5), SpanSVC()), grid, cv=5).fit(X, y)
-    report = Report.from_search(blind, X, y, analyses=False)
-    assert not any("looks at the labels" in caution for caution in report.cautions)
-
-
-def test_the_headline_of_a_report_has_no_error_that_folds_did_not_count():
-    X, y = noise(4, columns=300)
-    model, grid = make_pipeline(SelectKBest(k=20), SpanSVC()), {"spansvc__C": [1, 10]}
-    search = SpanSearch(model, grid, cv=5, scoring="roc_auc").fit(X, y)
-    (said,) = Report.from_search(search, X, y, analyses=False).headline
-    assert "misclassified" not in said
-    search = SpanSearch(model, grid, cv=5).fit(X, y)
-    said = Report.from_search(search, X, y, analyses=False).headline
-    assert said[1].endswith(("the model does no better.", "that the model does better."))
 
 
 def test_one_warning_that_names_the_line_of_the_program():

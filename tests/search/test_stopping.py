@@ -16,7 +16,6 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 
 from spansvm import SpanRandomizedSearch, SpanSearch, SpanSVC
-from spansvm.report import Report
 from spansvm.search import SearchStoppedWarning
 from spansvm.search.evaluation import stages
 from spansvm.search.evaluation.progress import SearchProgress
@@ -81,14 +80,6 @@ def test_candidates_that_were_not_evaluated_are_no_failures(stop_after):
     for name in ("accuracy", "f1"):
         assert np.isnan(search.cv_results_[f"mean_test_{name}"]).sum() > 15
     assert SpanSearch(SVC(), GRID, time_budget="1h").fit(X, Y).stopped_ is None
-
-
-def test_the_report_of_a_stopped_search_is_about_what_was_evaluated(stop_after):
-    search = stop_after(SpanSearch(SpanSVC(), GRID), 20, X, Y)
-    about = Report.from_search(search, X, Y).search
-    n_done = int((~np.isnan(search.cv_results_["mean_test_score"])).sum())
-    assert (about.n_candidates, about.n_failed) == (n_done, 0)
-    assert about.scores["accuracy"][about.best_index] == search.best_score_
 
 
 def test_folds_of_a_candidate_count_when_all_are_there(stop_after):

@@ -59,7 +59,7 @@ class LooDisplay:
     --------
     analyze : Every estimate of a fitted SVC.
     exact_loo : Exact leave-one-out decision values.
-    spansvm.report.Report : Lists the suspicious rows with their features.
+    spansvm_app.report.Report : Lists the suspicious rows with their features.
     """
 
     def __init__(

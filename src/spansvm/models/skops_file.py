@@ -131,7 +131,7 @@ def save_model(
     spansvm.models.load_model : Loads it again.
     spansvm.models.save_libsvm : Saves the SVM alone for LIBSVM's own programs.
     """
-    skops = require("skops.io", "cli")
+    skops = require("skops.io", "models")
     content = skops.dumps(without_training_rows(model), compression=ZIP_DEFLATED)
     unknown = sorted(set(skops.get_untrusted_types(data=content)) - set(TRUSTED))
     if unknown:
@@ -157,7 +157,7 @@ def load_model(path: str | Path) -> SavedModel:
     --------
     spansvm.models.save_model : Saves a fitted model.
     """
-    skops = require("skops.io", "cli")
+    skops = require("skops.io", "models")
     path = Path(path)
     if not path.is_file():
         raise UserError(f"There is no file {path}; give a model.skops written by spansvm tune.")

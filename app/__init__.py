@@ -1,0 +1,1 @@
+"""A distribution of its own; a package only so that tests find each other by name."""

@@ -1,0 +1,1 @@
+"""What all parts of the application need: files, tasks, words."""
