@@ -8,16 +8,16 @@ a few variables are exchanged and the system is solved again.
 """
 
 import cython
-from cython.cimports.libc.math import isinf
+from cython.cimports.libc.math import INFINITY, isinf
 from cython.cimports.spansvm.core.descent import Sweep, sweep
 from cython.cimports.spansvm.core.factor import factorise, is_of, newton_solve, set_points
 from cython.cimports.spansvm.core.inverse import change_points, start_inverse, walk
-from cython.cimports.spansvm.core.newton import newton
+from cython.cimports.spansvm.core.newton import newton, slide
 from cython.cimports.spansvm.core.problem import (
     cross,
+    finished_gap,
     free_variables,
     kkt_gap,
-    rounding_level,
     snap,
 )
 from cython.cimports.spansvm.core.scratch import doubles, indices, release
@@ -40,9 +40,9 @@ def finish(p, f, inverse, gap):
         Becomes the KKT gap.
 
     The solution is finished at a gap of 1e-10, or 30 times the rounding level if that is larger; if
-    the rounding level is so high that more than 1e-9 would do, the system is solved once even so:
-    what the descent has accumulated is more than the rounding of the system's solution.  A Newton
-    step that could slide on is left where it is: the sweeps that follow go on from there.
+    the rounding level is so high that more than 1e-9 would do, the system is solved once even so
+    (with a ridge, until that no longer helps): what the descent has accumulated is more than the
+    rounding of the system's solution.
     """
     n, scratch = p.n, p.scratch
     mark = scratch.count
@@ -50,7 +50,9 @@ def finish(p, f, inverse, gap):
     s: Sweep
     slope: cython.double = 0.0
     carried: cython.bint
-    target = max(1e-10, 30.0 * rounding_level(p))
+    regular: cython.bint
+    helped: cython.bint
+    target = finished_gap(p)
     best_lo, best_hi = doubles(scratch, n), doubles(scratch, n)
     kinked: cython.bint = not isinf(p.tube)
     cross(p)
@@ -62,21 +64,29 @@ def finish(p, f, inverse, gap):
     if kinked:
         _copy(best_lo, p.lo, n)
         _copy(best_hi, p.hi, n)
+    last = INFINITY
     for turn in range(40):
         _know(p, f, inverse, free, count)
         carried = inverse != cython.NULL and inverse.size > 0
-        if gap[0] <= target and (turn > 0 or gap[0] <= 1e-9):
-            release(scratch, mark)
-            return 0
+        regular = carried or f.ridge == 0.0
+        helped = gap[0] <= 0.5 * last
+        if gap[0] <= target:
+            if gap[0] <= 1e-9 or (turn > 0 and (regular or (turn > 1 and not helped))):
+                release(scratch, mark)
+                return 0
         if count > 0 and not (f.exists or carried):
             break
         if count > 1:
             if carried:
                 walk(inverse, p)
-            elif not newton_solve(p, f):
+            elif not (regular or helped) or not newton_solve(p, f):
                 # Not with the factor: if there are many solutions, the ridge of the Newton step
-                # determines which one is found.
+                # determines which one is found.  Nor if a step with the factor's own ridge has
+                # hardly helped: along directions without curvature, the end may be far.
                 newton(p, f.kept, f.n_kept, cython.address(slope))
+                if slope < 0.0:
+                    slide(p, slope)
+            last = gap[0]
             snap(p, gap)
         if gap[0] > target:
             sweep(p, target, max(10, 2 * _violators(p, target)), cython.address(s))

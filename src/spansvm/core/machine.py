@@ -123,6 +123,8 @@ def _solve(m, tol, carry, found):
     e.tol, e.max_iter, e.waited = tol, m.max_iter, 0
     e.may_shrink = rounding_level(p) == 0.0  # from scratch
     p.stalled = p.indefinite = False
+    stale: cython.bint
+    before = INFINITY
     if e.may_shrink:
         descend(p, cython.address(e))
     elif run(p, inverse, cython.address(e)) == Ending.SLIDE:
@@ -136,13 +138,15 @@ def _solve(m, tol, carry, found):
     snap(p, cython.address(gap))
     if gap > tol:
         return 0
-    for turn in range(2):
+    stale = max(m.drift[0], rounding_level(p)) > STALE
+    for turn in range(4):
         finish(p, f, inverse, cython.address(gap))
         lost = f.n_inside > 0 and not f.exists and inverse.size == 0
         if p.indefinite or lost:
             return 0
-        if turn == 1 or m.drift[0] <= STALE:
+        if not stale or turn == 3 or gap > 0.5 * before:  # that helps no longer
             break
+        before = gap
         mark = p.scratch.count
         constant = doubles(p.scratch, p.n)
         if m.target:

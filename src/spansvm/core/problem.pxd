@@ -26,6 +26,7 @@ cdef double STALE
 cdef double entry(const Matrix* K, idx i, idx j) noexcept nogil
 cdef idx free_variables(const Problem* p, idx* index) noexcept nogil
 cdef double rounding_level(const Problem* p) noexcept nogil
+cdef double finished_gap(const Problem* p) noexcept nogil
 cdef double kkt_gap(const Problem* p) noexcept nogil
 cdef bint keeps_sum(const Problem* p, double total) noexcept nogil
 cdef void find_extremes(const Problem* p, double* top, double* bottom) noexcept nogil

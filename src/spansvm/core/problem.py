@@ -50,6 +50,11 @@ def rounding_level(p):
     return EPSILON * total
 
 
+def finished_gap(p):
+    """The KKT gap at which a solution is as good as rounding lets it be."""
+    return max(1e-10, 30.0 * rounding_level(p))
+
+
 def find_extremes(p, top, bottom):
     """The largest ``-g`` of a variable that may increase, the largest ``g`` of one that may fall.
 

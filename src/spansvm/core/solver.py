@@ -27,6 +27,7 @@ __all__ = [
     "add_rows",
     "factorise",
     "fill_submatrix",
+    "finished_gap",
     "hull_distances",
     "invert",
     "keeps_sum",
@@ -323,6 +324,14 @@ def middle_of_interval(x, g, lo, hi, tube: cython.double = INFINITY):
     _point(cython.address(p), x, g, lo, hi)
     p.tube = tube
     return problem.middle_of_interval(cython.address(p))
+
+
+def finished_gap(x, diag):
+    """The KKT gap at which a solution is as good as rounding lets it be."""
+    p: Problem
+    _point(cython.address(p), x, diag, x, x)
+    p.diag = p.g
+    return problem.finished_gap(cython.address(p))
 
 
 def rounding_level(x, diag):

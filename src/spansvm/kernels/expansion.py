@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ..common.types import Array
 from .functions import Kernel, dense
+from .twins import equal_rows
 
 __all__ = ["Expansion"]
 
@@ -41,10 +43,23 @@ class Expansion:
         result = np.empty((X.shape[0], self.intercepts.size))
         step = max(1, _BLOCK_NUMBERS // max(self.support.size, 1))
         precomputed = self.kernel.precomputed
+        vectors, coefficients = self.points
         for start in range(0, X.shape[0], step):
             rows = X[start : start + step]
-            values = (
-                dense(rows[:, self.support]) if precomputed else self.kernel(rows, self.vectors)
-            )
-            result[start : start + step] = values @ self.coefficients + self.intercepts
+            values = dense(rows[:, self.support]) if precomputed else self.kernel(rows, vectors)
+            result[start : start + step] = values @ coefficients + self.intercepts
         return result
+
+    @cached_property
+    def points(self) -> tuple[Any, Array]:
+        """The support vectors without repetition, and the sums of their coefficients.
+
+        Large multipliers of equal rows with unequal labels cancel; summed first, exactly.
+        """
+        kinds = None if self.kernel.precomputed else equal_rows(self.vectors)
+        if kinds is None:
+            return self.vectors, self.coefficients
+        sums = np.zeros_like(self.coefficients)
+        np.add.at(sums, kinds, self.coefficients)
+        kept = np.unique(kinds)
+        return self.vectors[kept], sums[kept]

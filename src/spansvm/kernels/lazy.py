@@ -33,7 +33,7 @@ from .gram import (
     ball_weights,
 )
 from .linear import distances_from_hull, finish_linear, start_linear
-from .twins import equal_rows
+from .twins import equal_rows, equalise
 
 __all__ = ["LazyGram", "gram_of"]
 
@@ -102,9 +102,13 @@ def gram_of(
             if dtype is np.float32 and not at_once and _loses_digits(kernel, X):
                 break
             values = kernel(X) if at_once else whole_matrix(kernel, X, dtype)
+            if at_once:
+                return HeldGram(values, kernel_range=kernel.range)
+            first = equal_rows(X) if kinds is None else kinds()
+            if first is not None:
+                equalise(values, first)
             gram = HeldGram(values, kernel_range=kernel.range)
-            if not at_once:
-                gram.kinds = equal_rows(X) if kinds is None else kinds()
+            gram.kinds = first
             return gram
     return LazyGram(kernel, X, allowed)
 

@@ -14,7 +14,14 @@ from scipy import sparse
 
 from ..common.types import Array, Mask, Rows
 
-__all__ = ["Twins", "equal_points", "equal_rows", "equal_training_rows", "first_equal"]
+__all__ = [
+    "Twins",
+    "equal_points",
+    "equal_rows",
+    "equal_training_rows",
+    "equalise",
+    "first_equal",
+]
 
 #: Entries of equal rows of a Gram matrix differ by less than this fraction of the largest entry.
 _ROUNDING = 64 * float(np.finfo(np.float64).eps)
@@ -126,6 +133,21 @@ def _same_code(X: np.ndarray) -> Rows:
         codes[start : start + step] = bits @ (weights | np.uint64(1))
     _, group, count = np.unique(codes, return_inverse=True, return_counts=True)
     return np.flatnonzero(count[group] > 1)
+
+
+def equalise(K: np.ndarray, kinds: Rows) -> None:
+    """Give equal rows equal kernel values, in place.
+
+    Computed from products, they differ by a few roundings: little, but not times multipliers of
+    1e10, which cancel between equal rows with unequal labels.
+    """
+    repeated = np.flatnonzero(kinds != np.arange(kinds.size))
+    for i in repeated:
+        K[i] = K[kinds[i]]
+    step = max(_BLOCK_NUMBERS // kinds.size, 1)
+    for start in range(0, kinds.size, step):
+        block = K[start : start + step]
+        block[:, repeated] = block[:, kinds[repeated]]
 
 
 def equal_points(K: np.ndarray) -> Rows | None:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..algebra.blas import one_blas_thread
-from ..common.types import Array, Mask
+from ..common.types import Mask
 from ..kernels.gram import Gram
 from .criteria import SolvedModel
 from .dual import DualSolution
@@ -118,35 +118,13 @@ def certify(
     dual = (float(beta @ solution.edge) - half) * unit**2
     outside = np.maximum(-solution.alpha, solution.alpha - C)
     return Certificate(
-        gap=_violation(solution, plain) * unit,
+        gap=solution.violation(plain) * unit,
         primal=primal, dual=dual, duality_gap=primal - dual,
         relative_gap=_relative(primal, dual),
         equality=abs(float(beta.sum())) * unit,
         box=max(0.0, float(outside.max())) * unit,
         **({} if counts is None else counts._asdict()),
     )  # fmt: skip
-
-
-def _violation(solution: DualSolution, plain: Array) -> float:
-    """By how much the intercepts that rows ask for contradict each other.
-
-    A row whose signed multiplier may grow asks for an intercept of at least the value that puts it
-    on its margin; one whose multiplier may shrink, for at most that.
-    """
-    beta, C = solution.beta, solution.C
-    if solution.target is None:
-        wanted = solution.y - plain
-        grows = np.where(solution.y > 0.0, beta < C, beta < 0.0)
-        shrinks = np.where(solution.y > 0.0, beta > 0.0, beta > -C)
-    else:
-        # The lower edge of the tube holds back growing above 0, the upper one below.
-        apart, epsilon = solution.target - plain, solution.epsilon
-        wanted = np.concatenate((apart - epsilon, apart + epsilon))
-        grows = np.concatenate(((beta >= 0.0) & (beta < C), beta < 0.0))
-        shrinks = np.concatenate((beta > 0.0, (beta <= 0.0) & (beta > -C)))
-    if not (grows.any() and shrinks.any()):
-        return 0.0
-    return max(float(wanted[grows].max() - wanted[shrinks].min()), 0.0)
 
 
 def _relative(primal: float, dual: float) -> float:

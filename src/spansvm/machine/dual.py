@@ -37,7 +37,7 @@ from ..common.validation import (
     check_labels,
     check_weights,
 )
-from ..core.solver import middle_of_interval
+from ..core.solver import finished_gap, kkt_gap, middle_of_interval
 from ..kernels.gram import BoundedSums, Gram, as_gram
 
 __all__ = [
@@ -168,6 +168,28 @@ class DualSolution:
         """Which instances are misclassified if these are their decision values."""
         return lost(self.y * values)
 
+    def violation(self, plain: Array) -> float:
+        """By how much the intercepts that rows ask for contradict each other: the KKT gap.
+
+        `plain` are the decision values without intercept.  A row whose signed multiplier may grow
+        asks for an intercept of at least the value that puts it on its margin; one whose multiplier
+        may shrink, for at most that.
+        """
+        beta, C = self.beta, self.C
+        if self.target is None:
+            wanted = self.y - plain
+            grows = np.where(self.y > 0.0, beta < C, beta < 0.0)
+            shrinks = np.where(self.y > 0.0, beta > 0.0, beta > -C)
+        else:
+            # The lower edge of the tube holds back growing above 0, the upper one below.
+            apart, epsilon = self.target - plain, self.epsilon
+            wanted = np.concatenate((apart - epsilon, apart + epsilon))
+            grows = np.concatenate(((beta >= 0.0) & (beta < C), beta < 0.0))
+            shrinks = np.concatenate((beta > 0.0, (beta <= 0.0) & (beta > -C)))
+        if not (grows.any() and shrinks.any()):
+            return 0.0
+        return max(float(wanted[grows].max() - wanted[shrinks].min()), 0.0)
+
     @property
     def slack(self) -> Array:
         """The slack variables ``xi_i = max(0, 1 - y_i f(x_i))``; 0 for absent instances."""
@@ -287,6 +309,7 @@ def from_qp(
     If twins were merged, they share the multiplier of their first row.
     """
     x, g = _without_rounding(gram, result.x, result.gradient, terms)
+    moved = x is not result.x
     intercept = find_intercept(x, g, terms.lo, terms.hi)
     alpha, twins = np.abs(x), gram.twins(y)
     return DualSolution(
@@ -295,12 +318,12 @@ def from_qp(
         y=y,
         intercept=intercept,
         decision=g - terms.c + intercept,
-        gap=result.gap,
+        gap=max(kkt_gap(x, g, terms.lo, terms.hi), 0.0) if moved else result.gap,
         converged=result.converged and bool(keeps_sum(x, terms.total)),
         iterations=result.iterations,
         indefinite=result.indefinite,
         sums=sums,
-        factor=result.factor if result.x is x else None,
+        factor=None if moved else result.factor,
     )
 
 
@@ -310,7 +333,8 @@ def _without_rounding(gram: Gram, x: Array, g: Array, terms: Terms) -> tuple[Arr
     Otherwise they would count as in-bound and, being the only ones, determine the intercept, which
     is free within an interval.  If one variable is truly inside its box, nothing is changed: it
     determines the intercept, and the others meet the KKT conditions with it.  So it is if the
-    bounds have another sum than they must.
+    bounds have another sum than they must, or are no solution: beside bounds of 1e8, multipliers
+    of 1 are near 0, and yet the whole model may rest on them.
     """
     lo, hi = terms.lo, terms.hi
     inside = np.flatnonzero((x > lo) & (x < hi))
@@ -324,9 +348,11 @@ def _without_rounding(gram: Gram, x: Array, g: Array, terms: Terms) -> tuple[Arr
     at_bounds[inside] = np.where(below < above, lo[inside], hi[inside])
     if abs(at_bounds.sum() - terms.total) > EQUAL_SUMS * np.abs(x).sum():
         return x, g
-    g = g.copy()
-    gram.add_rows(g, inside, np.where(below < above, -below, above))
-    return at_bounds, g
+    moved = g.copy()
+    gram.add_rows(moved, inside, np.where(below < above, -below, above))
+    if kkt_gap(at_bounds, moved, lo, hi) > finished_gap(x, gram.diagonal):
+        return x, g
+    return at_bounds, moved
 
 
 def find_intercept(beta: Array, g: Array, lo: Array, hi: Array, tube: float = np.inf) -> float:

@@ -116,9 +116,11 @@ def solve_tube(
     if beta0 is not None:
         x = np.clip(beta0 if twins is None else twins.merge(beta0), -bounds, bounds)
     start = float(target[C > 0.0].mean()) if (C > 0.0).any() else 0.0
+    # Equal rows follow the first of them, which has their multiplier.
+    first = np.arange(target.size) if twins is None else twins.first
     sides = _sides(
         x, target - (gram.gradient(x, np.full(target.size, start)) if x.any() else start)
-    )
+    )[first]
     used, best = 0, None
     for _ in range(_ROUNDS):
         edge = target - epsilon * sides
@@ -129,18 +131,15 @@ def solve_tube(
         solution = from_qp(gram, result, target, C, terms)
         x = result.x
         middle = find_intercept(x, result.gradient, terms.lo, terms.hi, 2.0 * epsilon)
-        now = _sides(x, target - (result.gradient + edge + middle))
-        if twins is not None:
-            now = now[twins.first]
+        now = _sides(x, target - (result.gradient + edge + middle))[first]
         best = _as_regression(solution, now if epsilon == 0.0 else sides, epsilon, middle)
         wants = (now != sides) & (terms.lo < terms.hi) & (x == 0.0)
         if epsilon == 0.0 or not wants.any() or used >= limit:
             break
-        sides = np.where(wants, now, sides)
-        if twins is not None:
-            sides = sides[twins.first]  # equal rows follow the first of them
+        sides = np.where(wants, now, sides)[first]
     assert best is not None
-    return replace(best, iterations=used)
+    gap = best.violation(best.decision - best.intercept)
+    return replace(best, gap=gap, converged=best.converged and gap <= tol, iterations=used)
 
 
 def _box(sides: Array, bounds: Array, epsilon: float) -> tuple[Array, Array]:
