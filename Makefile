@@ -33,11 +33,11 @@ help:
 	@echo "make checked    the tests of the core with every index of a memory view checked (minutes)"
 	@echo "make sanitized  the same under AddressSanitizer and UBSan: reads and writes outside arrays"
 	@echo "make statements check what tune says of public files against scikit-learn (minutes each)"
-	@echo "make lint       run ruff, mypy, and zizmor on the workflows"
+	@echo "make lint       run ruff, mypy, import-linter, and zizmor on the workflows"
 	@echo "make docs       build the documentation, site/index.html; warnings are errors"
 	@echo "make figures    draw the pictures of the documentation, write measured numbers into its pages"
 	@echo "make screens    pictures of the command line and of a report, in a browser (chromium)"
-	@echo "make wheel      build the distributions, check them, try the wheel where there is no compiler"
+	@echo "make wheel      build the distributions, check them, try the wheels where there is no compiler"
 	@echo "make theory     check the theorems on thousands of random problems (a few minutes)"
 	@echo "make mutations  put errors into the core and list those the tests miss (an hour)"
 	@echo "make bench      speed relative to GridSearchCV, LibSVM, liquidSVM, TorchKM (two hours)"
@@ -64,11 +64,13 @@ endif
 	@$(call pip_install,$*) --upgrade "pip>=25.1"
 	@$(call install_compiler,$*)
 
-# What is installed is built from these: it is installed again when one of them has changed.
-SOURCES := pyproject.toml meson.build meson.options $(shell find src -not -path "*__pycache__*")
+# What is installed is built from these: it is installed again when one of them has changed.  The
+# application, in app, is a distribution of its own.
+SOURCES := pyproject.toml meson.build meson.options app/pyproject.toml \
+	$(shell find src app/src -not -path "*__pycache__*")
 
 $(VENV)/.installed: $(SOURCES) | $(VENV)/bin/python
-	$(call pip_install,$(VENV)) $(call compiled_with,$(VENV)) ".[excel,reproduction]"
+	$(call pip_install,$(VENV)) $(call compiled_with,$(VENV)) ".[reproduction]" "./app[excel]"
 	@touch $@
 
 $(VENV)/.tests: pyproject.toml $(VENV)/.installed
@@ -84,23 +86,23 @@ TURN := import os, sys; os.environ.setdefault("NINJA", sys.prefix + "/bin/ninja-
 
 dev: $(DEV)/.installed
 
-$(DEV)/.installed: pyproject.toml tests/ninja_in_turn.py | $(DEV)/bin/python
+$(DEV)/.installed: pyproject.toml app/pyproject.toml tests/ninja_in_turn.py | $(DEV)/bin/python
 	rm -rf $(DEV)/build*
 	$(call pip_install,$(DEV)) --group dev $(if $(shell command -v c++ || command -v g++),--group libsvm)
 	@cp tests/ninja_in_turn.py $(BIN)
 	@printf '%s\n' '#!/bin/sh' 'bin="$(abspath $(BIN))"; exec "$$bin/python" -IS "$$bin/ninja_in_turn.py" "$$@"' \
 		>$(BIN)/ninja-in-turn && chmod +x $(BIN)/ninja-in-turn
 	@echo '$(TURN)' >"$$($(BIN)/python -c 'import sysconfig as s; print(s.get_path("purelib"))')/ninja.pth"
-	$(call build_in,$(DEV),$(DEV)/build) --editable ".[excel,reproduction,dask]"
+	$(call build_in,$(DEV),$(DEV)/build) --editable ".[reproduction,dask]" --editable "./app[excel]"
 	@touch $@
 
-$(OLDEST)/.installed: pyproject.toml tests/oldest.txt
+$(OLDEST)/.installed: pyproject.toml app/pyproject.toml tests/oldest.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info >= (3, 12))' || \
 		{ echo "The oldest versions need Python 3.10 or 3.11: make oldest PYTHON=python3.10"; exit 1; }
 	rm -rf $(OLDEST)
 	@$(MAKE) $(OLDEST)/bin/python
 	$(call pip_install,$(OLDEST)) --constraint tests/oldest.txt --group build --group docs --group peers --group test
-	$(call build_in,$(OLDEST),$(OLDEST)/build) --constraint tests/oldest.txt ".[excel,reproduction,dask]"
+	$(call build_in,$(OLDEST),$(OLDEST)/build) --constraint tests/oldest.txt ".[reproduction,dask]" "./app[excel]"
 	@touch $@
 
 demo: $(VENV)/.installed
@@ -165,8 +167,8 @@ coverage: $(DEV)/.installed
 	$(call with,traced) -m pytest -n 2 --cov --cov-report=term-missing:skip-covered $(TESTS)
 	$(BIN)/python tests/traced.py $(DEV)/build-traced
 
-# Distributions of what is committed, checked, and the wheel tried where there is no compiler: the only
-# programs on its path are those of its environment.
+# Distributions of what is committed, checked, and the wheels tried where there is no compiler: the only
+# programs on the path are those of the environment.  First the library by itself, then the application.
 WHEEL := .wheel
 .PHONY: wheel
 wheel:
@@ -175,12 +177,16 @@ wheel:
 	$(call pip_install,$(WHEEL)/tools) --upgrade pip
 	$(call pip_install,$(WHEEL)/tools) --group release
 	$(WHEEL)/tools/bin/python -m build
+	$(WHEEL)/tools/bin/python -m build --outdir dist app
 	$(WHEEL)/tools/bin/python -m twine check --strict dist/*
 	$(WHEEL)/tools/bin/check-wheel-contents dist/*.whl
-	@[ "$$(uname)" != Linux ] || $(WHEEL)/tools/bin/auditwheel show dist/*.whl
+	@[ "$$(uname)" != Linux ] || $(WHEEL)/tools/bin/auditwheel show dist/spansvm-*.whl
 	$(PYTHON) -m venv $(WHEEL)/clean
-	PATH="$(abspath $(WHEEL))/clean/bin" python -m pip install --quiet --only-binary :all: dist/*.whl
+	PATH="$(abspath $(WHEEL))/clean/bin" python -m pip install --quiet --only-binary :all: dist/spansvm-*.whl
 	PATH="$(abspath $(WHEEL))/clean/bin" python -I tests/smoke.py
+	$(PYTHON) -m venv $(WHEEL)/application
+	PATH="$(abspath $(WHEEL))/application/bin" python -m pip install --quiet --only-binary :all: dist/*.whl
+	cd $(WHEEL) && PATH="$(abspath $(WHEEL))/application/bin" && spansvm --version && spansvm demo --force
 
 theory: $(DEV)/.installed
 	$(BIN)/python -m pytest -n 2 -m theory
@@ -197,6 +203,7 @@ lint: $(DEV)/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	MESONPY_EDITABLE_SKIP=$(abspath $(DEV)/build) PYTHONPATH=src:app/src $(BIN)/lint-imports
 	$(BIN)/zizmor --quiet --offline --strict-collection --pedantic .github
 
 docs: $(DEV)/.installed

@@ -21,9 +21,9 @@ except ModuleNotFoundError:  # Python 3.10; pytest brings it
 ROOT = Path(__file__).parents[2]
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PROJECT, BUILD = SETTINGS["project"], SETTINGS["build-system"]["requires"]
-APPLICATION = tomllib.loads((ROOT / "app" / "pyproject.toml").read_text(encoding="utf-8"))[
-    "project"
-]
+_OF_APPLICATION = tomllib.loads((ROOT / "app" / "pyproject.toml").read_text(encoding="utf-8"))
+APPLICATION = _OF_APPLICATION["project"]
+BUILD_OF_APPLICATION = _OF_APPLICATION["build-system"]["requires"]
 EXTRAS, GROUPS = PROJECT["optional-dependencies"], SETTINGS["dependency-groups"]
 OF_APPLICATION = [APPLICATION["dependencies"], *APPLICATION["optional-dependencies"].values()]
 
@@ -70,7 +70,7 @@ def test_what_is_needed_to_build_and_to_run_has_one_oldest_version() -> None:
 
 
 def test_what_builds_the_project_builds_it_in_the_environment_of_developers() -> None:
-    assert set(GROUPS["build"]) - set(BUILD) == {"ninja>=1.11.1"}
+    assert set(GROUPS["build"]) - set(BUILD) == {"ninja>=1.11.1", *BUILD_OF_APPLICATION}
     assert set(BUILD) <= set(GROUPS["build"])
 
 

@@ -20,6 +20,7 @@ WORKFLOWS = {path.stem: path for path in sorted((ROOT / ".github" / "workflows")
 MORE = {
     ("release", "attest"): {"id-token": "write", "attestations": "write"},
     ("release", "publish"): {"id-token": "write"},
+    ("release", "publish-app"): {"id-token": "write"},
     ("release", "pages"): {"contents": "write"},
 }
 
@@ -112,15 +113,20 @@ def test_what_is_attested_and_published_are_the_distributions():
     paths = {one["name"].split("-")[0]: set() for one in given}
     for one in given:
         paths[one["name"].split("-")[0]].add(one["path"])
-    assert paths == {"dist": {"dist/*.tar.gz", "wheelhouse/"}, "materials": {"spansvm.cdx.json"}}
-    taken = [
-        step["with"].get("pattern")
-        for step in release["publish"]["steps"]
-        if step["uses"].startswith("actions/download-artifact@")
-    ]
-    assert taken == ["dist-*"]
-    (publish,) = (step for step in release["publish"]["steps"] if "pypi-publish" in step["uses"])
-    assert publish["with"] == {"attestations": True}
+    assert paths == {
+        "dist": {"dist/spansvm-*.tar.gz", "wheelhouse/"},
+        "app": {"dist/spansvm_app-*"},
+        "materials": {"spansvm.cdx.json"},
+    }
+    for job, wanted, environment in (
+        ("publish", {"pattern": "dist-*", "path": "dist/", "merge-multiple": True}, "pypi"),
+        ("publish-app", {"name": "app-dist", "path": "dist/"}, "pypi-app"),
+    ):
+        taken, publish = release[job]["steps"]
+        assert taken["with"] == wanted
+        assert "pypi-publish" in publish["uses"]
+        assert publish["with"] == {"attestations": True}
+        assert release[job]["environment"] == environment
 
 
 def test_one_action_has_one_pin():
