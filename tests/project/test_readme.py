@@ -7,11 +7,13 @@ import doctest
 import math
 import re
 import runpy
+import shlex
 import tempfile
 from importlib import import_module
 from pathlib import Path
 
 import pytest
+from sklearn.datasets import load_iris
 
 import spansvm
 
@@ -39,6 +41,45 @@ def test_the_readme_is_read_in_a_minute():
 def test_the_readme_shows_speed_and_the_report():
     shown = re.findall(r"^!\[.+\]\((.+)\)$", (ROOT / "README.md").read_text(), flags=re.MULTILINE)
     assert shown == ["docs/images/benchmark-speed.svg", "docs/images/report-light.png"]
+
+
+def shell_lines():
+    """The lines of the README's blocks for a shell, as words."""
+    blocks = re.findall(r"^```sh\n(.*?)^```", (ROOT / "README.md").read_text(), re.DOTALL | re.M)
+    return [shlex.split(line, comments=True) for block in blocks for line in block.splitlines()]
+
+
+def test_the_commands_of_the_readme_are_tested():
+    assert {words[0] for words in shell_lines()} == {"pip", "make", "spansvm"}
+
+
+def test_what_the_readme_installs_and_makes_is_there():
+    project, makefile = ((ROOT / name).read_text() for name in ("pyproject.toml", "Makefile"))
+    for command, *words in shell_lines():
+        if command == "make":
+            assert re.search(rf"^{words[0]}:", makefile, flags=re.MULTILINE), words
+        if command == "pip":
+            assert words[0] == "install"
+            extra = re.fullmatch(r"\.(?:\[(\w+)\])?", words[1])[1]
+            assert extra is None or re.search(rf"^{extra} = \[", project, flags=re.MULTILINE)
+
+
+def test_the_command_line_of_the_readme_runs(succeeding, tmp_path):
+    pytest.importorskip("typer", reason="the command line is not installed")
+    X, y = load_iris(return_X_y=True)
+    tables = {
+        "data.csv": [
+            ["a", "b", "c", "d", "kind"],
+            *([*row, f"k{kind}"] for row, kind in zip(X, y, strict=True)),
+        ],
+        "new.csv": [["a", "b", "c", "d"], *X[::50]],
+    }
+    for name, rows in tables.items():
+        (tmp_path / name).write_text("".join(",".join(map(str, row)) + "\n" for row in rows))
+    for command, *words in shell_lines():
+        if command == "spansvm":
+            out, _ = succeeding(" ".join(words))
+    assert {"k0", "k1", "k2"} <= set(re.findall(r"k\d", out))
 
 
 def anchors(page):
