@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from ..common.evaluated import evaluated
 from ..common.tasks import REGRESSION
 from ..report.plain import words
 from ..search.evaluation.progress import duration
 from ..search.evaluation.stages import BUDGET, Widened
-from ..search.results import evaluated
 from ..tables import Table
 from .grids import SearchPlan, own_name
 from .request import TuneRequest

@@ -19,6 +19,7 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import Pipeline
 
 from ..common.errors import UserError
+from ..common.evaluated import evaluated
 from ..common.memory import parse_budget
 from ..common.methods import METHODS
 from ..common.tasks import REGRESSION
@@ -26,7 +27,6 @@ from ..search import SpanSearch
 from ..search.evaluation.checkpoint import Checkpoint
 from ..search.evaluation.forecast import Forecast
 from ..search.evaluation.stages import SearchStoppedWarning, parse_time
-from ..search.results import evaluated
 from ..tables import Table
 from .grids import OF_KERNEL, SearchPlan
 from .method_choice import Folds, choose_folds

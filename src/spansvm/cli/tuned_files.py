@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ..common.evaluated import evaluated
 from ..common.output import OutputFolder, write_csv
 from ..common.tasks import REGRESSION
 from ..models import MOST_FOLLOWED, libsvm_reason, save_libsvm, save_model
 from ..report import RegressionReport, Report, write_json, write_report
-from ..search.results import evaluated
 from ..tables import Table
 from .doubted_labels import write_labels
 from .grids import APPROXIMATION, own_name

@@ -24,13 +24,13 @@ from scipy.stats import norm
 from sklearn.base import clone
 
 from ..algebra.blas import one_blas_thread
+from ..common.evaluated import evaluated
 from ..common.types import Mask
 from ..estimators.svc import SpanSVC
 from ..estimators.weighting import SigmoidWeighting
 from ..kernels.functions import resolve_kernel
 from ..search.candidates.building import candidate_estimator
 from ..search.candidates.composite import unwrap
-from ..search.results import evaluated
 from ..search.scoring.intervals import QUANTILE
 from ..search.scoring.kept import Replayed
 from ..search.scoring.responses import LeftOutClassifier
