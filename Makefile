@@ -45,7 +45,8 @@ help:
 	@echo "make reproduce  run the paper's experiments, next to its numbers (an hour and a half)"
 	@echo "make clean      delete the environments and everything that was built"
 
-pip_install = $(1)/bin/python -m pip install --quiet --no-compile
+# Twice quiet: errors, with what a compiler said, and that the network is tried again; no warnings of pip.
+pip_install = $(1)/bin/python -m pip install --quiet --quiet --no-compile
 
 # A C compiler from PyPI, where there is none: pip builds in an environment of its own, in which a
 # Python finds what is installed here only if it is told to look nowhere else (-I).

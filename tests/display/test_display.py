@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, minmax_scale
 from sklearn.svm import SVC
 
-from spansvm import SpanSVC, analyze, exact_loo
+from spansvm import SpanRandomizedSearch, SpanSearch, SpanSVC, analyze, exact_loo
 from spansvm.display import LooDisplay, SpanSearchDisplay
 from spansvm.display.colours import ColourScale
 from spansvm.display.margins import count_margins
@@ -69,6 +69,28 @@ def search():
 def cancer():
     X, y = load_breast_cancer(return_X_y=True)
     return minmax_scale(X), y
+
+
+@pytest.mark.parametrize("kind", [SpanSearch, SpanRandomizedSearch])
+def test_a_search_plots_what_the_display_of_it_shows(kind, cancer):
+    lists = {"C": [0.1, 1.0, 10.0], "gamma": [0.1, 1.0], "shrinking": [True, False]}
+    ours = kind(SVC(), lists, scoring=["accuracy", "f1"], refit="accuracy").fit(*cancer)
+    _, ax = plt.subplots()
+    plotted = drawn(ours.plot(axes=("gamma", "C"), score="f1", ax=ax, cmap="magma"))
+    shown = SpanSearchDisplay.from_search(ours, axes=("gamma", "C"), score="f1", cmap="magma")
+    assert plotted.ax_ is ax
+    assert (plotted.axes, plotted.score_name) == (("gamma", "C"), "f1")
+    assert marked(plotted) == marked(shown)
+    for part in ("image_", "points_"):
+        drawings = getattr(plotted, part), getattr(shown, part)
+        if drawings != (None, None):
+            np.testing.assert_array_equal(*(one.get_array() for one in drawings))
+            assert drawings[0].get_cmap().name == "magma"
+
+
+def test_a_search_that_is_not_fitted_has_nothing_to_plot():
+    with pytest.raises(NotFittedError, match="This SpanSearch is not fitted yet"):
+        SpanSearch(SVC(), {"C": [1]}).plot()
 
 
 def test_the_heat_map_of_a_grid_search_has_the_best_score_over_the_rest(search):

@@ -85,9 +85,18 @@ def test_the_span_of_the_picture_predicts_the_machine_that_is_trained_again():
 
 @pytest.mark.parametrize("name", measured.PAGES)
 def test_measured_numbers_of_a_page_are_those_of_the_results(name):
-    page = (DOCS / name).read_text(encoding="utf-8")
+    page = (ROOT / name).read_text(encoding="utf-8")
     assert measured.written(page) == page
-    assert page.count("<!-- measured: ") == page.count("<!-- end -->") > 5
+    assert page.count("<!-- measured: ") == page.count("<!-- end -->") > 0
+
+
+def test_figures_of_speed_in_readme_and_benchmarks_agree():
+    """Pages are as the results say (above); here: both say it, beside the same picture."""
+    readme, page = ((ROOT / name).read_text(encoding="utf-8") for name in measured.PAGES[:2])
+    assert measured.speed() in readme
+    assert measured.speed() in page
+    captions = [re.search(r"!\[(.+?)\]\(.*benchmark-speed", text)[1] for text in (readme, page)]
+    assert captions[0] == captions[1]
 
 
 def test_an_unknown_measure_is_an_error():

@@ -1,4 +1,4 @@
-"""The workflows for those who host the repository agree with the rest of the project.
+"""Workflows and forms for those who host the repository agree with the rest of the project.
 
 ``make lint`` checks their form; here is what hangs on other files, and what that does not see.
 """
@@ -138,3 +138,21 @@ def test_one_action_has_one_pin():
     text = "".join(path.read_text(encoding="utf-8") for path in WORKFLOWS.values())
     assert len(pins) == text.count("uses: ")
     assert len(set(pins)) == len({name for name, _, _ in pins})
+
+
+def test_the_pinned_actions_are_kept_up_to_date():
+    settings = yaml.safe_load((ROOT / ".github" / "dependabot.yml").read_text(encoding="utf-8"))
+    assert [one["package-ecosystem"] for one in settings["updates"]] == ["github-actions"]
+
+
+def test_there_are_forms_for_bugs_questions_and_differences():
+    forms = {path.stem: path for path in (ROOT / ".github" / "ISSUE_TEMPLATE").iterdir()}
+    assert set(forms) == {"bug", "question", "differs"}
+    for name, path in forms.items():
+        text = path.read_text(encoding="utf-8")
+        form = yaml.safe_load(text)
+        assert {"name", "description", "body"} == set(form), name
+        labels = [one["attributes"]["label"] for one in form["body"] if one["type"] != "markdown"]
+        assert len(labels) == len(set(labels)) > 0, name
+        for page in re.findall(r"`(docs/[^`]+)`", text):
+            assert (ROOT / page).exists(), page

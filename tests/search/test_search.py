@@ -35,6 +35,7 @@ from sklearn.model_selection import (
     cross_val_predict,
     cross_val_score,
 )
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import (
     MinMaxScaler,
@@ -42,7 +43,7 @@ from sklearn.preprocessing import (
     StandardScaler,
     minmax_scale,
 )
-from sklearn.svm import SVC
+from sklearn.svm import SVC, SVR
 
 from spansvm import (
     ClassWeighting,
@@ -467,7 +468,27 @@ def test_the_search_predicts_as_its_best_estimator():
     for method in ("predict", "decision_function", "predict_proba", "predict_log_proba"):
         np.testing.assert_array_equal(getattr(search, method)(X), getattr(best, method)(X))
     assert search.score(X, y) == best.score(X, y)
-    assert not hasattr(SpanSearch(SVC(), {"C": [1]}).fit(X, y), "predict_proba")
+
+
+@pytest.mark.parametrize("method", ["predict_proba", "predict_log_proba"])
+def test_a_search_without_probabilities_says_what_has_them(method):
+    X, y = small()
+    search = SpanSearch(make_pipeline(StandardScaler(), SVC()), {"svc__C": [1, 10]})
+    for _ in range(2):
+        assert not hasattr(search, method)
+        with pytest.raises(AttributeError, match=f"no attribute '{method}'") as raised:
+            getattr(search, method)
+        said = str(raised.value.__cause__)
+        assert said.startswith(f"SVC has no {method} without probability=True")
+        assert "Search a SpanSVC in its place" in said
+        assert "committee_" in said
+        search.fit(X, y)
+    assert getattr(search.committee_, method)(X).shape == (y.size, 2)
+    wrapped = SpanSearch(OneVsRestClassifier(SVC()), {"estimator__C": [1, 10]}).fit(X, y)
+    with pytest.raises(AttributeError) as raised:
+        getattr(wrapped, method)
+    assert "committee_" not in str(raised.value.__cause__)
+    assert not hasattr(SpanSearch(SVR(), {"C": [1]}), method)
 
 
 def test_feature_names_and_data_frames_pass_through():

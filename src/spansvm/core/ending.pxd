@@ -11,7 +11,6 @@ cdef bint want_to_stop(const Path* p, const Leaving* leaving) noexcept nogil
 cdef int finish_path(Path* p, const Leaving* leaving) except -1 nogil
 
 cdef double _to_middle(const Path* p) noexcept nogil
-cdef bint _matter(const Path* p, idx count) noexcept nogil
 cdef void _read_off(Path* p, const Leaving* leaving) noexcept nogil
 cdef void _note_end(Path* p, idx i) noexcept nogil
 cdef int _refine(Path* p) except -1 nogil

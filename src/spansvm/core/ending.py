@@ -9,10 +9,10 @@ If no vector is free at the end, the intercept is the middle of its interval, as
 """
 
 import cython
-from cython.cimports.libc.math import INFINITY, fabs, isinf
+from cython.cimports.libc.math import INFINITY, isinf
 from cython.cimports.spansvm.core.changed import solve_changed
 from cython.cimports.spansvm.core.loops import add_vector, weighted_differences
-from cython.cimports.spansvm.core.problem import EPSILON, OFF_BOUND, entry
+from cython.cimports.spansvm.core.problem import OFF_BOUND, entry
 from cython.cimports.spansvm.core.scratch import doubles, release
 from cython.cimports.spansvm.core.tableau import row_of
 from cython.cimports.spansvm.core.walk import end_of, is_free, set_sides
@@ -59,12 +59,8 @@ def finish_path(p, leaving):
 
 
 def _to_middle(p):
-    """How far the intercept is from the middle of its interval; 0 if a free vector fixes it.
-
-    Vectors a hair off their bounds do not, if putting them there would change nothing else.
-    """
+    """How far the intercept is from the middle of its interval; 0 if a free vector fixes it."""
     m, below, above = cython.address(p.motion), INFINITY, INFINITY
-    near: cython.Py_ssize_t = 0
     for i in range(m.n):
         if p.lo[i] == p.hi[i]:
             continue
@@ -72,9 +68,7 @@ def _to_middle(p):
             low, high = m.state[i] - p.lo[i], p.hi[i] - m.state[i]
             if min(low, high) > OFF_BOUND * min(low + high, p.vertex.largest):
                 return 0.0
-            p.moved[near], p.moves[near] = i, -low if low < high else high
-            near += 1
-            if low < high:
+            if low < high:  # a hair off its bound
                 below = 0.0
                 above = min(above, p.vertex.tube if p.lo[i] == 0.0 else INFINITY)
             else:
@@ -83,26 +77,13 @@ def _to_middle(p):
         else:
             below = min(below, m.state[i] - m.least[i])
             above = min(above, m.most[i] - m.state[i])
-    if (isinf(below) and isinf(above)) or _matter(p, near):
+    if isinf(below) and isinf(above):
         return 0.0
     if isinf(below):
         return above
     if isinf(above):
         return -below
     return 0.5 * (above - below)
-
-
-def _matter(p, count):
-    """Whether moves of some vectors, few or none, change the residuals of others noticeably."""
-    if count == 0:
-        return False
-    K = cython.address(p.T.K)
-    least, most, rounding = INFINITY, -INFINITY, 0.0
-    for i in range(p.T.n):
-        change = weighted_differences(K, i, p.moved, p.moves, count, p.level)
-        least, most = min(least, change), max(most, change)
-        rounding += EPSILON * fabs(end_of(p, i) * entry(K, i, i))
-    return most - least > max(ASTRAY, 30.0 * rounding)
 
 
 def _read_off(p, leaving):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..common.evaluated import evaluated
 from ..common.types import Array
-from ..search.results import evaluated
 from ._figures import is_number, short
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import NotFittedError
 
+from ..common.evaluated import evaluated
 from ..common.types import Array
-from ..search.results import evaluated
 from ._figures import COLOURS, axes_and_figure
 from .axes import Axis, mean_scores, on_grid, parameter_columns
 from .colours import ColourScale

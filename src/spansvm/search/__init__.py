@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from ..common.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from ..common.evaluated import evaluated
     from .automatic.svccv import SVCCV
     from .automatic.svrcv import SVRCV
     from .committee.classifier import Committee
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from .evaluation.stages import SearchStoppedWarning, Widened
     from .onnx import register_onnx
     from .randomized import SpanRandomizedSearch
-    from .results import evaluated
     from .scoring.scorers import span_scorer
     from .spansearch import SpanSearch
     from .unaccelerated import UnacceleratedWarning
@@ -59,7 +59,7 @@ __getattr__, __dir__ = lazy_names(
         "SpanSearch": "search.spansearch",
         "UnacceleratedWarning": "search.unaccelerated",
         "Widened": "search.evaluation.stages",
-        "evaluated": "search.results",
+        "evaluated": "common.evaluated",
         "register_onnx": "search.onnx",
         "span_scorer": "search.scoring.scorers",
     },

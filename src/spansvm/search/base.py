@@ -24,6 +24,7 @@ from sklearn.utils.validation import column_or_1d
 from ..common.listing import ListsProperties
 from ..common.methods import predicts
 from ..common.validation import check_weights
+from ..display.search import SpanSearchDisplay
 from ..estimators.weighting import check_scores
 from ..machine.dual import warn_indefinite
 from .candidates.building import candidate_estimator, machine_settings
@@ -61,6 +62,7 @@ from .selected import SelectedModel
 from .unaccelerated import find_unaccelerated, fit_by_scikit_learn
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from typing_extensions import Self
 
 __all__ = ["BaseSearch"]
@@ -281,6 +283,30 @@ class BaseSearch(
             work, _ = self._sort_out(X, labels, candidates, sample_weight, scores, groups, params)
             self._forecast = predict_cost(work, X, labels, candidates, self.n_jobs)
         return self._forecast
+
+    def plot(
+        self, *, axes: str | Sequence[str] | None = None, score: str | None = None,
+        ax: Axes | None = None, **options: Any,
+    ) -> SpanSearchDisplay:  # fmt: skip
+        """Plot the scores of the candidates over one or two parameters; needs matplotlib.
+
+        Parameters
+        ----------
+        axes : str or tuple of one or two str, optional
+            The parameters to show, the horizontal one first; by default those that vary.
+        score : str, optional
+            The metric, if there are several; by default the one that `refit` names.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default on a new figure.
+        **options : dict
+            For :meth:`spansvm.SpanSearchDisplay.plot`.
+
+        Returns
+        -------
+        SpanSearchDisplay
+            With ``figure_`` and ``ax_``; its ``from_search`` plots searches of scikit-learn, too.
+        """
+        return SpanSearchDisplay.from_search(self, axes=axes, score=score, ax=ax, **options)
 
     def _check_data(
         self, X: Any, y: npt.ArrayLike | None, regression: bool

@@ -16,7 +16,7 @@ from ..machine.dual import advice_on_stops
 from .candidates.leaving import Leaving
 from .evaluation.work import Outcome
 
-__all__ = ["evaluated", "report_early_stops", "report_failures", "results_table", "score_names"]
+__all__ = ["report_early_stops", "report_failures", "results_table", "score_names"]
 
 
 def results_table(
@@ -90,23 +90,6 @@ def score_names(outcomes: Sequence[Mapping[int, Outcome]]) -> list[str]:
     """The names of the scores that outcomes have."""
     every = (outcome for own in outcomes for outcome in own.values())
     return list(dict.fromkeys(name for outcome in every for name in outcome.scores))
-
-
-def evaluated(search: Any) -> tuple[Mapping[str, Any], int | None]:
-    """``cv_results_`` and ``best_index_`` of the candidates that were evaluated.
-
-    All of them, unless the search was stopped; no index if none is selected.
-    """
-    results, best = search.cv_results_, getattr(search, "best_index_", None)
-    best = None if best is None else int(best)
-    n_candidates = len(results["params"])
-    # Other searches, whose table may have no times, evaluate all.
-    rows = np.flatnonzero(~np.isnan(results.get("mean_fit_time", np.zeros(n_candidates))))
-    if rows.size == n_candidates:
-        return results, best
-    found = {name: column[rows] for name, column in results.items() if name != "params"}
-    found["params"] = [results["params"][row] for row in rows]
-    return found, None if best is None else int(np.searchsorted(rows, best))
 
 
 def _put_scores(

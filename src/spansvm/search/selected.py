@@ -12,6 +12,7 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
+from sklearn.svm import SVC
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
@@ -23,9 +24,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.methods import predicts
+from .candidates.composite import Parts, take_apart
 from .scoring.scorers import resolve_scorers
 
 __all__ = ["SelectedModel"]
+
+_PROBABILITIES = ("predict_proba", "predict_log_proba")
 
 
 def _has(method: str) -> Callable[[Any], bool]:
@@ -33,10 +37,23 @@ def _has(method: str) -> Callable[[Any], bool]:
 
     def check(search: Any) -> bool:
         search._check_refit(method)
-        getattr(getattr(search, "best_estimator_", search.estimator), method)
+        estimator = getattr(search, "best_estimator_", search.estimator)
+        if method in _PROBABILITIES and not hasattr(estimator, method):
+            _tell_what_has(method, take_apart(estimator))
+        getattr(estimator, method)
         return True
 
     return check
+
+
+def _tell_what_has(method: str, parts: Parts) -> None:
+    """AttributeError that names what has probabilities, in the place of an SVC."""
+    if isinstance(parts.machine, SVC):
+        committee = "" if parts.wrapper else ", or take those of the search's committee_"
+        raise AttributeError(
+            f"SVC has no {method} without probability=True. Search a SpanSVC in its place, whose "
+            f"probabilities are calibrated on left-out rows{committee}."
+        )
 
 
 class SelectedModel(MetaEstimatorMixin, BaseEstimator):
