@@ -41,7 +41,8 @@ def test_a_public_name_is_there_and_says_what_it_is(module, name):
 def test_a_public_name_is_in_the_reference(module, name):
     if name == "__version__":
         return
-    text = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    pages = ("api.md", "internals.md")
+    text = "".join((ROOT / "docs" / page).read_text(encoding="utf-8") for page in pages)
     whole = f"::: {module}\n" in text
     heading = f'heading: "{name}"' in text
     home = module if name not in import_module("spansvm").__all__ else "spansvm"
