@@ -208,7 +208,7 @@ def test_without_pyarrow_it_is_said_what_to_install(tmp_path, monkeypatch) -> No
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     message = (
         'pyarrow is needed for this but not installed: pip install "spansvm[cli]" (in the '
-        'project folder: pip install ".[cli]").'
+        "project folder: pip install . ./app)."
     )
     with pytest.raises(MissingPackageError, match=re.escape(message)):
         read_table(write(tmp_path, CSV))

@@ -59,7 +59,7 @@ class LooDisplay:
     --------
     analyze : Every estimate of a fitted SVC.
     exact_loo : Exact leave-one-out decision values.
-    spansvm_app.report.Report : Lists the suspicious rows with their features.
+    find_label_issues : The rows whose labels the others contradict.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
 """What ``SVCCV`` and ``SVRCV`` search: the coarse stage, and the steps around the best.
 
-Scales and ranges are those of ``spansvm tune`` (``search/candidates/scales``); steps are coarser at
+Scales are those of the data (``search/candidates/scales``); steps are coarser at
 first, and finer at the end.
 """
 
