@@ -18,6 +18,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ..algebra.blas import one_blas_thread
+from ..common.stopping import check_stop
 from ..core.gaussian import to_gaussian
 
 __all__ = [
@@ -209,10 +210,12 @@ def _in_tiles(kernel: Kernel, n: int, fill: Callable[[int], None]) -> None:
     with one_blas_thread:
         if workers == 1:
             for start in starts:
+                check_stop()
                 fill(start)
         else:
             with ThreadPoolExecutor(workers) as pool:
-                list(pool.map(fill, starts))
+                for _ in pool.map(fill, starts):
+                    check_stop()
 
 
 def common_part(kernel: Kernel, X: Any) -> float:
