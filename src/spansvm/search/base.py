@@ -6,7 +6,7 @@ import time
 import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -171,8 +171,11 @@ class BaseSearch(
         )
         lines = FitLines(self.verbose, len(candidates), work.leaving.n_splits, self.error_score)
         try:
-            with tasks.searching(), progress, self._noticing_stops() as asked_to_stop:
-                for index, split, outcome in stages.run(progress, asked_to_stop):
+            with (
+                tasks.searching(), progress, self._noticing_stops() as asked_to_stop,
+                closing(stages.run(progress, asked_to_stop)) as results,
+            ):  # fmt: skip
+                for index, split, outcome in results:
                     own = outcome.by_split(split, work.leaving)
                     outcomes[index].update(own)
                     if self.error_score == "raise" and outcome.exception is not None:
