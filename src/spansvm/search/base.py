@@ -23,7 +23,7 @@ from sklearn.utils.validation import column_or_1d
 
 from ..common.listing import ListsProperties
 from ..common.methods import predicts
-from ..common.validation import check_weights
+from ..common.validation import check_sparse, check_weights
 from ..estimators.weighting import check_scores
 from ..machine.dual import warn_indefinite
 from .candidates.building import candidate_estimator, machine_settings
@@ -119,6 +119,7 @@ class BaseSearch(
             Other arguments for pipeline steps, as ``step__name``; with metadata routing, whatever
             is requested.
         """
+        check_sparse(X)
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)  # an interrupted search must not show the results of the last one
         self._correction = "the search has not ended"
@@ -273,6 +274,7 @@ class BaseSearch(
         """
         if getattr(self, "study", None) is not None:
             raise ValueError("What a study will propose is not known, nor what that will take.")
+        check_sparse(X)
         candidates = self._list_candidates()
         check_search(self, candidates)
         unknown = find_unaccelerated(self, candidates, y)
