@@ -1,4 +1,4 @@
-"""Sparse matrices whose indices are not those of their entries are refused, whoever takes them."""
+"""What is refused whoever takes it: damaged sparse matrices; leaving out all there is."""
 
 from __future__ import annotations
 
@@ -143,3 +143,48 @@ def test_nobody_takes_a_damaged_matrix(take):
     falling(damaged)
     with pytest.raises(ValueError, match="X is a damaged sparse matrix"):
         take(damaged)
+
+
+ALONE = np.eye(40)[7]  # the weight of all other rows is 0
+PAIRS = np.arange(40) // 2
+
+LEAVING_ONE = {
+    "loo_predict_": lambda model: model.loo_predict_,
+    "loo_error_": lambda model: model.loo_error_,
+    "predict_interval": lambda model: model.predict_interval(ROWS),
+    "analyze": analyze,
+}
+
+
+@pytest.mark.parametrize("ask", LEAVING_ONE.values(), ids=LEAVING_ONE)
+def test_one_row_alone_can_be_learnt_and_not_left_out(ask):
+    targets = np.arange(40.0)
+    model = SpanSVR().fit(ROWS, targets, sample_weight=ALONE)
+    np.testing.assert_allclose(model.predict(ROWS), 7.0, atol=0.1)
+    with pytest.raises(ValueError, match="two rows of positive weight are needed; there is 1"):
+        ask(model)
+
+
+@pytest.mark.parametrize("method", [None, "span_rule", "loo"])
+def test_a_search_on_one_row_alone_is_refused(method):
+    search = SpanSearch(SVR(), GRID, method=method)
+    with pytest.raises(ValueError, match="two rows of positive weight are needed; there is 1"):
+        search.fit(ROWS, np.arange(40.0), sample_weight=ALONE)
+
+
+LEAVING_GROUPS = {
+    "SpanSVC": lambda *data: SpanSVC().fit(*data, groups=PAIRS),
+    "SpanSVR": lambda *data: SpanSVR().fit(*data, groups=PAIRS),
+    "SpanSearch": lambda *data: SpanSearch(SVC(), GRID, refit=False).fit(*data, groups=PAIRS),
+    "SpanSearch of a regression": lambda *data: SpanSearch(SVR(), GRID).fit(*data, groups=PAIRS),
+    "exact_loo": lambda *data: exact_loo(SVC(), *data, groups=PAIRS),
+    "analyze": lambda *data: analyze(SVC().fit(*data), *data, groups=PAIRS),
+}
+
+
+@pytest.mark.parametrize("leave", LEAVING_GROUPS.values(), ids=LEAVING_GROUPS)
+def test_a_group_with_all_the_weight_cannot_be_left_out(leave):
+    weights = (PAIRS == 3).astype(float)
+    with pytest.raises(ValueError, match="needed in two groups; all are in the same one"):
+        leave(ROWS.toarray(), LABELS, weights)
+    leave(ROWS.toarray(), LABELS, (PAIRS < 2).astype(float))

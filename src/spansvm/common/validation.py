@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import validate_data
 
-from .types import Array
+from .types import Array, Mask, Rows
 
 __all__ = [
     "Constraint",
@@ -20,6 +20,7 @@ __all__ = [
     "check_groups",
     "check_labels",
     "check_parameters",
+    "check_rest",
     "check_rows",
     "check_sparse",
     "check_weights",
@@ -151,6 +152,24 @@ def check_groups(groups: npt.ArrayLike, n: int) -> np.ndarray:
             "the same one."
         )
     return known
+
+
+def check_rest(present: Mask, sets: Sequence[Rows] | None = None) -> None:
+    """ValueError if nothing is left to learn from without some row, or without one of some sets.
+
+    `present` marks the rows of positive weight.
+    """
+    count = int(np.count_nonzero(present))
+    if sets is None:
+        if count < 2:
+            raise ValueError(
+                f"To leave one row out, two rows of positive weight are needed; there is {count}."
+            )
+    elif any(np.count_nonzero(present[rows]) == count for rows in sets):
+        raise ValueError(
+            "To leave one group out, rows of positive weight are needed in two groups; all are in "
+            "the same one."
+        )
 
 
 def check_both_classes(y: Array, C: Array) -> None:

@@ -18,7 +18,7 @@ from ..common.listing import ListsProperties
 from ..common.memory import parse_budget
 from ..common.pairs import labels, shaped
 from ..common.types import Array, Rows
-from ..common.validation import check_groups, check_parameters, rows_of
+from ..common.validation import check_groups, check_parameters, check_rest, rows_of
 from ..kernels.functions import kernel_of
 from ..kernels.pair_grams import Grams
 from ..machine.dual import advice_on_stops, warn_indefinite
@@ -292,6 +292,8 @@ class SpanSVC(ListsProperties, ClassifierMixin, TrainingRows, PredictsSets, Base
         """Let the leave-one-out values leave out sets of rows that make up all; None for single."""
         machines = self.machines_
         assert isinstance(machines, TrainedMachines)
+        if sets is not None:
+            check_rest(machines.bounds > 0, sets)
         self.__dict__.pop("_certificate", None)  # that of other machines or sets
         self.left_out_: LeftOutClasses = (
             verified_left_out(machines) if sets is None else groups_left_out(machines, sets)

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..common.listing import ListsProperties
 from ..common.memory import parse_budget
 from ..common.types import Array, Rows
-from ..common.validation import check_groups, check_parameters, rows_of
+from ..common.validation import check_groups, check_parameters, check_rest, rows_of
 from ..kernels.functions import kernel_of
 from ..kernels.lazy import gram_of
 from ..machine.certificate import Certificate, summed
@@ -232,6 +232,9 @@ class SpanSVR(ListsProperties, RegressorMixin, BaseEstimator):
         """Let the leave-one-out values leave out sets of rows that make up all; None for single."""
         for name in ("_left_out", "_jackknife", "_certificate"):  # those of other sets
             self.__dict__.pop(name, None)
+        if sets is not None:
+            assert isinstance(self.machines_, TrainedRegressions)
+            check_rest(self.machines_.bounds > 0, sets)
         self.left_out_sets_ = sets
 
     # Prediction -----------------------------------------------------------------------
@@ -292,7 +295,10 @@ class SpanSVR(ListsProperties, RegressorMixin, BaseEstimator):
 
     @property
     def loo_predict_(self) -> Array:
-        """What ``predict`` would return for each row, had it been left out."""
+        """What ``predict`` would return for each row, had it been left out.
+
+        ValueError if no other row, or group, has a positive weight: nothing is left to learn from.
+        """
         return self.left_out_.predictions
 
     @property

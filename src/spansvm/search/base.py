@@ -23,7 +23,7 @@ from sklearn.utils.validation import column_or_1d
 
 from ..common.listing import ListsProperties
 from ..common.methods import predicts
-from ..common.validation import check_sparse, check_weights
+from ..common.validation import check_rest, check_sparse, check_weights
 from ..estimators.weighting import check_scores
 from ..machine.dual import warn_indefinite
 from .candidates.building import candidate_estimator, machine_settings
@@ -356,6 +356,9 @@ class BaseSearch(
         leaving = plan_leaving(
             method, self.cv, X, y, groups, split_params, classifier=not regression
         )
+        if leaving.splits[0] is None:
+            weight = checked.sample_weight
+            check_rest(np.ones(len(y), bool) if weight is None else weight > 0, leaving.sets)
         known = None if self.scoring is None else scorers
         if regression and known is None:
             known = {"score": get_scorer("r2")}
