@@ -327,7 +327,13 @@ class _Entry:
 
 def _given(kernel: Kernel, X: Any, Y: Any | None) -> np.ndarray:
     """Values given by the user: `X` itself, or the result of the user's function."""
-    values = dense(kernel.name(X, X if Y is None else Y) if callable(kernel.name) else X)
+    if callable(kernel.name):
+        values = dense(kernel.name(X, X if Y is None else Y))
+        ends = values.min(initial=0), values.max(initial=0)  # NaN if there is one
+        if not np.isfinite(ends).all():
+            raise ValueError("kernel must return finite numbers; it returned NaN or infinity.")
+    else:
+        values = dense(X)
     if Y is None:
         _check_symmetric(values)
     return values
