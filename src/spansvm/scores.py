@@ -14,9 +14,10 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import NearestNeighbors
-from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils import check_consistent_length, column_or_1d
 
 from .common.types import Array
+from .common.validation import check_rows
 
 __all__ = ["centre_closeness", "local_density", "neighbour_agreement"]
 
@@ -122,7 +123,7 @@ def local_density(X: Any, y: npt.ArrayLike, n_neighbors: int = 5) -> Array:
 
 
 def _checked(X: Any, y: npt.ArrayLike) -> tuple[Any, np.ndarray]:
-    X = check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
+    X = check_rows(X, None)
     labels = column_or_1d(y)
     check_consistent_length(X, labels)
     return X, labels

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,6 +18,7 @@ from sklearn.svm import SVC
 
 from spansvm import SpanSearch
 from spansvm.algebra.blas import one_blas_thread
+from spansvm.common.stopping import heeding
 from spansvm.core.leaving import leave_out
 from spansvm.core.levels import LEVELS
 from spansvm.core.solver import Program, add_rows, factorise, hull_distances
@@ -25,9 +27,8 @@ from spansvm.machine.dual import solve_dual
 CORE = Path(__file__).parents[2] / "src" / "spansvm" / "core"
 
 
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers")
-def test_ctrl_c_is_answered_within_a_second():
-    """On noise under a linear kernel, where the solver would go on for seconds."""
+def endless():
+    """Noise under a linear kernel, where the solver would go on for seconds."""
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((3000, 5)), np.where(rng.random(3000) < 0.5, 1.0, -1.0)
     K, C = X @ X.T, 1e5
@@ -35,6 +36,12 @@ def test_ctrl_c_is_answered_within_a_second():
         K, K.diagonal().copy(), np.minimum(0.0, y * C), np.maximum(0.0, y * C), np.zeros(3000),
         -y, 1e-12,
     )  # fmt: skip
+    return lambda: program.settle(-y, 1e-9, 10**9)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers")
+def test_ctrl_c_is_answered_within_a_second():
+    settle = endless()
 
     def interrupt(*_):
         raise KeyboardInterrupt
@@ -44,11 +51,26 @@ def test_ctrl_c_is_answered_within_a_second():
     signal.setitimer(signal.ITIMER_REAL, 0.2)
     try:
         with one_blas_thread, pytest.raises(KeyboardInterrupt):
-            program.settle(-y, 1e-9, 10**9)
+            settle()
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
     assert time.perf_counter() - begin < 1.2
+
+
+def test_other_threads_stop_within_a_second_when_they_are_asked_to():
+    settle, stop = endless(), threading.Event()
+
+    def work():
+        with heeding(stop), one_blas_thread, pytest.raises(KeyboardInterrupt):
+            settle()
+
+    with ThreadPoolExecutor(1) as pool:
+        done = pool.submit(work)
+        time.sleep(0.2)
+        assert not done.done()
+        stop.set()
+        done.result(1.0)
 
 
 def test_memory_that_there_is_not_is_an_error():

@@ -71,6 +71,22 @@ def test_gamma_is_resolved_as_scikit_learn_does():
     assert resolve_kernel("rbf", X, gamma=2).gamma == 2.0
 
 
+@pytest.mark.parametrize("strange", [np.nan, np.inf, -np.inf])
+def test_a_function_that_returns_no_numbers_is_told_so(strange):
+    def kernel(a, b):
+        values = np.asarray(a) @ np.asarray(b).T
+        values[-1, 0] = strange
+        return values
+
+    y = np.arange(70) % 2
+    with pytest.raises(ValueError, match="kernel must return finite numbers; it returned NaN or"):
+        SpanSVC(kernel=kernel).fit(X, y)
+    with pytest.raises(ValueError, match="kernel must return finite numbers"):
+        SpanSearch(SVC(kernel=kernel), {"C": [1.0]}, error_score="raise").fit(X, y)
+    with pytest.raises(ValueError, match="kernel must return finite numbers"):
+        resolve_kernel(kernel, X)(X, Z)
+
+
 def test_precomputed_and_callable_kernels():
     K = X @ X.T
     assert resolve_kernel("precomputed", K)(K) is K

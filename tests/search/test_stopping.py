@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import threading
+import time
 import warnings
 from types import SimpleNamespace
 
@@ -17,7 +21,8 @@ from sklearn.svm import SVC
 
 from spansvm import SpanRandomizedSearch, SpanSearch, SpanSVC
 from spansvm.search import SearchStoppedWarning
-from spansvm.search.evaluation import stages
+from spansvm.search.evaluation import dispatch, stages
+from spansvm.search.evaluation.evaluator import evaluate
 from spansvm.search.evaluation.progress import SearchProgress
 
 X, Y = make_moons(120, noise=0.3, random_state=0)
@@ -143,6 +148,95 @@ def test_ctrl_c_writes_what_is_finished(monkeypatch, tmp_path):
     assert len(search.cv_results_["params"]) == 10
     assert search.fit(X, Y).n_resumed_ == 10
     assert_same(search, SpanSearch(SpanSVC(), GRID).fit(X, Y))
+
+
+@pytest.fixture
+def interrupted(monkeypatch):
+    """Interrupts a search when its first outcome arrives; gives those that were finished by then.
+
+    A candidate takes a fiftieth of a second.
+    """
+    finished = []
+
+    def slowly(*arguments):
+        for outcome in evaluate(*arguments):
+            time.sleep(0.02)
+            finished.append(outcome)
+            yield outcome
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    def fit(search):
+        with monkeypatch.context() as patched:
+            patched.setattr(dispatch, "evaluate", slowly)
+            patched.setattr(SearchProgress, "advance", interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                search.fit(X, Y)
+        return finished
+
+    return fit
+
+
+def test_no_thread_works_on_after_ctrl_c(interrupted):
+    before = set(threading.enumerate())
+    n_finished = len(interrupted(SpanSearch(SpanSVC(), GRID, n_jobs=2)))
+    assert 8 <= n_finished < 40
+    deadline = time.monotonic() + 5.0
+    while set(threading.enumerate()) - before and time.monotonic() < deadline:
+        time.sleep(0.01)  # threads of joblib that have nothing to do end by themselves
+    assert not set(threading.enumerate()) - before
+    assert len(interrupted(SpanSearch(SpanSVC(), {"C": [1.0]}, n_jobs=2))) == n_finished + 1
+
+
+def test_what_threads_have_finished_is_kept_at_ctrl_c(interrupted, tmp_path):
+    whole = SpanSearch(SpanSVC(), GRID).fit(X, Y)
+    search = SpanSearch(SpanSVC(), GRID, n_jobs=2, checkpoint=tmp_path / "search.npz")
+    n_finished = len(interrupted(search))
+    assert search.stopped_ == "interrupted"
+    assert len(search.cv_results_["params"]) == n_finished
+    assert search.best_score_ == search.cv_results_["mean_test_score"].max()
+    assert search.fit(X, Y).n_resumed_ == n_finished
+    assert_same(search, whole)
+
+
+#: A search that a real Ctrl-C interrupts, and the ordinary end of the program after it.
+PROGRAM = """
+import os, signal, sys, threading
+import joblib
+from sklearn.datasets import make_moons
+from sklearn.svm import SVC
+from spansvm import SpanSearch
+from spansvm.search.evaluation.progress import SearchProgress
+advance = SearchProgress.advance
+def begin(*arguments):
+    if not timers:
+        timers.append(threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)))
+        timers[0].start()
+    advance(*arguments)
+SearchProgress.advance, timers = begin, []
+if __name__ == "__main__":
+    X, y = make_moons(2500, noise=0.4, random_state=0)
+    grid = {"C": [0.1, 1.0, 10.0, 100.0, 1e3, 1e4, 1e5], "gamma": [0.1, 0.3, 1.0, 3.0, 10.0, 30.0]}
+    search = SpanSearch(SVC(), grid, n_jobs=int(sys.argv[1]), coarse_first=True)
+    try:
+        with joblib.parallel_config(sys.argv[2]):
+            search.fit(X, y)
+    except KeyboardInterrupt:
+        print("kept", len(search.cv_results_["params"]))
+"""
+
+
+@pytest.mark.long
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are others there")
+@pytest.mark.parametrize("how", [("1", "threading"), ("2", "threading"), ("2", "loky")])
+def test_a_program_ends_as_usual_after_ctrl_c(tmp_path, how):
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAM)
+    command = [sys.executable, str(path), *how]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert 0 < int(done.stdout.removeprefix("kept ")) < 42
 
 
 def test_a_checkpoint_of_another_search_is_refused(stop_after, tmp_path):

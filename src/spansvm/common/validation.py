@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils.validation import validate_data
 
-from .types import Array
+from .types import Array, Mask, Rows
 
 __all__ = [
     "Constraint",
@@ -18,12 +20,15 @@ __all__ = [
     "check_groups",
     "check_labels",
     "check_parameters",
+    "check_rest",
     "check_rows",
+    "check_sparse",
     "check_weights",
     "encode_labels",
     "is_bool",
     "is_positive",
     "n_rows",
+    "rows_of",
 ]
 
 _LARGEST = float(np.finfo(np.float64).max)
@@ -56,7 +61,39 @@ def check_rows(X: Any, kernel: Any) -> Any:
     """`X` as floats, dense or in CSR format; unchanged for a callable kernel, as in SVC."""
     if callable(kernel):
         return X
+    check_sparse(X)
     return check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
+
+
+def rows_of(estimator: Any, X: Any, **others: Any) -> Any:
+    """scikit-learn's ``validate_data``: `X` as floats, dense or in CSR format, and `y` if given."""
+    check_sparse(X)
+    return validate_data(
+        estimator, X, accept_sparse="csr", dtype=np.float64, order="C", accept_large_sparse=False,
+        **others,
+    )  # fmt: skip
+
+
+def check_sparse(X: Any) -> None:
+    """ValueError if the indices of a sparse matrix are not those of its entries.
+
+    Compiled code relies on them, here as in SciPy, and would read the memory of others.
+    """
+    if not (sparse.issparse(X) and X.format in ("csr", "csc") and X.ndim == 2):
+        return
+    n, width = X.shape if X.format == "csr" else X.shape[::-1]
+    starts, indices, count = X.indptr, X.indices, len(X.data)
+    wrong = None
+    if len(starts) != n + 1 or len(indices) != count:
+        wrong = (
+            f"{len(starts)} indptr and {len(indices)} indices, where {n + 1} and {count} are needed"
+        )
+    elif starts[0] != 0 or starts[-1] > count or (starts[1:] < starts[:-1]).any():
+        wrong = f"an indptr that does not ascend from 0 to the number of its entries, {count}"
+    elif count and not 0 <= indices.min() <= indices.max() < width:
+        wrong = f"indices from {indices.min()} to {indices.max()}, where 0 to {width - 1} are right"
+    if wrong is not None:
+        raise ValueError(f"X is a damaged sparse matrix: it has {wrong}.")
 
 
 def n_rows(X: Any) -> int:
@@ -115,6 +152,24 @@ def check_groups(groups: npt.ArrayLike, n: int) -> np.ndarray:
             "the same one."
         )
     return known
+
+
+def check_rest(present: Mask, sets: Sequence[Rows] | None = None) -> None:
+    """ValueError if nothing is left to learn from without some row, or without one of some sets.
+
+    `present` marks the rows of positive weight.
+    """
+    count = int(np.count_nonzero(present))
+    if sets is None:
+        if count < 2:
+            raise ValueError(
+                f"To leave one row out, two rows of positive weight are needed; there is {count}."
+            )
+    elif any(np.count_nonzero(present[rows]) == count for rows in sets):
+        raise ValueError(
+            "To leave one group out, rows of positive weight are needed in two groups; all are in "
+            "the same one."
+        )
 
 
 def check_both_classes(y: Array, C: Array) -> None:

@@ -21,6 +21,7 @@ cdef class Chains:
     cdef const idx* starts
     cdef idx count, largest
     cdef double* lent  # room for a tableau, once one is needed
+    cdef double spent  # as in a scratch, from one machine to the next
 
     cdef int follow(
         self, idx m, const double* weights, idx begin, idx steps, const Wanted* wanted,

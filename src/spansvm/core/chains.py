@@ -182,6 +182,7 @@ class Chains:
         carry: Carry
         open_scratch(cython.address(memory))
         memset(cython.address(carry), 0, cython.sizeof(Carry))
+        memory.spent = self.spent
         own = self.machines + m
         own.p.scratch, own.p.K = cython.address(memory), self.K
         try:
@@ -195,6 +196,7 @@ class Chains:
         finally:
             discard(cython.address(carry.factor))
             drop_inverse(cython.address(carry.inverse))
+            self.spent = memory.spent
             release_all(cython.address(memory))
         return 0
 
@@ -305,6 +307,7 @@ class Chains:
         found: Found
         start, own = self.starts[m], self.machines + m
         open_scratch(cython.address(memory))
+        memory.spent = self.spent
         own.p.scratch, own.p.K = cython.address(memory), self.K
         try:
             self.lend(cython.address(memory))
@@ -316,6 +319,7 @@ class Chains:
             results.at(step, m, start, cython.address(found))
             remove_rows(own, weights + start, cython.address(found), rows, count, followed)
         finally:
+            self.spent = memory.spent
             release_all(cython.address(memory))
         return 0
 

@@ -2,6 +2,8 @@
 
 from .structs cimport flag, idx
 
+cdef idx LARGE
+
 # What has been taken so far, one allocation each, so that a memory checker sees their ends.
 ctypedef struct Scratch:
     void** taken

@@ -9,6 +9,11 @@ import cython
 from cython.cimports.cpython.exc import PyErr_CheckSignals
 from cython.cimports.libc.stdlib import free, malloc, realloc
 
+from spansvm.common.stopping import check_stop
+
+#: Bytes of a matrix that takes a millisecond or more to work on.
+LARGE = 1_000_000
+
 
 def open_scratch(s):
     """A scratch from which nothing is taken."""
@@ -17,12 +22,16 @@ def open_scratch(s):
 
 
 def spend(s, nanoseconds):
-    """Answer interrupts, such as Ctrl-C, whenever about a tenth of a second is spent."""
+    """Answer interrupts, such as Ctrl-C, whenever about a tenth of a second is spent.
+
+    Signals come to the main thread alone; others are told by it.
+    """
     s.spent += nanoseconds
     if s.spent > 1e8:
         s.spent = 0.0
         with cython.gil:
             PyErr_CheckSignals()
+            check_stop()
     return 0
 
 
@@ -40,6 +49,8 @@ def _take(s, size):
             raise MemoryError(f"{size:,} bytes are more than there are.")
     s.taken[s.count] = found
     s.count += 1
+    if size > LARGE:  # routines of LAPACK follow, which nothing interrupts
+        spend(s, 3.0 * size)
     return found
 
 

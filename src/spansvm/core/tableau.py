@@ -15,7 +15,7 @@ from cython.cimports.libc.math import fabs
 from cython.cimports.spansvm.core.linalg import multiply
 from cython.cimports.spansvm.core.loops import add_rows, add_vector, gather, row_difference
 from cython.cimports.spansvm.core.problem import entry
-from cython.cimports.spansvm.core.scratch import doubles, indices, lent, release
+from cython.cimports.spansvm.core.scratch import doubles, indices, lent, release, spend
 
 #: Pivots of the scaled system of the changed vectors that are smaller, or below the rounding of the
 #: kernel, count as zero.
@@ -187,6 +187,7 @@ def _compute(T, wanted, number, scratch):
                 row[others[c]] = product[c] + level
         for a in range(size):
             row[T.free[a]] = own[a]
+    spend(scratch, 0.25 * AT_ONCE * size * (size + n_others))
     release(scratch, mark)
     return 0
 

@@ -12,7 +12,7 @@ from sklearn.svm import SVC, SVR
 
 from ..common.methods import METHODS, Method
 from ..common.types import Array, Mask, Rows
-from ..common.validation import check_groups
+from ..common.validation import check_groups, check_rest
 from ..machine.criteria import CRITERIA, SolvedModel
 from ..machine.fitted_svc import read_svc
 from ..machine.following import can_follow
@@ -139,6 +139,8 @@ class SpanAnalysis:
     def __init__(self, model: SolvedModel, sets: list[Rows] | None = None) -> None:
         self._model, self._sets = model, sets
         solution = model.solution
+        if sets is not None:
+            check_rest(solution.present, sets)
         self.y: Array = solution.y
         self.alpha: Array = solution.alpha
         self.C: Array = solution.C

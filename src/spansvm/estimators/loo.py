@@ -17,7 +17,13 @@ import numpy.typing as npt
 from sklearn.svm import SVC, SVR
 
 from ..common.types import Array, Rows
-from ..common.validation import check_groups, check_rows, encode_labels, n_rows
+from ..common.validation import (
+    check_groups,
+    check_rest,
+    check_rows,
+    encode_labels,
+    n_rows,
+)
 from ..kernels.functions import kernel_of
 from ..kernels.gram import Gram, as_gram
 from ..kernels.lazy import gram_of
@@ -115,6 +121,7 @@ def exact_loo(
     if solution.indefinite or (not kernel.definite and gram.indefinite):
         warn_indefinite(stacklevel=2)
     if sets is not None:
+        check_rest(C > 0, sets)
         return exact_group_decision(gram, solution, sets)
     return exact_loo_decision(gram, solution)
 

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from sklearn.svm import SVR
 
 from ..common.types import Array, Mask
+from ..common.validation import check_rest
 from ..core.leaving import span_exists
 from ..machine.criteria import SolvedModel
 from ..machine.span import box_span_squared
@@ -86,6 +87,7 @@ class RegressionAnalysis:
         machines = model.machines_
         if not isinstance(machines, TrainedRegressions):
             raise ValueError("A saved model has no training rows: fit it again to analyse it.")
+        check_rest(machines.bounds > 0)
         self._found: Regressions = machines.known()
         solution, unit = self._found.solutions[0], self._found.units[0]
         self._solution, self._unit = solution, unit

@@ -12,13 +12,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..common.listing import ListsProperties
 from ..common.memory import parse_budget
 from ..common.pairs import labels, shaped
 from ..common.types import Array, Rows
-from ..common.validation import check_groups, check_parameters
+from ..common.validation import check_groups, check_parameters, check_rest, rows_of
 from ..kernels.functions import kernel_of
 from ..kernels.pair_grams import Grams
 from ..machine.dual import advice_on_stops, warn_indefinite
@@ -220,10 +220,7 @@ class SpanSVC(ListsProperties, ClassifierMixin, TrainingRows, PredictsSets, Base
         self._check_values()
         sets = None
         # A copy: the leave-one-out values are computed later, and the caller may change X.
-        X, labels = validate_data(
-            self, X, y, accept_sparse="csr", dtype=np.float64, order="C", copy=True,
-            accept_large_sparse=False,
-        )  # fmt: skip
+        X, labels = rows_of(self, X, y=y, copy=True)
         check_classification_targets(labels)
         if groups is not None:
             sets = sets_of(check_groups(groups, labels.size))
@@ -295,6 +292,8 @@ class SpanSVC(ListsProperties, ClassifierMixin, TrainingRows, PredictsSets, Base
         """Let the leave-one-out values leave out sets of rows that make up all; None for single."""
         machines = self.machines_
         assert isinstance(machines, TrainedMachines)
+        if sets is not None:
+            check_rest(machines.bounds > 0, sets)
         self.__dict__.pop("_certificate", None)  # that of other machines or sets
         self.left_out_: LeftOutClasses = (
             verified_left_out(machines) if sets is None else groups_left_out(machines, sets)
@@ -306,11 +305,7 @@ class SpanSVC(ListsProperties, ClassifierMixin, TrainingRows, PredictsSets, Base
     def _pair_values(self, X: Any) -> Array:
         """Decision value of every pair, positive for its second class."""
         check_is_fitted(self)
-        X = validate_data(
-            self, X, reset=False, accept_sparse="csr", dtype=np.float64, order="C",
-            accept_large_sparse=False,
-        )  # fmt: skip
-        return self.machines_.decide(X)
+        return self.machines_.decide(rows_of(self, X, reset=False))
 
     def decision_function(self, X: Any) -> Array:
         """Decision values, in the form of :meth:`sklearn.svm.SVC.decision_function`.

@@ -12,12 +12,12 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVR
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..common.listing import ListsProperties
 from ..common.memory import parse_budget
 from ..common.types import Array, Rows
-from ..common.validation import check_groups, check_parameters
+from ..common.validation import check_groups, check_parameters, check_rest, rows_of
 from ..kernels.functions import kernel_of
 from ..kernels.lazy import gram_of
 from ..machine.certificate import Certificate, summed
@@ -179,10 +179,7 @@ class SpanSVR(ListsProperties, RegressorMixin, BaseEstimator):
         """
         self.check_parameters()
         # A copy: the leave-one-out values are computed later, and the caller may change X.
-        X, target = validate_data(
-            self, X, y, accept_sparse="csr", dtype=np.float64, order="C", copy=True,
-            accept_large_sparse=False, y_numeric=True,
-        )  # fmt: skip
+        X, target = rows_of(self, X, y=y, copy=True, y_numeric=True)
         target = np.asarray(target, dtype=np.float64)
         sets = None if groups is None else sets_of(check_groups(groups, target.size))
         if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
@@ -235,16 +232,16 @@ class SpanSVR(ListsProperties, RegressorMixin, BaseEstimator):
         """Let the leave-one-out values leave out sets of rows that make up all; None for single."""
         for name in ("_left_out", "_jackknife", "_certificate"):  # those of other sets
             self.__dict__.pop(name, None)
+        if sets is not None:
+            assert isinstance(self.machines_, TrainedRegressions)
+            check_rest(self.machines_.bounds > 0, sets)
         self.left_out_sets_ = sets
 
     # Prediction -----------------------------------------------------------------------
 
     def _rows(self, X: Any) -> Any:
         check_is_fitted(self)
-        return validate_data(
-            self, X, reset=False, accept_sparse="csr", dtype=np.float64, order="C",
-            accept_large_sparse=False,
-        )  # fmt: skip
+        return rows_of(self, X, reset=False)
 
     def predict(self, X: Any) -> Array:
         """Predict the target."""
@@ -298,7 +295,10 @@ class SpanSVR(ListsProperties, RegressorMixin, BaseEstimator):
 
     @property
     def loo_predict_(self) -> Array:
-        """What ``predict`` would return for each row, had it been left out."""
+        """What ``predict`` would return for each row, had it been left out.
+
+        ValueError if no other row, or group, has a positive weight: nothing is left to learn from.
+        """
         return self.left_out_.predictions
 
     @property

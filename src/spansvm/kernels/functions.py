@@ -18,6 +18,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ..algebra.blas import one_blas_thread
+from ..common.stopping import check_stop
 from ..core.gaussian import to_gaussian
 
 __all__ = [
@@ -209,10 +210,12 @@ def _in_tiles(kernel: Kernel, n: int, fill: Callable[[int], None]) -> None:
     with one_blas_thread:
         if workers == 1:
             for start in starts:
+                check_stop()
                 fill(start)
         else:
             with ThreadPoolExecutor(workers) as pool:
-                list(pool.map(fill, starts))
+                for _ in pool.map(fill, starts):
+                    check_stop()
 
 
 def common_part(kernel: Kernel, X: Any) -> float:
@@ -324,7 +327,13 @@ class _Entry:
 
 def _given(kernel: Kernel, X: Any, Y: Any | None) -> np.ndarray:
     """Values given by the user: `X` itself, or the result of the user's function."""
-    values = dense(kernel.name(X, X if Y is None else Y) if callable(kernel.name) else X)
+    if callable(kernel.name):
+        values = dense(kernel.name(X, X if Y is None else Y))
+        ends = values.min(initial=0), values.max(initial=0)  # NaN if there is one
+        if not np.isfinite(ends).all():
+            raise ValueError("kernel must return finite numbers; it returned NaN or infinity.")
+    else:
+        values = dense(X)
     if Y is None:
         _check_symmetric(values)
     return values

@@ -19,6 +19,7 @@ import numpy as np
 
 from ..common.memory import parse_budget
 from ..common.types import Array, Rows
+from ..common.validation import check_rest
 from ..kernels.expansion import Expansion
 from .machines import RegressionMachines, TrainedRegressions
 
@@ -83,6 +84,7 @@ def jackknife(machines: TrainedRegressions, sets: Sequence[Rows] | None) -> Jack
     """Follow the removal of every set of rows, or of every row; of a regression of one target."""
     n, counted = machines.targets.shape[0], machines.bounds > 0
     if sets is None:
+        check_rest(counted)
         sets = [np.array([row]) for row in np.flatnonzero(counted)]
         sets.extend(np.array([row]) for row in np.flatnonzero(~counted))
     if 8.0 * n * len(sets) > parse_budget(None, 8.0 * n * len(sets)):

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from ..common.types import Array, Mask, Rows
+from ..common.validation import check_rest
 from ..machine.certificate import Certificate, certify, count_left_out
 from ..machine.criteria import SolvedModel
 from .machines import Changes, TrainedRegressions
@@ -72,6 +73,7 @@ def leave_out_rows(
     used : ndarray of bool, optional
         Which rows count; by default those of positive weight.
     """
+    check_rest(machines.bounds > 0)
     found = machines.known()
     if exact is None:
         exact = machines.targets.shape[0] <= MOST_EXACT

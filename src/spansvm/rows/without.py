@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import validate_data
 
 from ..common.types import Array, Rows
+from ..common.validation import rows_of
 from ..estimators.svc import SpanSVC
 from ..estimators.svr import SpanSVR
 from ..kernels.functions import dense
@@ -79,10 +79,7 @@ class Without:
         machines = self.model.machines_
         self.points = X
         if not transformed:
-            self.points = validate_data(
-                self.model, transform(dict(steps), X), reset=False, accept_sparse="csr",
-                dtype=np.float64, order="C", accept_large_sparse=False,
-            )  # fmt: skip
+            self.points = rows_of(self.model, transform(dict(steps), X), reset=False)
         self.n_rows, self.values = machines.X.shape[0], machines.decide(self.points)
         kernel = machines.kernel
         self._kernel = dense(self.points) if kernel.precomputed else kernel(self.points, machines.X)

@@ -6,7 +6,7 @@ import time
 import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ from sklearn.utils.validation import column_or_1d
 
 from ..common.listing import ListsProperties
 from ..common.methods import predicts
-from ..common.validation import check_weights
+from ..common.validation import check_rest, check_sparse, check_weights
 from ..display.search import SpanSearchDisplay
 from ..estimators.weighting import check_scores
 from ..machine.dual import warn_indefinite
@@ -121,6 +121,7 @@ class BaseSearch(
             Other arguments for pipeline steps, as ``step__name``; with metadata routing, whatever
             is requested.
         """
+        check_sparse(X)
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)  # an interrupted search must not show the results of the last one
         self._correction = "the search has not ended"
@@ -173,8 +174,11 @@ class BaseSearch(
         )
         lines = FitLines(self.verbose, len(candidates), work.leaving.n_splits, self.error_score)
         try:
-            with tasks.searching(), progress, self._noticing_stops() as asked_to_stop:
-                for index, split, outcome in stages.run(progress, asked_to_stop):
+            with (
+                tasks.searching(), progress, self._noticing_stops() as asked_to_stop,
+                closing(stages.run(progress, asked_to_stop)) as results,
+            ):  # fmt: skip
+                for index, split, outcome in results:
                     own = outcome.by_split(split, work.leaving)
                     outcomes[index].update(own)
                     if self.error_score == "raise" and outcome.exception is not None:
@@ -272,6 +276,7 @@ class BaseSearch(
         """
         if getattr(self, "study", None) is not None:
             raise ValueError("What a study will propose is not known, nor what that will take.")
+        check_sparse(X)
         candidates = self._list_candidates()
         check_search(self, candidates)
         unknown = find_unaccelerated(self, candidates, y)
@@ -377,6 +382,9 @@ class BaseSearch(
         leaving = plan_leaving(
             method, self.cv, X, y, groups, split_params, classifier=not regression
         )
+        if leaving.splits[0] is None:
+            weight = checked.sample_weight
+            check_rest(np.ones(len(y), bool) if weight is None else weight > 0, leaving.sets)
         known = None if self.scoring is None else scorers
         if regression and known is None:
             known = {"score": get_scorer("r2")}

@@ -24,6 +24,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.methods import predicts
+from ..common.validation import check_sparse
 from .candidates.composite import Parts, take_apart
 from .scoring.scorers import resolve_scorers
 
@@ -75,44 +76,51 @@ class SelectedModel(MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         return self.best_estimator_
 
+    def _apply(self, method: str, X: Any) -> Any:
+        """What a method of the selected model returns for rows."""
+        best = self._best(method)
+        check_sparse(X)
+        return getattr(best, method)(X)
+
     @available_if(_has("predict"))
     def predict(self, X: Any) -> np.ndarray:
         """Labels predicted by the selected model."""
-        return self._best("predict").predict(X)
+        return self._apply("predict", X)
 
     @available_if(_has("predict_proba"))
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities predicted by the selected model."""
-        return self._best("predict_proba").predict_proba(X)
+        return self._apply("predict_proba", X)
 
     @available_if(_has("predict_log_proba"))
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Logarithms of the class probabilities predicted by the selected model."""
-        return self._best("predict_log_proba").predict_log_proba(X)
+        return self._apply("predict_log_proba", X)
 
     @available_if(_has("decision_function"))
     def decision_function(self, X: Any) -> np.ndarray:
         """Decision values of the selected model."""
-        return self._best("decision_function").decision_function(X)
+        return self._apply("decision_function", X)
 
     @available_if(_has("score_samples"))
     def score_samples(self, X: Any) -> np.ndarray:
         """Scores of single rows by the selected model."""
-        return self._best("score_samples").score_samples(X)
+        return self._apply("score_samples", X)
 
     @available_if(_has("transform"))
     def transform(self, X: Any) -> Any:
         """Rows transformed by the selected model."""
-        return self._best("transform").transform(X)
+        return self._apply("transform", X)
 
     @available_if(_has("inverse_transform"))
     def inverse_transform(self, X: Any) -> Any:
         """Rows transformed back by the selected model."""
-        return self._best("inverse_transform").inverse_transform(X)
+        return self._apply("inverse_transform", X)
 
     def score(self, X: Any, y: npt.ArrayLike | None = None, **params: Any) -> float:
         """Score of the selected model on other rows, computed by the scorer of the search."""
         best = self._best("score")
+        check_sparse(X)
         _raise_for_params(params, self, "score")
         scorer, name = self.scorer_, "score"
         if isinstance(scorer, Mapping):

@@ -9,10 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 from sklearn import config_context
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ...common.listing import ListsProperties
-from ...common.validation import Constraint, check_parameters, check_weights, is_bool
+from ...common.validation import (
+    Constraint,
+    check_parameters,
+    check_weights,
+    is_bool,
+    rows_of,
+)
 from ..candidates.refining import Refinement
 from .planned import PlannedSearch
 from .plans import KERNELS, check_values
@@ -121,10 +127,7 @@ class SelectsItself(ListsProperties, metaclass=ABCMeta):
     def _rows(self, X: Any) -> Any:
         """Rows as the selected model takes them."""
         check_is_fitted(self)
-        return validate_data(
-            self, X, reset=False, accept_sparse="csr", dtype=np.float64, order="C",
-            accept_large_sparse=False,
-        )  # fmt: skip
+        return rows_of(self, X, reset=False)
 
     @property
     def _predicting(self) -> Any:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ...common.types import Array
-from ...common.validation import Constraint, check_parameters
+from ...common.validation import Constraint, check_parameters, rows_of
 from ...estimators.svc import SpanSVC
 from ..candidates.refining import Refinement
 from ..candidates.scales import start_values
@@ -143,10 +143,7 @@ class SVCCV(SelectsItself, ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     def _check_data(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
-        X, labels = validate_data(
-            self, X, y, accept_sparse="csr", dtype=np.float64, order="C", ensure_min_samples=2,
-            accept_large_sparse=False,
-        )  # fmt: skip
+        X, labels = rows_of(self, X, y=y, ensure_min_samples=2)
         check_classification_targets(labels)
         return X, labels
 

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ...common.types import Array
+from ...common.validation import rows_of
 from ...estimators.svr import SpanSVR
 from ..candidates.refining import Refinement
 from ..candidates.scales import start_values
@@ -95,10 +96,7 @@ search_
         self.n_jobs = n_jobs
 
     def _check_data(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
-        X, targets = validate_data(
-            self, X, y, accept_sparse="csr", dtype=np.float64, order="C", ensure_min_samples=2,
-            accept_large_sparse=False, y_numeric=True,
-        )  # fmt: skip
+        X, targets = rows_of(self, X, y=y, ensure_min_samples=2, y_numeric=True)
         return X, np.asarray(targets, dtype=np.float64)
 
     def _plan(self, X: Any, y: np.ndarray) -> tuple[Refinement, SpanSVR]:

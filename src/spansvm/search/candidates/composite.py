@@ -23,6 +23,7 @@ from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR
 from sklearn.utils.multiclass import is_multilabel
 
 from ...common.types import Array
+from ...common.validation import check_sparse
 from ...estimators.svc import SpanSVC
 from ...estimators.svr import SpanSVR
 
@@ -317,6 +318,7 @@ def fit_transformers(
 
 def transform(fitted: Mapping[str, Any], X: Any) -> Any:
     """Apply fitted transformers to other rows, which are never resampled."""
+    check_sparse(X)
     for transformer in fitted.values():
         X = X if resamples(transformer) else transformer.transform(X)
     return X

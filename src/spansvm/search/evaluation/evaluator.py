@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ...common.methods import predicts
+from ...common.stopping import check_stop
 from ...machine.criteria import CRITERIA
 from ...machine.following import EXACT_TOLERANCE
 from ...multiclass.machines import TrainedMachines
@@ -163,6 +164,7 @@ class _Evaluator:
         at_once = min(paths.at_once(first.machine.max_iter) for paths in self.paths)
         for start in range(0, len(prepared), at_once):
             part = prepared[start : start + at_once]
+            check_stop()
             started = time.perf_counter()
             try:
                 trained = self._train(part)
@@ -170,6 +172,7 @@ class _Evaluator:
                 tested = self._test(trained)
                 seconds = (time.perf_counter() - fitted) / len(part)
                 for one, own, predicted in zip(part, trained, tested, strict=True):
+                    check_stop()
                     started = time.perf_counter()
                     outcome = self._evaluate(one, own, predicted, seconds)
                     yield outcome

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from numbers import Real
@@ -85,7 +85,7 @@ class Stages:
         Including those of widened axes.
     outcomes : list of dict
         For every candidate, its outcomes by split; those that :meth:`run` yields are put here by
-        the caller.
+        the caller, and those that were finished when Ctrl-C ended it by itself.
     n_known : int
         How many candidates were known from before.
     stopped : {"interrupted", "budget"} or None
@@ -108,7 +108,7 @@ class Stages:
 
     def run(
         self, progress: SearchProgress, asked_to_stop: Callable[[], bool]
-    ) -> Iterator[tuple[int, int, Outcome]]:
+    ) -> Generator[tuple[int, int, Outcome]]:
         """Candidate, split and outcome, as each becomes known."""
         seconds = parse_time(self.search.time_budget)
         started = time.monotonic()
@@ -150,18 +150,24 @@ class Stages:
             own = [self.candidates[index] for index in part]
             done = {place for place, index in enumerate(part) if index in known}
             jobs = self.search.n_jobs, self.search.pre_dispatch
-            results = run(self.work, self.X, self.y, own, *jobs, done=done)
+            rest: list[tuple[int, int, Outcome]] = []
+            results = run(self.work, self.X, self.y, own, *jobs, done=done, rest=rest)
             before = time.monotonic()
-            for place, split, outcome in results:
-                now = time.monotonic()
-                waited, before = now - before, now
-                if place not in done:
-                    yield part[place], split, outcome
-                self._look_at_the_clock(now)
-                # Workers send several results at once: the others are finished, too.
-                if self.stopped is not None and (alone or waited > _AT_ONCE):
-                    _end(results)
-                    return
+            try:
+                for place, split, outcome in results:
+                    now = time.monotonic()
+                    waited, before = now - before, now
+                    if place not in done:
+                        yield part[place], split, outcome
+                    self._look_at_the_clock(now)
+                    # Workers send several results at once: the others are finished, too.
+                    if self.stopped is not None and (alone or waited > _AT_ONCE):
+                        return
+            finally:
+                _end(results)
+                # When the time is over, it is over: what comes later is too late.
+                for place, split, outcome in rest if self.stopped != BUDGET else ():
+                    self.outcomes[part[place]].update(outcome.by_split(split, self.work.leaving))
 
     def _look_at_the_clock(self, now: float) -> None:
         if self._asked_to_stop():
