@@ -171,3 +171,18 @@ def reference_wilson(n_errors, n_rows):
     """Wilson's 95% CI of a share, by scipy."""
     interval = binomtest(n_errors, n_rows).proportion_ci(0.95, method="wilson")
     return [interval.low, interval.high]
+
+
+def ringnorm(n):
+    """Two normal distributions in 20 dimensions, one inside the other; 30 % are of class 1."""
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(n) < 0.3, 1.0, -1.0)
+    noise = rng.standard_normal((n, 20))
+    return np.where(y[:, None] > 0, 1.0 + noise, 2.0 * noise), y
+
+
+def twonorm(n, d, seed):
+    """Two normal distributions whose best possible error is 2.28 %, whatever the dimension."""
+    rng = np.random.default_rng(seed)
+    y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
+    return y[:, None] * (2.0 / np.sqrt(d)) + rng.standard_normal((n, d)), y

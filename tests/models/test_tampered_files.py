@@ -154,8 +154,9 @@ def test_the_package_reads_no_pickle():
     """Nothing calls what reads pickles, but for objects that the same process has just written."""
     reading = re.compile(r"pickle\.loads?\(|joblib\.load\(|allow_pickle=True|read_pickle")
     found = {
-        path.relative_to(ROOT / "src" / "spansvm").as_posix(): line.strip()
-        for path in sorted((ROOT / "src" / "spansvm").rglob("*.py"))
+        path.relative_to(source).as_posix(): line.strip()
+        for source in (ROOT / "src" / "spansvm", ROOT / "app" / "src" / "spansvm_app")
+        for path in sorted(source.rglob("*.py"))
         for line in path.read_text(encoding="utf-8").splitlines()
         if reading.search(line)
     }

@@ -24,7 +24,6 @@ from sklearn.metrics import (
 from sklearn.model_selection import GroupKFold, RepeatedStratifiedKFold, StratifiedKFold
 from sklearn.svm import SVC
 
-from reproduction.datasets import twonorm
 from spansvm import ClassWeighting, SpanSearch, SpanSVC
 from spansvm.search.scoring import corrected
 from spansvm.search.scoring.bootstrap_scores import (
@@ -43,6 +42,7 @@ from spansvm.search.scoring.label_scores import (
 )
 from spansvm.search.scoring.quickest_scores import Sample, quickest_scores
 from spansvm.search.scoring.ranked_scores import RankedValues
+from tests.problems import twonorm
 
 FEW = {"C": [0.1, 10.0], "gamma": [0.1, 10.0]}
 GRID = {"C": [0.1, 1.0, 10.0, 100.0], "gamma": [0.01, 0.1, 1.0, 10.0]}

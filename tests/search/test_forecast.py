@@ -10,13 +10,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 
-from reproduction.datasets import ringnorm
 from spansvm import SpanSearch, SpanSVC
 from spansvm.common.memory import DOUBLE, NONE, PARTS, SINGLE, gram_form
 from spansvm.search.candidates.subsets import stratified_rows
 from spansvm.search.evaluation import forecast
 from spansvm.search.evaluation.forecast import Forecast
 from spansvm.search.evaluation.progress import SearchProgress, duration
+from tests.problems import ringnorm
 
 GRID = {"C": list(2.0 ** np.arange(-3.0, 7.0)), "gamma": [0.01, 0.1]}
 
