@@ -31,7 +31,7 @@ pytest.importorskip("skops")
 pytest.importorskip("jinja2")
 pytest.importorskip("yaml")
 
-DOCS = Path(__file__).parents[2] / "docs" / "command-line.md"
+DOCS = Path(__file__).parents[3] / "docs" / "command-line.md"
 
 GRID = "C: [1, 10]\ngamma: [0.1, 1]\n"
 

@@ -410,7 +410,7 @@ def test_models_of_words_are_saved_in_the_same_bytes(tmp_path) -> None:
     paths = tmp_path / "one.skops", tmp_path / "two.skops"
     for path in paths:
         model = build_pipeline(table, SVC()).fit(table.X, table.y)
-        save_model(path, model, schema=table.schema)
+        save_model(path, model, metadata={"schema": table.schema.to_json()})
     assert paths[0].read_bytes() == paths[1].read_bytes()
     loaded = load_model(paths[0]).model
     np.testing.assert_array_equal(loaded.predict(table.X), model.predict(table.X))
