@@ -44,6 +44,7 @@ from .checks import (
 from .committee.building import Searched
 from .committee.of_search import HasCommittee
 from .conformal import SearchedRows, SelectedSets
+from .dependence import Dependence, find_dependence, warn_of_dependence
 from .evaluation.callbacks import CallbackSupportMixin, Tasks
 from .evaluation.checkpoint import KeepsCheckpoint
 from .evaluation.fit_lines import FIRST_LEVEL, FitLines
@@ -83,8 +84,10 @@ class BaseSearch(
     #: Proposes candidates while the search goes on, if it is not over a grid.
     _plan: Plan | None = None
 
+    check_dependence: bool
     best_index_: Any
     best_params_: dict[str, Any]
+    dependence_: Dependence | None
 
     @abstractmethod
     def _list_candidates(self) -> list[dict[str, Any]]:
@@ -123,6 +126,7 @@ class BaseSearch(
             delattr(self, name)  # an interrupted search must not show the results of the last one
         self._correction = "the search has not ended"
         self._for_sets = None
+        self.dependence_ = None
         self._committee, self._for_committee = (
             None,
             "the search has not ended, or scikit-learn did it",
@@ -148,6 +152,7 @@ class BaseSearch(
             self._evaluate(X, labels, candidates, work, groups, tasks)
             if self.refit is not False:
                 self._refit(X, labels, work, refit_params, tasks)
+            self._look_for_dependence(X, labels, work)
         if self.stopped_ is None:
             self._end_checkpoint()
         return self
@@ -244,6 +249,17 @@ class BaseSearch(
         self.refit_time_ = time.perf_counter() - started
         if hasattr(best, "feature_names_in_"):
             self.feature_names_in_ = best.feature_names_in_
+
+    def _look_for_dependence(self, X: Any, y: np.ndarray, work: Work) -> None:
+        """Whether rows depend on their neighbours, if single rows were left out."""
+        if not self.check_dependence or not work.leaving.single_rows:
+            return
+        best = getattr(self, "best_index_", None)
+        if best is None or np.isnan(self.cv_results_["loo_error"][best]):  # it failed
+            return
+        self.dependence_ = find_dependence(work, X, y, self.best_params_)
+        if self.dependence_ is not None:
+            warn_of_dependence(self.dependence_, regression=work.regression)
 
     #: What the next search is expected to take.
     _forecast: Forecast | None = None
