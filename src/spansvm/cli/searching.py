@@ -22,7 +22,7 @@ from ..common.errors import UserError
 from ..common.memory import parse_budget
 from ..common.methods import METHODS
 from ..common.tasks import REGRESSION
-from ..search import SpanSearch
+from ..search import DependentRowsWarning, SpanSearch
 from ..search.evaluation.checkpoint import Checkpoint
 from ..search.evaluation.forecast import Forecast
 from ..search.evaluation.stages import SearchStoppedWarning, parse_time
@@ -203,6 +203,7 @@ class Searcher:
                     _MADE: json.dumps({**size.to_json(), "coarse_first": coarse_first}),
                 }
                 warnings.simplefilter("ignore", SearchStoppedWarning)  # the facts say more
+                warnings.simplefilter("ignore", DependentRowsWarning)  # the report does
                 started = time.perf_counter()
                 search.fit(table.X, np.asarray(table.y), **_arguments(table))
             except (TypeError, ValueError) as error:

@@ -91,6 +91,10 @@ class TargetFigures:
         """How many rows are no support vectors: the model is the same without them."""
         return self.n_rows - self.n_support
 
+    def rmse_of(self, unexplained: float) -> float:
+        """The root mean squared error that leaves this share of the variance unexplained."""
+        return float(self.target_spread * np.sqrt(unexplained))
+
 
 @dataclass(frozen=True)
 class IntervalLevel:

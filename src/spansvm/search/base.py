@@ -149,10 +149,13 @@ class BaseSearch(
         most = len(candidates) if self._plan is None else self._plan.n_trials
         work = replace(work, keeping=what_to_keep(self, work, most, labels))
         with Tasks(self, X, labels, work, len(candidates)) as tasks:
-            self._evaluate(X, labels, candidates, work, groups, tasks)
+            try:
+                self._evaluate(X, labels, candidates, work, groups, tasks)
+                self._look_for_dependence(X, labels, work)
+            finally:
+                work.shared.close()
             if self.refit is not False:
                 self._refit(X, labels, work, refit_params, tasks)
-            self._look_for_dependence(X, labels, work)
         if self.stopped_ is None:
             self._end_checkpoint()
         return self
@@ -192,8 +195,6 @@ class BaseSearch(
             self.stopped_: str | None = INTERRUPTED
             self.search_time_ = time.perf_counter() - started
             raise
-        finally:
-            work.shared.close()
         self.stopped_, self.widened_ = stages.stopped, stages.widened
         self.n_resumed_ = stages.n_known
         if self.stopped_ is not None:

@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from ..common.tasks import tenths
 from ..common.types import Array, Mask, Rows
 from .candidates.leaving import Leaving
-from .candidates.shared_data import SharedData
 from .evaluation.dispatch import plan
 from .evaluation.evaluator import train
 from .evaluation.trained import Trained
@@ -181,14 +181,11 @@ def warn_of_dependence(found: Dependence, *, regression: bool) -> None:
 def _trained(work: Work, X: Any, y: np.ndarray, candidate: Mapping[str, Any]) -> Trained:
     """A candidate trained on all rows; blocks are predicted from one model, or followed."""
     work = replace(
-        work, shared=SharedData(), leaving=Leaving([None], [], pooled=False), method="span_rule",
-        scorers=None, train_scores=False,
+        work, leaving=Leaving([None], [], pooled=False), method="span_rule", scorers=None,
+        train_scores=False,
     )  # fmt: skip
-    try:
-        (chain,) = plan(work, [candidate])
-        (found,) = train(work, X, y, chain)
-    finally:
-        work.shared.close()
+    (chain,) = plan(work, [candidate])
+    (found,) = train(work, X, y, chain)
     return found
 
 
@@ -198,8 +195,7 @@ def _kinds(y: np.ndarray, regression: bool) -> np.ndarray:
         return np.unique(y, axis=0, return_inverse=True)[1].ravel()
     columns = y.reshape(len(y), -1).astype(np.float64)
     spread = columns.std(axis=0)
-    size = ((columns - columns.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)).mean(axis=1)
-    return np.searchsorted(np.quantile(size, np.arange(1, 10) / 10), size, side="right")
+    return tenths(((columns - columns.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)).mean(1))
 
 
 class _Blocks:

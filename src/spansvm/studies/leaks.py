@@ -18,20 +18,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.stats import binom
 
 from ..algebra.blas import one_blas_thread
-from ..common.types import Mask
+from ..common.types import Array, Mask
 from ..kernels.functions import Kernel, resolve_kernel
 from .alone import wrong_alone
 from .columns import as_numbers, codes_of, column_of
 from .folds import folds_of
 from .paired import paired_difference
-from .subject import Subject
+from .subject import StudiedRows, Subject
 
-__all__ = ["Leak", "Leaks", "find_leaks"]
+__all__ = ["Leak", "Leaks", "find_leaks", "settings_without"]
 
 #: A column is nearly always right if it is wrong in no more than this share of the rows, and of
 #: the rows that the largest class gets wrong.
@@ -166,12 +167,23 @@ def _error_without(subject: Subject, columns: list[int]) -> float:
 
 
 def _wrong_without(subject: Subject, columns: list[int]) -> Mask:
-    """Which left-out rows are wrong without these columns, in the best of a few settings.
+    """Which left-out rows are wrong without these columns, in the best of a few settings."""
+    points = subject.without_columns(columns)
+    tried = []
+    for kernel, bounds in settings_without(subject, points):
+        _, left_out = subject.train(points, subject.y, bounds, subject.sets, kernel)
+        tried.append(left_out.wrong(subject.model.break_ties))
+    return min(tried, key=lambda wrong: int(wrong.sum()))
+
+
+def settings_without(
+    subject: StudiedRows, points: Any, usual_C: float = 1.0
+) -> list[tuple[Kernel, Array]]:
+    """Kernels and bounds to try where a leak is gone from the transformed rows.
 
     The selected setting suits the leak: a tiny C and gamma are enough for a copy of the target, and
-    not for anything else.  So larger C are tried, and the default `gamma` of an SVC.
+    not for anything else.  So larger C are tried, and the default `gamma` of an SVM.
     """
-    points = subject.without_columns(columns)
     own, bounds = subject.machines.kernel, subject.machines.bounds
 
     def kernel(gamma: float | str) -> Kernel:
@@ -180,13 +192,9 @@ def _wrong_without(subject: Subject, columns: list[int]) -> Mask:
 
     settings = [(kernel(own.gamma), factor * bounds) for factor in (1.0, *_LARGER)]
     if "gamma" in own.parameters:
-        usual = bounds / bounds.mean()
+        usual = usual_C * bounds / bounds.mean()
         settings += [(kernel("scale"), factor * usual) for factor in (1.0, _LARGER[0])]
-    tried = []
-    for one, weights in settings:
-        _, left_out = subject.train(points, subject.y, weights, subject.sets, one)
-        tried.append(left_out.wrong(subject.model.break_ties))
-    return min(tried, key=lambda wrong: int(wrong.sum()))
+    return settings
 
 
 def _is_copy(values: np.ndarray, indices: np.ndarray, most: float) -> bool:

@@ -98,6 +98,15 @@ class StudiedRows:
         rows = transform(dict(self.steps), X)
         return check_rows(rows, self.model.kernel)
 
+    def without_columns(self, columns: Sequence[int]) -> Any:
+        """The transformed rows if these columns were constant."""
+        X = self.X
+        for column in columns:
+            values = column_of(X, column)
+            X = with_column(X, column, np.full(values.size, _known(values), dtype=values.dtype))
+        _, points, _ = fit_transformers(self.steps, X, self.y, {})
+        return check_rows(points, self.model.kernel)
+
     def taken(self, rows: Rows) -> tuple[Any, Any]:
         """Some of the rows, as the user knows them and as they were transformed."""
         points = self.machines.X
@@ -216,15 +225,6 @@ class Subject(StudiedRows):
             X, self.y[rows], self.names, self.steps, self.model, machines, left_out, sets,
             self.n_all,
         )  # fmt: skip
-
-    def without_columns(self, columns: Sequence[int]) -> Any:
-        """The transformed rows if these columns were constant."""
-        X = self.X
-        for column in columns:
-            values = column_of(X, column)
-            X = with_column(X, column, np.full(values.size, _known(values), dtype=values.dtype))
-        _, points, _ = fit_transformers(self.steps, X, self.y, {})
-        return check_rows(points, self.model.kernel)
 
     @one_blas_thread
     def train(
