@@ -14,10 +14,11 @@ from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, OneHotEncoder, StandardScaler
 
-from spansvm import ClassWeighting, SpanSearch, SpanSVC, exact_loo
+from spansvm import ClassWeighting, DependentRowsWarning, SpanSearch, SpanSVC, exact_loo
 from spansvm.report import Report, render_html
 from spansvm.report.cautions import Duplicates
 from spansvm.report.headline import frequencies, headline
+from spansvm.report.overstated import of_copies, of_leaks, of_neighbours, worst
 from spansvm.report.plain import percent
 from spansvm.studies.association import explained_share
 
@@ -446,6 +447,53 @@ def test_on_a_leak_the_headline_is_the_error_without_it():
     assert int(found[1]) / int(found[2]) == pytest.approx(without, rel=0.11)
     assert report.headline[1].startswith("With it, none: believe that only if")
     assert tells(report.next_steps[0].text, "'result'", "--drop")
+
+
+def test_with_copies_the_headline_is_the_error_without_them():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(100, 3)), np.arange(100) % 2
+    order = rng.permutation(200)
+    X, y = np.vstack((X, X))[order], np.tile(y, 2)[order]
+    _, report = reported(X, y, {"C": [1.0, 100.0], "gamma": [30.0]})
+    assert report.leave_one_out.error < 0.05
+    found = re.match(r"Without copies .* about (\d+) of (\d+) new rows", report.headline[0])
+    together = report.duplicates.error_together
+    assert int(found[1]) / int(found[2]) == pytest.approx(together, rel=0.11)
+    assert report.headline[1].startswith("With them, ")
+    assert report.headline[1].endswith("believe that only if new rows repeat old ones as often.")
+    assert tells(report.next_steps[0].text, "--groups duplicates")
+
+
+def wandering(n_rows=300):
+    """Sensors that wander, labels of which 40 in a row are equal, and a quantity that wanders."""
+    rng = np.random.default_rng(0)
+    X, quantity = rng.normal(size=(n_rows, 4)).cumsum(axis=0), rng.normal(size=n_rows).cumsum()
+    return X, np.arange(n_rows) // 40 % 2, quantity
+
+
+def test_with_neighbours_that_depend_on_each_other_the_headline_is_the_error_without_them():
+    X, y, _ = wandering()
+    with pytest.warns(DependentRowsWarning):
+        search, report = reported(X, y, {"C": [1.0, 100.0], "gamma": [1.0, 30.0]})
+    known = search.dependence_
+    found = re.match(
+        r"Without the rows beside .* about (\d+) of (\d+) new rows", report.headline[0]
+    )
+    assert int(found[1]) / int(found[2]) == pytest.approx(known.error[known.most], rel=0.11)
+    (size,) = known.block_size[[known.most]]
+    caution = report.cautions[0]
+    assert tells(caution, f"if {size} neighbours leave together", percent(known.error[known.most]))
+    assert percent(known.exchanged_error[known.most]) in caution
+    assert tells(report.next_steps[0].text, "--groups COLUMN", f"blocks of {size} rows")
+    assert json.loads(report.to_json())["overstated"][0]["error"] == known.error[known.most]
+
+
+def test_of_several_reasons_the_largest_error_is_said_and_none_that_is_smaller():
+    copies, leak = of_copies(0.2), of_leaks(["result"], 0.3)
+    assert worst([copies, leak], 0.1) is leak
+    assert worst([copies, None], 0.1) is copies
+    assert worst([copies, leak], 0.3) is worst([], 0.0) is None
+    assert of_copies(None) is of_neighbours(None, float) is None
 
 
 def test_a_better_model_of_another_kind_is_in_the_headline(trees):

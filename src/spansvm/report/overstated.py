@@ -101,8 +101,9 @@ def of_neighbours(
         "new rows have such neighbours, too",
         as_error(float(found.error[found.most])),
         "Neighbours",
-        "name the column that says which rows belong together, such as a person, a place or a day "
-        f"(--groups COLUMN); if there is none, add one that numbers blocks of {size} rows.",
+        "name the column that says which rows belong together, such as a person or a place "
+        f"(--groups COLUMN); if there is none, add one that numbers blocks of {size} rows. "
+        "For a series in time: --cv TimeSeriesSplit.",
     )
 
 

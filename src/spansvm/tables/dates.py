@@ -61,8 +61,8 @@ def note_ascending(column: Column) -> tuple[str, ...]:
         return ()
     return (
         f"The dates in '{column.name}' ascend from row to row: rows that are left out one by one "
-        "lie between others in time. If new rows will be later than all, --groups with a column of "
-        "weeks, months or the like leaves out whole ones.",
+        "lie between others in time. If new rows will be later than all, --cv TimeSeriesSplit "
+        "predicts later rows from earlier ones.",
     )
 
 
