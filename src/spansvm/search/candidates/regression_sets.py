@@ -172,7 +172,7 @@ class RegressionProblems:
     ) -> list[LeftOutTargets]:
         """Predictions for the test rows of folds, left out of one model."""
         values, _ = machines[0].without_sets(sets, exact=method == "loo")
-        return [self._given(values[own], self.rows.y[own]) for own in sets]
+        return [self._given(own, self.rows.y[test]) for own, test in zip(values, sets, strict=True)]
 
     def on_test_rows(
         self, several: Sequence[Sequence[TrainedRegressions]], y: np.ndarray
