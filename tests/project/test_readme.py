@@ -15,10 +15,6 @@ from pathlib import Path
 import pytest
 from sklearn.datasets import load_iris
 
-from app.tests.conftest import command_line, succeeding, trees
-
-__all__ = ["command_line", "succeeding", "trees"]
-
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("docs", "examples", "benchmarks", "reproduction")
 PAGES = [
