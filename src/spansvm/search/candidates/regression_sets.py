@@ -94,7 +94,8 @@ class RegressionSet:
 
     def paths(self) -> TubePaths:
         """New paths for one chain: each candidate is trained from the one before."""
-        return TubePaths(self.whole, self.rows.targets, self.kernel.definite)
+        kernel = self.kernel
+        return TubePaths(self.whole, self.rows.targets, kernel.definite, kernel.linear)
 
     def weigh(self, machine: SpanSVR, params: FitParams) -> Tube:
         """``C_i`` of every row for a candidate, and the width of its tube."""
