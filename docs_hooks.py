@@ -135,7 +135,9 @@ def _references(found: re.Match[str]) -> str:
         if name.startswith("sklearn."):
             link = f'<a href="{_SKLEARN.format(name)}"><code>{shown}</code></a>'
         else:
-            link = _link(name if name.startswith("spansvm.") else f"spansvm.{name}", shown)
+            link = _link(
+                name if name.startswith(("spansvm.", "spansvm_app.")) else f"spansvm.{name}", shown
+            )
         entries.append(f"<li>{link}: {text}</li>")
     return f"{found[1]}<ul>{''.join(entries)}</ul>"
 

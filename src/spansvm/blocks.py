@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         start_values,
         weights_matter,
     )
-    from .search.candidates.subsets import stratified_rows
+    from .search.candidates.subsets import stratified_rows, tenths
     from .search.evaluation.progress import duration, telling_time
     from .search.evaluation.stages import parse_time
     from .search.refit import refit_as_judged
@@ -88,6 +88,7 @@ __all__ = [
     "take_apart",
     "take_rows",
     "telling_time",
+    "tenths",
     "train_again",
     "transform",
     "weights_matter",
@@ -138,6 +139,7 @@ __getattr__, __dir__ = lazy_names(
         "take_apart": "search.candidates.composite",
         "take_rows": "search.candidates.fit_arguments",
         "telling_time": "search.evaluation.progress",
+        "tenths": "search.candidates.subsets",
         "train_again": "estimators.training_again",
         "transform": "search.candidates.composite",
         "weights_matter": "search.candidates.scales",

@@ -12,6 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "spansvm"
+PACKAGES = (PACKAGE, ROOT / "app" / "src" / "spansvm_app")
 GUIDES = ("docs/architecture.md", "CONTRIBUTING.md")
 
 #: Named, but not ours: symbols of the theory, and what scikit-learn has.
@@ -47,10 +48,16 @@ def parse(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
+def sources() -> Iterator[Path]:
+    """The modules of the library and of the application."""
+    for package in PACKAGES:
+        yield from package.rglob("*.py")
+
+
 def every_name() -> set[str]:
     """Names of modules, functions, classes, their members, and arguments."""
     found = set()
-    for path in PACKAGE.rglob("*.py"):
+    for path in sources():
         found |= {path.stem, path.parent.name, *(name for name, _ in members(parse(path)))}
         for node in ast.walk(parse(path)):
             if isinstance(node, ast.ClassDef):
@@ -67,9 +74,8 @@ def every_name() -> set[str]:
 KNOWN = every_name()
 
 
-def attribute_exists(module: str, names: list[str]) -> bool:
-    """Whether a module of the package defines a name, and that the next one, and so on."""
-    path = PACKAGE / f"{module}.py"
+def attribute_exists(path: Path, names: list[str]) -> bool:
+    """Whether a module defines a name, and that the next one, and so on."""
     node: ast.AST | None = parse(path) if path.exists() else None
     for name in names:
         node = None if node is None else dict(members(node)).get(name)
@@ -77,7 +83,8 @@ def attribute_exists(module: str, names: list[str]) -> bool:
 
 
 def path_exists(name: str) -> bool:
-    roots = (ROOT, PACKAGE, *(one for one in PACKAGE.iterdir() if one.is_dir()))
+    folders = (one for package in PACKAGES for one in package.iterdir() if one.is_dir())
+    roots = (ROOT, *(package.parent for package in PACKAGES), *PACKAGES, *folders)
     return any((root / f"{name}{end}").exists() for root in roots for end in ("", ".py"))
 
 
@@ -89,7 +96,7 @@ def exists(name: str) -> bool:
     if re.search(rf"^[A-Z]+ := {re.escape(name)}$", makefile, re.MULTILINE):
         return True  # an environment, which need not be there
     if re.fullmatch(r"\.\w+", name):
-        return any(PACKAGE.rglob(f"*{name}"))
+        return any(any(package.rglob(f"*{name}")) for package in PACKAGES)
     if name.startswith("make "):
         return re.search(rf"^{name.split()[1]}:", makefile, re.MULTILINE) is not None
     own = name.removeprefix("spansvm.")
@@ -98,10 +105,9 @@ def exists(name: str) -> bool:
     dotted = re.fullmatch(rf"((?:{NAME}/)*{NAME})((?:\.{NAME})+)", own)
     if dotted is not None:
         parts = dotted[2][1:].split(".")
-        inside = any(attribute_exists(str(path.relative_to(PACKAGE).with_suffix("")),
-                                      [dotted[1], *parts])
-                     for path in PACKAGE.rglob("*.py"))  # fmt: skip
-        return inside or attribute_exists(dotted[1], parts)
+        inside = any(attribute_exists(path, [dotted[1], *parts]) for path in sources())
+        modules = (package / f"{dotted[1]}.py" for package in PACKAGES)
+        return inside or any(attribute_exists(path, parts) for path in modules)
     if re.fullmatch(PATH, own):
         return False
     # A command or a formula: the files that it names.

@@ -87,6 +87,7 @@ def test_nothing_is_inherited_that_an_environment_decides(monkeypatch):
 
 
 def test_only_test_files_are_left_out_of_the_numerical_part():
-    names = [path.stem for path in (portable.ROOT / "tests").glob("*/test_*.py")]
+    folders = (portable.ROOT / "tests", portable.ROOT / "app" / "tests")
+    names = [path.stem for folder in folders for path in folder.glob("*/test_*.py")]
     assert len(names) == len(set(names))
     assert set(names) > PLUMBING

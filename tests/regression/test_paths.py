@@ -11,6 +11,7 @@ from spansvm import SpanSVR
 from spansvm.kernels.functions import resolve_kernel
 from spansvm.kernels.gram import HeldGram
 from spansvm.kernels.lazy import gram_of
+from spansvm.regression import paths as regression_paths
 from spansvm.regression.paths import Tube, TubePaths
 
 from ..tubes import TRAPS, Regression, assert_kkt, random_regression, tolerance_of
@@ -296,3 +297,31 @@ def test_far_jumps_between_no_tube_and_one_above_the_range():
         )
     middle = 0.5 * (problem.y.max() + problem.y.min())
     np.testing.assert_allclose(found[1].decision, middle, atol=1e-9)
+
+
+def test_a_hard_linear_machine_is_reached_from_easier_ones(monkeypatch):
+    """Also alone: in fewer than half of the steps, and to the same solution."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1000, 30))
+    y = X @ rng.standard_normal(30) + rng.standard_normal(1000)
+
+    def fitted(C):
+        return SpanSVR(kernel="linear", C=C).fit(X, y)
+
+    easy, hard = fitted(1e-3), fitted(100.0)
+    monkeypatch.setattr(regression_paths, "_EASY", np.inf)
+    at_once = fitted(100.0)
+    assert hard.n_iter_ < 0.5 * at_once.n_iter_
+    np.testing.assert_allclose(hard.coef_, at_once.coef_, atol=1e-6)
+    np.testing.assert_allclose(hard.intercept_, at_once.intercept_, atol=1e-6)
+    np.testing.assert_array_equal(fitted(1e-3).dual_coef_, easy.dual_coef_)
+
+
+def test_machines_with_limited_steps_and_other_kernels_begin_where_they_are_asked_to(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((100, 4)), rng.standard_normal(100)
+    models = [SpanSVR(C=100.0), SpanSVR(kernel="linear", C=100.0, max_iter=100_000)]
+    found = [model.fit(X, y).dual_coef_ for model in models]
+    monkeypatch.setattr(regression_paths, "_EASY", np.inf)
+    for model, before in zip(models, found, strict=True):
+        np.testing.assert_array_equal(model.fit(X, y).dual_coef_, before)

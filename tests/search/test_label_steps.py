@@ -404,27 +404,29 @@ def test_random_numbers_that_cannot_be_fixed():
         assert SpanSearch(model, GRID).fit(X, y).method_ == "kfold"
 
 
+def counted(rows):
+    counted.n_fits += 1
+    return rows
+
+
 def test_known_steps_are_not_fitted_more_often():
     X, y = numbers()
-    fits = []
-
-    def count(rows):
-        fits.append(len(rows))
-        return rows
-
-    model = make_pipeline(FunctionTransformer(count), StandardScaler(), SVC())
-    SpanSearch(model, GRID, refit=False).fit(X, y)
-    assert len(fits) == 1
+    counted.n_fits = 0
+    model = make_pipeline(FunctionTransformer(counted), StandardScaler(), SVC())
+    search = SpanSearch(model, GRID, refit=False).fit(X, y)
+    assert counted.n_fits == 1
+    assert search.dependence_ is not None
 
 
 def test_others_are_tried_once_for_each_of_their_settings():
     X, y = numbers()
     Centred.n_fits = 0
     model = make_pipeline(Centred(), PCA(), SVC())
-    SpanSearch(model, {"pca__n_components": [2, 3, 4], **GRID}, refit=False).fit(X, y)
+    grid = {"pca__n_components": [2, 3, 4], **GRID}
+    SpanSearch(model, grid, refit=False, check_dependence=False).fit(X, y)
     assert Centred.n_fits == 2 + 3  # with the labels and with others; for each setting of PCA
     Centred.n_fits = 0
-    SpanSearch(model, {"pca__n_components": [2, 3, 4], **GRID}, refit=False, cv=2).fit(X, y)
+    SpanSearch(model, grid, refit=False, cv=2).fit(X, y)
     assert Centred.n_fits == 6  # folds need no trial
 
 

@@ -203,6 +203,7 @@ def test_what_threads_have_finished_is_kept_at_ctrl_c(interrupted, tmp_path):
 #: A search that a real Ctrl-C interrupts, and the ordinary end of the program after it.
 PROGRAM = """
 import os, signal, sys, threading
+signal.signal(signal.SIGINT, signal.default_int_handler)  # where a shell lets it be ignored
 import joblib
 from sklearn.datasets import make_moons
 from sklearn.svm import SVC

@@ -425,3 +425,26 @@ def test_equal_rows_can_leave_together(succeeding):
     found = read_table("different.csv", roles=Roles(groups="duplicates"))
     assert found.groups is None
     assert "No two of the 30 rows are equal, so each is left out by itself." in found.notes
+
+
+def test_rows_that_depend_on_their_neighbours_are_told_in_words_of_the_command(succeeding):
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(300, 4)).cumsum(axis=0), columns=list("abcd"))
+    data["kind"] = np.where(np.arange(300) // 40 % 2, "up", "down")
+    data.to_csv("walk.csv", index=False)
+    out, err = succeeding("tune walk.csv --candidates 6")
+    assert out.startswith("Without the rows beside them in the file, about ")
+    assert "DependentRowsWarning" not in err
+    assert "groups=" not in err
+    assert "Caution: Rows depend on those beside them in the file: if" in err
+    steps = json.loads(Path("walk-tuned/report.json").read_text())["next_steps"]
+    assert tells(steps[0]["text"], "--groups COLUMN", "--cv TimeSeriesSplit")
+    data.sample(frac=1.0, random_state=0).to_csv("shuffled.csv", index=False)
+    out, err = succeeding("tune shuffled.csv --candidates 6")
+    assert out.startswith("About ")
+    assert "beside them" not in err
+    # In groups there are no neighbours.
+    data.assign(block=[f"b{n // 50}" for n in range(300)]).to_csv("grouped.csv", index=False)
+    out, err = succeeding("tune grouped.csv --target kind --groups block --candidates 6")
+    assert "new rows of new groups" in out
+    assert "beside them" not in err

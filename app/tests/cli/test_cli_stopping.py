@@ -26,6 +26,7 @@ pytest.importorskip("jinja2")
 #: Runs the command; the process interrupts itself, by a real signal, after so many candidates.
 INTERRUPTING = """
 import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # where a shell lets it be ignored
 from spansvm.search.evaluation.progress import SearchProgress
 advance, done = SearchProgress.advance, []
 def counting(self, *arguments):

@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
-from spansvm import SpanSearch, SpanSVC, SpanSVR
+from spansvm import DependentRowsWarning, SpanSearch, SpanSVC, SpanSVR
 from spansvm_app.report import RegressionReport, Report, render_html
 from spansvm_app.studies.target_baselines import compare_target_baselines
 from spansvm_app.studies.target_errors import error_difference, errors_of
@@ -288,3 +288,61 @@ def test_scales_copies_few_rows_and_noise_are_cautions():
     told = cautions_of(X, y)
     assert "50 of 100 rows repeat an earlier one" in told
     assert f"off by {together:.3g} instead of" in told
+
+
+# What makes left-out rows look better than new ones ---------------------------------------------
+
+
+def told_of(frame, y, **grid):
+    model = make_pipeline(StandardScaler(), SpanSVR(epsilon=0.1))
+    given = grid or {"C": [1.0, 100.0], "gamma": [0.1, 1.0]}
+    search = SpanSearch(model, {f"spansvr__{name}": values for name, values in given.items()})
+    return search, RegressionReport.from_search(search.fit(frame, y), frame, y)
+
+
+def off(sentence):
+    return float(re.search(r"off by about ([\d.]+)", sentence)[1])
+
+
+def test_on_a_leak_the_headline_is_the_error_without_it():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(120, 3)), columns=["a", "b", "c"])
+    y = X["a"].to_numpy() + rng.normal(size=120)
+    _, report = told_of(X.assign(cost=np.exp(y / 3)), y)
+    assert report.headline[0].startswith("Without 'cost', which perhaps gives the target away,")
+    without = off(report.headline[0])
+    _, alone = told_of(X, y)
+    assert without == pytest.approx(alone.left_out.errors.rmse, rel=0.1)
+    assert f"With it, by {report.expected.rmse:.3g}: believe that only if" in report.headline[1]
+    (leak,) = report.analyses.leaks.found
+    assert (leak.name, leak.column) == ("cost", 3)
+    assert "without it predictions are off by" in " ".join(report.cautions)
+    assert "'cost'" in report.next_steps[0].text
+    assert "--drop" in report.next_steps[0].text
+    assert alone.analyses.leaks.found == alone.overstated == []
+
+
+def test_with_copies_the_headline_is_the_error_without_them():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 3)), rng.normal(size=80)
+    order = rng.permutation(160)
+    X, y = np.vstack((X, X))[order], np.tile(y, 2)[order]
+    _, report = told_of(X, y, C=[1.0, 100.0], gamma=[3.0])
+    assert report.headline[0].startswith("Without copies of the same row, predictions")
+    assert off(report.headline[0]) == pytest.approx(report.repeated.error_together, rel=0.01)
+    assert report.headline[1].endswith("believe that only if new rows repeat old ones as often.")
+    assert "--groups duplicates" in report.next_steps[0].text
+
+
+def test_with_neighbours_that_depend_on_each_other_the_headline_is_the_error_without_them():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 4)).cumsum(axis=0), rng.normal(size=300).cumsum()
+    with pytest.warns(DependentRowsWarning):
+        search, report = told_of(X, y)
+    known = search.dependence_
+    error = y.std() * np.sqrt(known.error[known.most])
+    assert report.headline[0].startswith("Without the rows beside them in the file, predictions")
+    assert off(report.headline[0]) == pytest.approx(error, rel=0.01)
+    assert f"neighbours leave together, predictions are off by {error:.3g}" in report.cautions[0]
+    assert "--groups COLUMN" in report.next_steps[0].text
+    assert report.headline[0] in render_html(report)

@@ -14,10 +14,11 @@ from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, OneHotEncoder, StandardScaler
 
-from spansvm import ClassWeighting, SpanSearch, SpanSVC, exact_loo
+from spansvm import ClassWeighting, DependentRowsWarning, SpanSearch, SpanSVC, exact_loo
 from spansvm_app.report import Report, render_html
 from spansvm_app.report.cautions import Duplicates
 from spansvm_app.report.headline import frequencies, headline
+from spansvm_app.report.overstated import of_copies, of_leaks, of_neighbours, worst
 from spansvm_app.report.plain import percent
 from spansvm_app.studies.association import explained_share
 from tests.problems import reference_wilson
@@ -258,8 +259,9 @@ def test_a_class_that_only_training_rows_get_is_not_called_never_predicted():
     rare = np.array([[1.5, 1.5], [5.5, 1.5], [1.5, 5.5], [5.5, 5.5], [3.5, 3.5]])
     places = places[np.abs(places[:, None] - rare).max(axis=2).min(axis=1) > 0.9]
     X, y = np.vstack((places, places + 40.0, rare)), np.repeat([0, 1, 2], [44, 44, 5])
-    grid = {"C": [10.0], "gamma": [1.0]}
-    search, report = reported(X, y, grid, model=make_pipeline(SpanSVC()))
+    # In this order neighbours are alike, which is another caution.
+    given = {"grid": {"C": [10.0], "gamma": [1.0]}, "search": {"check_dependence": False}}
+    search, report = reported(X, y, **given, model=make_pipeline(SpanSVC()))
     seen = (search.predict(X) == 2).sum()
     assert seen > 0
     assert 2 not in search.best_estimator_[-1].loo_predict_
@@ -270,7 +272,7 @@ def test_a_class_that_only_training_rows_get_is_not_called_never_predicted():
     assert "balanced_accuracy" in caution
     # The same rows as two classes, which share the caution.
     y[-2:] = 3
-    search, report = reported(X, y, grid, model=make_pipeline(SpanSVC()))
+    search, report = reported(X, y, **given, model=make_pipeline(SpanSVC()))
     seen = (search.predict(X) > 1).sum()
     (caution,) = report.cautions[1:]
     assert tells(caution, "'2', '3'", "5 of 93 rows", f"only for {seen} rows")
@@ -444,6 +446,53 @@ def test_on_a_leak_the_headline_is_the_error_without_it():
     assert int(found[1]) / int(found[2]) == pytest.approx(without, rel=0.11)
     assert report.headline[1].startswith("With it, none: believe that only if")
     assert tells(report.next_steps[0].text, "'result'", "--drop")
+
+
+def test_with_copies_the_headline_is_the_error_without_them():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(100, 3)), np.arange(100) % 2
+    order = rng.permutation(200)
+    X, y = np.vstack((X, X))[order], np.tile(y, 2)[order]
+    _, report = reported(X, y, {"C": [1.0, 100.0], "gamma": [30.0]})
+    assert report.leave_one_out.error < 0.05
+    found = re.match(r"Without copies .* about (\d+) of (\d+) new rows", report.headline[0])
+    together = report.duplicates.error_together
+    assert int(found[1]) / int(found[2]) == pytest.approx(together, rel=0.11)
+    assert report.headline[1].startswith("With them, ")
+    assert report.headline[1].endswith("believe that only if new rows repeat old ones as often.")
+    assert tells(report.next_steps[0].text, "--groups duplicates")
+
+
+def wandering(n_rows=300):
+    """Sensors that wander, labels of which 40 in a row are equal, and a quantity that wanders."""
+    rng = np.random.default_rng(0)
+    X, quantity = rng.normal(size=(n_rows, 4)).cumsum(axis=0), rng.normal(size=n_rows).cumsum()
+    return X, np.arange(n_rows) // 40 % 2, quantity
+
+
+def test_with_neighbours_that_depend_on_each_other_the_headline_is_the_error_without_them():
+    X, y, _ = wandering()
+    with pytest.warns(DependentRowsWarning):
+        search, report = reported(X, y, {"C": [1.0, 100.0], "gamma": [1.0, 30.0]})
+    known = search.dependence_
+    found = re.match(
+        r"Without the rows beside .* about (\d+) of (\d+) new rows", report.headline[0]
+    )
+    assert int(found[1]) / int(found[2]) == pytest.approx(known.error[known.most], rel=0.11)
+    (size,) = known.block_size[[known.most]]
+    caution = report.cautions[0]
+    assert tells(caution, f"if {size} neighbours leave together", percent(known.error[known.most]))
+    assert percent(known.exchanged_error[known.most]) in caution
+    assert tells(report.next_steps[0].text, "--groups COLUMN", f"blocks of {size} rows")
+    assert json.loads(report.to_json())["overstated"][0]["error"] == known.error[known.most]
+
+
+def test_of_several_reasons_the_largest_error_is_said_and_none_that_is_smaller():
+    copies, leak = of_copies(0.2), of_leaks(["result"], 0.3)
+    assert worst([copies, leak], 0.1) is leak
+    assert worst([copies, None], 0.1) is copies
+    assert worst([copies, leak], 0.3) is worst([], 0.0) is None
+    assert of_copies(None) is of_neighbours(None, float) is None
 
 
 def test_a_better_model_of_another_kind_is_in_the_headline(trees):
@@ -658,7 +707,10 @@ def test_rows_of_equal_probability_are_one_point_of_the_calibration_curve():
     shares = [0.1, 0.2, 0.3, 0.8, 0.9]
     kinds = np.repeat(np.arange(5), 60)
     y = np.concatenate([np.arange(60) < share * 60 for share in shares]).astype(int)
-    _, report = reported(kinds[:, None].astype(float), y, {"C": [1.0], "gamma": [1.0]})
+    sorted_by_it = {"check_dependence": False}
+    _, report = reported(
+        kinds[:, None].astype(float), y, {"C": [1.0], "gamma": [1.0]}, search=sorted_by_it
+    )
     calibration = report.leave_one_out.calibration
     assert sum(calibration.n_rows) == y.size
     assert all(np.diff(calibration.predicted) > 1e-9)

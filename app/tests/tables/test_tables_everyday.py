@@ -111,6 +111,25 @@ def test_dates_are_categories_if_asked_and_may_be_dropped(tmp_path):
     assert read_table(path, roles=Roles(drop=["at"])).feature_names == ("a",)
 
 
+@pytest.mark.parametrize(
+    ("days", "ascend"),
+    [
+        ("2024-01-05 2024-01-05 2024-02-01 2024-02-03", True),
+        ("05.01.2024 05.01.2024 01.02.2024 23.02.2024", True),
+        ("2024-02-03 2024-01-05 2024-01-05 2024-02-01", False),
+        ("2024-02-03 2024-02-01 2024-01-05 2024-01-05", False),
+    ],
+)
+def test_dates_that_ascend_are_told_unless_there_are_groups(tmp_path, days, ascend):
+    rows = [f"{day},{i},{i % 3},{i % 2}" for i, day in enumerate(days.split())]
+    path = write(tmp_path, "\n".join(["at,a,batch,y", *rows]))
+    told = [note for note in read_table(path).notes if "ascend" in note]
+    assert len(told) == ascend
+    assert all("'at'" in note and "--cv TimeSeriesSplit" in note for note in told)
+    grouped = read_table(path, roles=Roles(groups="batch"))
+    assert not [note for note in grouped.notes if "ascend" in note]
+
+
 def test_dates_that_are_all_equal_are_left_out(tmp_path):
     table = read_table(write(tmp_path, "a,at,y\n1,2024-01-01,0\n2,2024-01-01,1\n"))
     assert table.feature_names == ("a",)

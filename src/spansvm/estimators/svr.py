@@ -189,7 +189,7 @@ class SpanSVR(ListsProperties, RegressorMixin, BaseEstimator):
         tube = Tube(weigh_rows(self, target, sample_weight, scores), float(self.epsilon))
         kernel = kernel_of(self, X)
         gram = gram_of(kernel, X, self.gram_budget, whole=True)
-        paths = TubePaths(gram, target[:, None], kernel.definite)
+        paths = TubePaths(gram, target[:, None], kernel.definite, kernel.linear)
         found = paths.train(tube, tol=self.tol, max_iter=self.max_iter)
         if found.indefinite:
             warn_indefinite(stacklevel=2)

@@ -98,7 +98,7 @@ def _train_targets(
 ) -> tuple[TrainedRegressions, LeftOutTargets]:
     budget, targets = model.gram_budget, y[:, None]
     gram = gram_of(kernel, X, budget, whole=True)
-    found = TubePaths(gram, targets, kernel.definite).train(
+    found = TubePaths(gram, targets, kernel.definite, kernel.linear).train(
         tube, tol=model.tol, max_iter=model.max_iter
     )
     machines = TrainedRegressions(X, targets, kernel, found, budget=budget)

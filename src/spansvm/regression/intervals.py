@@ -21,6 +21,7 @@ from ..common.memory import parse_budget
 from ..common.types import Array, Rows
 from ..common.validation import check_rest
 from ..kernels.expansion import Expansion
+from .left_out import leave_out_sets
 from .machines import RegressionMachines, TrainedRegressions
 
 __all__ = ["Jackknife", "jackknife", "same_everywhere"]
@@ -92,12 +93,12 @@ def jackknife(machines: TrainedRegressions, sets: Sequence[Rows] | None) -> Jack
             f"Prediction intervals from {len(sets)} left-out sets of {n} rows need "
             f"{8e-9 * n * len(sets):.1f} GB. Fit on fewer rows, or pass groups to fit."
         )
-    values, changes = machines.without_sets(sets, exact=True)
+    left_out = leave_out_sets(machines, sets)
+    assert left_out.changes is not None
     numbers = np.empty(n, dtype=np.intp)
     for number, rows in enumerate(sets):
         numbers[rows] = number
-    residuals = np.abs(machines.targets - values)[:, 0]
-    change = changes[0]
+    residuals, change = np.abs(left_out.residuals), left_out.changes[0]
     used = change.used.astype(np.int32)
     vectors = np.empty((0, 0)) if machines.kernel.precomputed else machines.X[used]
     return Jackknife(

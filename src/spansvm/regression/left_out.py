@@ -86,7 +86,10 @@ def leave_out_sets(
     used: Mask | None = None,
 ) -> LeftOutTargets:  # fmt: skip
     """All training rows, each from the regression without its set; together the sets are all."""
-    values, changes = machines.without_sets(sets, exact=exact)
+    values = np.empty(machines.targets.shape)
+    found, changes = machines.without_sets(sets, exact=exact)
+    for rows, own in zip(sets, found, strict=True):
+        values[rows] = own
     left_out = _of_training_rows(machines, values, used)
     left_out.changes = changes
     return left_out

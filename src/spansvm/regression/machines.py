@@ -115,20 +115,18 @@ class TrainedRegressions(RegressionMachines):
     @one_blas_thread
     def without_sets(
         self, sets: Sequence[Rows], *, exact: bool = False
-    ) -> tuple[Array, list[Changes]]:
-        """Predictions for all rows, each without its set, and how the functions change without it.
-
-        Together the sets are all rows, each once.
-        """
+    ) -> tuple[list[Array], list[Changes]]:
+        """Predictions for every set without it, and how the functions change without each."""
         found = self.known()
-        values, changes = found.decision.copy(), []
+        values = [found.decision[members] for members in sets]
+        changes = []
         for m, (own, unit) in enumerate(zip(found.solutions, found.units, strict=True)):
             remover = Remover(found.gram, own)
             rows, moves, shifts = [], [], np.zeros(len(sets))
             for number, members in enumerate(sets):
                 removed = remover.remove(members, exact=exact)
                 kernel = found.gram.block(members, removed.rows)
-                values[members, m] = unit.back(removed.values(own.decision[members], kernel))
+                values[number][:, m] = unit.back(removed.values(own.decision[members], kernel))
                 rows.append(removed.rows)
                 moves.append(removed.moves * unit.size)
                 shifts[number] = removed.intercept * unit.size

@@ -3,10 +3,10 @@
 ``candidates`` says what is searched, ``scoring`` what predictions are worth, ``evaluation`` trains
 and scores, ``committee`` averages candidates; each folder imports from those before it.  Above
 them, ``base`` is the search itself, ``checks`` are those of its arguments, ``results`` builds the
-table, ``refit`` trains the selected model, ``selected`` is the fitted search as an estimator;
-``unaccelerated`` has what scikit-learn evaluates; ``spansearch`` and ``randomized`` are the public
-classes, ``automatic`` has the estimators that search by themselves, and ``onnx`` makes skl2onnx
-know the searches.
+table, ``refit`` trains the selected model, ``dependence`` asks whether rows depend on their
+neighbours, ``selected`` is the fitted search as an estimator; ``unaccelerated`` has what
+scikit-learn evaluates; ``spansearch`` and ``randomized`` are the public classes, ``automatic`` has
+the estimators that search by themselves, and ``onnx`` makes skl2onnx know the searches.
 """
 
 from typing import TYPE_CHECKING
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .automatic.svrcv import SVRCV
     from .committee.classifier import Committee
     from .committee.regressor import RegressionCommittee
+    from .dependence import Dependence, DependentRowsWarning
     from .evaluation.checkpoint import Checkpoint
     from .evaluation.forecast import Forecast
     from .evaluation.stages import SearchStoppedWarning, Widened
@@ -33,6 +34,8 @@ __all__ = [
     "SVRCV",
     "Checkpoint",
     "Committee",
+    "Dependence",
+    "DependentRowsWarning",
     "Forecast",
     "RegressionCommittee",
     "SearchStoppedWarning",
@@ -52,6 +55,8 @@ __getattr__, __dir__ = lazy_names(
         "SVRCV": "search.automatic.svrcv",
         "Checkpoint": "search.evaluation.checkpoint",
         "Committee": "search.committee.classifier",
+        "Dependence": "search.dependence",
+        "DependentRowsWarning": "search.dependence",
         "Forecast": "search.evaluation.forecast",
         "RegressionCommittee": "search.committee.regressor",
         "SearchStoppedWarning": "search.evaluation.stages",

@@ -45,6 +45,7 @@ from .checks import (
 from .committee.building import Searched
 from .committee.of_search import HasCommittee
 from .conformal import SearchedRows, SelectedSets
+from .dependence import Dependence, find_dependence, warn_of_dependence
 from .evaluation.callbacks import CallbackSupportMixin, Tasks
 from .evaluation.checkpoint import KeepsCheckpoint
 from .evaluation.fit_lines import FIRST_LEVEL, FitLines
@@ -85,8 +86,10 @@ class BaseSearch(
     #: Proposes candidates while the search goes on, if it is not over a grid.
     _plan: Plan | None = None
 
+    check_dependence: bool
     best_index_: Any
     best_params_: dict[str, Any]
+    dependence_: Dependence | None
 
     @abstractmethod
     def _list_candidates(self) -> list[dict[str, Any]]:
@@ -126,6 +129,7 @@ class BaseSearch(
             delattr(self, name)  # an interrupted search must not show the results of the last one
         self._correction = "the search has not ended"
         self._for_sets = None
+        self.dependence_ = None
         self._committee, self._for_committee = (
             None,
             "the search has not ended, or scikit-learn did it",
@@ -148,7 +152,11 @@ class BaseSearch(
         most = len(candidates) if self._plan is None else self._plan.n_trials
         work = replace(work, keeping=what_to_keep(self, work, most, labels))
         with Tasks(self, X, labels, work, len(candidates)) as tasks:
-            self._evaluate(X, labels, candidates, work, groups, tasks)
+            try:
+                self._evaluate(X, labels, candidates, work, groups, tasks)
+                self._look_for_dependence(X, labels, work)
+            finally:
+                work.shared.close()
             if self.refit is not False:
                 self._refit(X, labels, work, refit_params, tasks)
         if self.stopped_ is None:
@@ -193,8 +201,6 @@ class BaseSearch(
             self.stopped_: str | None = INTERRUPTED
             self.search_time_ = time.perf_counter() - started
             raise
-        finally:
-            work.shared.close()
         self.stopped_, self.widened_ = stages.stopped, stages.widened
         self.n_resumed_ = stages.n_known
         if self.stopped_ is not None:
@@ -250,6 +256,17 @@ class BaseSearch(
         self.refit_time_ = time.perf_counter() - started
         if hasattr(best, "feature_names_in_"):
             self.feature_names_in_ = best.feature_names_in_
+
+    def _look_for_dependence(self, X: Any, y: np.ndarray, work: Work) -> None:
+        """Whether rows depend on their neighbours, if single rows were left out."""
+        if not self.check_dependence or not work.leaving.single_rows:
+            return
+        best = getattr(self, "best_index_", None)
+        if best is None or np.isnan(self.cv_results_["loo_error"][best]):  # it failed
+            return
+        self.dependence_ = find_dependence(work, X, y, self.best_params_)
+        if self.dependence_ is not None:
+            warn_of_dependence(self.dependence_, regression=work.regression)
 
     #: What the next search is expected to take.
     _forecast: Forecast | None = None

@@ -52,6 +52,7 @@ _CONSTRAINTS: dict[str, Constraint] = {
         "True, False, the name of a score or a function",
     ),
     "corrected": (is_bool, "True or False"),
+    "check_dependence": (is_bool, "True or False"),
     "coarse_first": (is_bool, "True or False"),
     "widen": (
         lambda value: isinstance(value, (list, tuple)),

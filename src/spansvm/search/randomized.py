@@ -32,7 +32,7 @@ class SpanRandomizedSearch(BaseSearch):
     n_iter : int, default=10
         How many candidates are drawn.
     method, scoring, cv, refit, ties, n_jobs, verbose, pre_dispatch, error_score, \
-return_train_score, gram_budget, corrected, time_budget, checkpoint
+return_train_score, gram_budget, corrected, check_dependence, time_budget, checkpoint
         As in :class:`~spansvm.SpanSearch`.  Candidates that are drawn have no neighbourhood on a
         grid: with ``ties="plateau"``, among equal scores the smallest hinge loss decides.
     random_state : int, RandomState or None, default=None
@@ -83,6 +83,7 @@ return_train_score, gram_budget, corrected, time_budget, checkpoint
         return_train_score: bool = False,
         gram_budget: float | str | None = None,
         corrected: bool = True,
+        check_dependence: bool = True,
         time_budget: float | str | None = None,
         checkpoint: str | PathLike[str] | None = None,
     ) -> None:
@@ -102,6 +103,7 @@ return_train_score, gram_budget, corrected, time_budget, checkpoint
         self.return_train_score = return_train_score
         self.gram_budget = gram_budget
         self.corrected = corrected
+        self.check_dependence = check_dependence
         self.time_budget = time_budget
         self.checkpoint = checkpoint
 

@@ -101,6 +101,10 @@ class SpanSearch(BaseSearch):
     corrected : bool, default=True
         Whether to keep what `corrected_score_` needs: the left-out predictions of all candidates,
         an eighth of a byte per row and candidate for accuracy, up to 256 MiB for other scores.
+    check_dependence : bool, default=True
+        Whether a DependentRowsWarning tells that rows depend on their neighbours in the order
+        given, which makes leave-one-out scores too good: see `dependence_`.  Only if single rows
+        are left out, neither `groups` nor the folds of `cv`.
     time_budget : float or str, optional
         Time for the evaluation of candidates, in seconds or as ``"2 min"``, ``"1h"``.  When it is
         over, the search ends after the candidate under way (but not before the first), selects
@@ -147,6 +151,10 @@ class SpanSearch(BaseSearch):
         is a function.
     corrected_interval_ : (float, float)
         Its 95% CI.
+    dependence_ : Dependence or None
+        How much worse rows are predicted that leave the selected model together with their
+        neighbours in the file, and whether that is more than chance; None if it was not looked for,
+        or of fewer than 60 rows.  See :class:`spansvm.search.dependence.Dependence`.
     committee_ : Committee or RegressionCommittee
         The candidates that could have been the best, as one model that predicts their mean;
         trained on first access.
@@ -250,6 +258,7 @@ class SpanSearch(BaseSearch):
         return_train_score: bool = False,
         gram_budget: float | str | None = None,
         corrected: bool = True,
+        check_dependence: bool = True,
         time_budget: float | str | None = None,
         checkpoint: str | PathLike[str] | None = None,
         coarse_first: bool = False,
@@ -271,6 +280,7 @@ class SpanSearch(BaseSearch):
         self.return_train_score = return_train_score
         self.gram_budget = gram_budget
         self.corrected = corrected
+        self.check_dependence = check_dependence
         self.time_budget = time_budget
         self.checkpoint = checkpoint
         self.coarse_first = coarse_first

@@ -18,6 +18,7 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import Pipeline
 
+from spansvm import DependentRowsWarning
 from spansvm.blocks import METHODS, parse_budget, parse_time
 from spansvm.errors import UserError
 from spansvm.search import Checkpoint, Forecast, SearchStoppedWarning, SpanSearch, evaluated
@@ -199,6 +200,7 @@ class Searcher:
                     _MADE: json.dumps({**size.to_json(), "coarse_first": coarse_first}),
                 }
                 warnings.simplefilter("ignore", SearchStoppedWarning)  # the facts say more
+                warnings.simplefilter("ignore", DependentRowsWarning)  # the report does
                 started = time.perf_counter()
                 search.fit(table.X, np.asarray(table.y), **_arguments(table))
             except (TypeError, ValueError) as error:

@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.kernel_approximation import Nystroem
 
-from spansvm.blocks import stratified_rows, take_rows
+from spansvm.blocks import stratified_rows, take_rows, tenths
 from spansvm.errors import UserError
 
-from ..common.tasks import REGRESSION, tenths
+from ..common.tasks import REGRESSION
 from ..common.types import Rows
 from ..common.wording import listed
 from ..report.plain import percent

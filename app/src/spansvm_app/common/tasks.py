@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["CLASSIFICATION", "REGRESSION", "TASKS", "is_quantity", "tenths"]
+__all__ = ["CLASSIFICATION", "REGRESSION", "TASKS", "is_quantity"]
 
 #: What a model can be trained for.
 CLASSIFICATION, REGRESSION = TASKS = ("classification", "regression")
@@ -34,11 +34,3 @@ def is_quantity(values: np.ndarray) -> bool:
     if (values != np.round(values)).any():
         return True
     return bool(n_values >= _MANY_VALUES and values.size <= _FEW_ROWS_EACH * n_values)
-
-
-def tenths(targets: np.ndarray) -> np.ndarray:
-    """The tenth of the rows that every target is in, by size: what strata are for a regression."""
-    if targets.size == 0:
-        return np.zeros(0, dtype=np.intp)
-    ends = np.quantile(targets, np.arange(1, 10) / 10)
-    return np.searchsorted(ends, targets, side="left")

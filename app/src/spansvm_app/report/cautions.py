@@ -78,6 +78,10 @@ class Duplicates:
         """Whether they change an error, as it is shown; taken for granted if that is not known."""
         return self.error_together is None or percent(self.error_together) != percent(error)
 
+    def many(self, error: float) -> bool:
+        """Whether they are worth a caution."""
+        return self.n_repeated >= _MANY_COPIES * self.n_rows and self.matter(error)
+
     def in_words(self, error: float) -> str:
         """What there is, what it does to an error that leaves rows out alone, what to do."""
         repeat = "row repeats" if self.n_repeated == 1 else "rows repeat"
@@ -182,11 +186,7 @@ def find_cautions(
     cautions = []
     if figures.n_rows < _FEW_ROWS:
         cautions.append(f"There are only {figures.n_rows} rows.")
-    if (
-        duplicates is not None
-        and duplicates.n_repeated >= _MANY_COPIES * duplicates.n_rows
-        and duplicates.matter(figures.error)
-    ):
+    if duplicates is not None and duplicates.many(figures.error):
         cautions.append(duplicates.in_words(figures.error))
     alike: dict[tuple[str, bool], list[ClassFigures]] = {}
     for one in figures.never_said:

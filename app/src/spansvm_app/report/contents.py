@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from spansvm import SpanSVC, SpanSVR
 from spansvm.blocks import take_apart, with_span_machine
+from spansvm.search import Dependence
 
 from .about import feature_names_of, n_rows, row_ids_of, steps_of, versions
 from .analyses import Analyses, describe_analyses
@@ -34,7 +35,14 @@ from .loo_figures import (
     describe_trained,
 )
 from .next_steps import NextStep, next_steps
-from .plain import plain
+from .overstated import (
+    Overstated,
+    caution_of_neighbours,
+    of_copies,
+    of_leaks,
+    of_neighbours,
+)
+from .plain import percent, plain
 from .recipe import Recipe, describe_recipe
 from .searched import SearchedCandidates, describe_search
 from .suspicious import SuspiciousTable, list_suspicious
@@ -74,6 +82,8 @@ class Report:
         Reasons not to use the model as it is: copies among the rows, classes that it does not
         predict.
     suspicious : SuspiciousTable
+    overstated : list of Overstated
+        What makes left-out rows look better than new ones: leaks, copies, neighbouring rows.
     test : dict or None
         Scores on test rows, as given.
     notes : list of str
@@ -110,6 +120,7 @@ class Report:
     duplicates: Duplicates | None
     cautions: list[str]
     suspicious: SuspiciousTable
+    overstated: list[Overstated]
     test: dict[str, Any] | None
     notes: list[str]
     versions: dict[str, str]
@@ -196,6 +207,7 @@ class Report:
                 studied = describe_analyses(search, X, labels, names, searched, memorises=memorises)
         suspicious = list_suspicious(search, X, row_ids_of(X, row_ids), names)
         unsure = may_be_constant(searched, figures, studied)
+        overstated = _overstated(studied, duplicates, figures, search.dependence_)
         on_all = None if trained is None else describe_trained(trained)
         return cls(
             title=title,
@@ -206,8 +218,8 @@ class Report:
             best_params=plain(search.best_params_),
             search=searched,
             leave_one_out=figures,
-            headline=headline(searched, figures, studied, on_all),
-            next_steps=next_steps(searched, figures, suspicious, studied),
+            headline=headline(searched, figures, studied, on_all, overstated),
+            next_steps=next_steps(searched, figures, suspicious, studied, overstated),
             recipe=describe_recipe(
                 search.best_estimator_, trained or model, loading, fit_arguments or {}
             ),
@@ -217,10 +229,12 @@ class Report:
                 *caution_of_labels(search.best_estimator_, X, labels),
                 *caution_of_target(labels),
                 *caution_of_scales(model, names),
+                *caution_of_neighbours(search.dependence_, "the error is", "class", percent),
                 *find_cautions(searched, figures, duplicates, unsure=unsure),
                 *(studied.cautions if studied else ()),
             ],
             suspicious=suspicious,
+            overstated=overstated,
             test=None if test is None else plain(test),
             notes=[str(note) for note in notes],
             versions=versions(),
@@ -289,6 +303,20 @@ class Report:
         tested = None if self.tested is None else asdict(self.tested)
         content = {"summary": self.summary, **plain(asdict(self)), "tested": plain(tested)}
         return json.dumps(content, indent=1, allow_nan=False)
+
+
+def _overstated(
+    analyses: Analyses | None, duplicates: Duplicates | None, figures: LeaveOneOutFigures,
+    dependence: Dependence | None,
+) -> list[Overstated]:  # fmt: skip
+    """What makes left-out rows look better than new ones."""
+    found: list[Overstated | None] = [of_neighbours(dependence, float)]
+    leaks = None if analyses is None else analyses.leaks
+    if leaks is not None and leaks.found and leaks.error_without_all is not None:
+        found.append(of_leaks([leak.name for leak in leaks.found], leaks.error_without_all))
+    if duplicates is not None and not duplicates.grouped and duplicates.many(figures.error):
+        found.append(of_copies(duplicates.error_together))
+    return [one for one in found if one is not None]
 
 
 def _machine(search: Any) -> SpanSVC:

@@ -3,19 +3,19 @@
 Natural frequencies ("3 of 10") are understood by more people than percentages.  The error is the
 corrected one where there is one, and next to it stands that of always predicting the largest class.
 If another score was asked for, it comes first.  Of unequal classes it is said what is found; a
-model of another kind that is better beyond the noise is named; and if a feature seems to give the
-target away, the error is that without it.
+model of another kind that is better beyond the noise is named; and if something makes left-out rows
+look better than new ones, such as a feature that gives the target away, the error is that without.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..common.wording import listed
-from ..studies import Comparison, Leaks
+from ..studies import Comparison
 from .analyses import Analyses
 from .loo_figures import FEW_IN_CLASS, ClassFigures, LeaveOneOutFigures, TrainedModel
-from .plain import cut, number
+from .overstated import Overstated, worst
+from .plain import number
 from .searched import SearchedCandidates
 
 __all__ = ["expected_error", "frequencies", "headline", "may_be_constant"]
@@ -71,15 +71,18 @@ def headline(
     figures: LeaveOneOutFigures,
     analyses: Analyses | None = None,
     trained: TrainedModel | None = None,
+    overstated: Sequence[Overstated] = (),
 ) -> list[str]:
     """What was found, in sentences: the model's error or score, that without a model, and more.
 
-    If a sample was searched in which classes have other shares than in all rows, the errors are
-    those of the model `trained` on all of them.
+    What makes left-out rows look better than new ones is left aside, if anything does.  If a sample
+    was searched in which classes have other shares than in all rows, the errors are those of the
+    model `trained` on all of them.
     """
-    leaks = None if analyses is None else analyses.leaks
-    if leaks is not None and leaks.found and leaks.error_without_all is not None:
-        return _without_leaks(leaks, leaks.error_without_all, search, figures)
+    expected, _ = expected_error(search, figures)
+    reason = worst(overstated, expected)
+    if reason is not None:
+        return _without(reason, expected, figures)
     # With folds the errors need not be known: those of left-out single rows may be too few.
     of_folds = search.method == "kfold"
     sentences = []
@@ -144,22 +147,15 @@ def _by_score(
     ]
 
 
-def _without_leaks(
-    leaks: Leaks, error: float, search: SearchedCandidates, figures: LeaveOneOutFigures
-) -> list[str]:
-    """The error without features that seem to give the target away, and what it is with them."""
-    names = listed([f"'{cut(leak.name)}'" for leak in leaks.found])
-    gives, it = ("gives", "it is") if len(leaks.found) == 1 else ("give", "they are")
-    expected, _ = expected_error(search, figures)
-    said, of_all, without = frequencies([error, expected, figures.majority_error])
-    second = f"With {'it' if len(leaks.found) == 1 else 'them'}, {of_all}"
-    if expected == 0.0:
-        second = f"With {'it' if len(leaks.found) == 1 else 'them'}, none"
+def _without(reason: Overstated, expected: float, figures: LeaveOneOutFigures) -> list[str]:
+    """The error without what makes left-out rows look better than new ones, and that with it."""
+    said, constant = frequencies([reason.error, figures.majority_error])
+    (of_all,) = frequencies([expected])
     return [
-        f"Without {names}, which perhaps {gives} the target away, about {said} new rows would be "
-        "misclassified.",
-        f"{second}: believe that only if {it} known before the target is.",
-        f"Always predicting '{figures.majority.label}' misclassifies {without}.",
+        f"{reason.without} about {said} new rows would be misclassified.",
+        f"{reason.with_it}, {of_all if expected else 'none'}: believe that only if "
+        f"{reason.believe}.",
+        f"Always predicting '{figures.majority.label}' misclassifies {constant}.",
     ]
 
 

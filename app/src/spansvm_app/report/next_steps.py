@@ -1,4 +1,4 @@
-"""What to do next, in a few lines: leaks, more rows, labels to look at, classes that are missed."""
+"""What to do next, in a few lines: leaks, copies, neighbours, more rows, labels, missed classes."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from .analyses import Analyses
 from .cautions import HELP, missed_classes
 from .headline import frequencies
 from .loo_figures import ClassFigures, LeaveOneOutFigures
+from .overstated import Overstated
 from .plain import cut, percent
 from .searched import SearchedCandidates
 from .suspicious import SuspiciousTable
@@ -46,13 +47,10 @@ def next_steps(
     figures: LeaveOneOutFigures,
     suspicious: SuspiciousTable,
     analyses: Analyses | None,
+    overstated: Sequence[Overstated],
 ) -> list[NextStep]:
     """The lines of a classifier."""
-    found = []
-    if analyses is not None and analyses.leaks is not None and analyses.leaks.found:
-        names = [f"'{cut(leak.name)}'" for leak in analyses.leaks.found]
-        text = f"leave out {listed(names)} (--drop), unless known before the target is."
-        found.append(NextStep("Features", text, "features"))
+    found = [NextStep(one.topic, one.advice, one.section) for one in overstated]
     curve = None if analyses is None else analyses.learning_curve
     found += _more_rows(None if curve is None else curve.verdict)
     found.append(NextStep("Labels", _of_labels(suspicious), "suspicious"))
@@ -62,11 +60,12 @@ def next_steps(
 
 
 def next_steps_of_targets(
-    doubtful: DoubtfulTable, analyses: TargetAnalyses | None
+    doubtful: DoubtfulTable, analyses: TargetAnalyses | None, overstated: Sequence[Overstated]
 ) -> list[NextStep]:
     """The lines of a regression."""
+    found = [NextStep(one.topic, one.advice, one.section) for one in overstated]
     curve = None if analyses is None else analyses.learning_curve
-    found = _more_rows(None if curve is None else curve.verdict)
+    found += _more_rows(None if curve is None else curve.verdict)
     rows = [one.row_id for one in doubtful.rows if abs(one.in_spreads) > _DOUBTFUL]
     text = "none is farther from its prediction than is usual."
     if rows:

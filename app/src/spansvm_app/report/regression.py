@@ -17,12 +17,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from spansvm import SpanSVR
 from spansvm.blocks import numbers_of, take_apart, with_span_machine
+from spansvm.search import Dependence
 
 from .about import feature_names_of, n_rows, row_ids_of, steps_of, versions
 from .cautions import caution_of_labels
 from .given_data import caution_of_scales
 from .next_steps import NextStep, next_steps_of_targets
-from .plain import plain
+from .overstated import (
+    Overstated,
+    caution_of_neighbours,
+    of_copies,
+    of_leaks,
+    of_neighbours,
+)
+from .plain import number, plain
 from .recipe import Recipe, describe_recipe
 from .searched import SearchedCandidates, describe_search
 from .target_analyses import TargetAnalyses, describe_target_analyses
@@ -77,6 +85,8 @@ class RegressionReport:
     cautions : list of str
         Reasons not to use the model as it is.
     doubtful : DoubtfulTable
+    overstated : list of Overstated
+        What makes left-out rows look better than new ones: leaks, copies, neighbouring rows.
     test : dict or None
         Errors on test rows, as given.
     notes : list of str
@@ -111,6 +121,7 @@ class RegressionReport:
     repeated: RepeatedRows | None
     cautions: list[str]
     doubtful: DoubtfulTable
+    overstated: list[Overstated]
     test: dict[str, Any] | None
     notes: list[str]
     versions: dict[str, str]
@@ -194,6 +205,7 @@ class RegressionReport:
                 search, X, targets, names, searched, figures, memorises=memorises
             )
         doubtful = list_doubtful(model, X, row_ids_of(X, row_ids), names)
+        overstated = _overstated(studied, repeated, figures, search.dependence_)
         return cls(
             title=title,
             created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
@@ -209,8 +221,9 @@ class RegressionReport:
                 figures,
                 None if studied is None else studied.intervals,
                 None if studied is None else studied.comparison,
+                overstated,
             ),
-            next_steps=next_steps_of_targets(doubtful, studied),
+            next_steps=next_steps_of_targets(doubtful, studied, overstated),
             recipe=describe_recipe(
                 search.best_estimator_, trained or model, loading, fit_arguments or {}
             ),
@@ -218,10 +231,17 @@ class RegressionReport:
             cautions=[
                 *caution_of_labels(search.best_estimator_, X, targets),
                 *caution_of_scales(model, names),
+                *caution_of_neighbours(
+                    search.dependence_,
+                    "predictions are off by",
+                    "tenth of the targets",
+                    lambda error: number(figures.rmse_of(error), 3),
+                ),
                 *find_target_cautions(searched, figures, model, repeated),
                 *(studied.cautions if studied else ()),
             ],
             doubtful=doubtful,
+            overstated=overstated,
             test=None if test is None else plain(test),
             notes=[str(note) for note in notes],
             versions=versions(),
@@ -283,6 +303,20 @@ class RegressionReport:
         tested = None if self.tested is None else asdict(self.tested)
         content = {"summary": plain(self.summary), **plain(asdict(self)), "tested": plain(tested)}
         return json.dumps(content, indent=1, allow_nan=False)
+
+
+def _overstated(
+    analyses: TargetAnalyses | None, repeated: RepeatedRows | None, figures: TargetFigures,
+    dependence: Dependence | None,
+) -> list[Overstated]:  # fmt: skip
+    """What makes left-out rows look better than new ones."""
+    found: list[Overstated | None] = [of_neighbours(dependence, figures.rmse_of)]
+    leaks = None if analyses is None else analyses.leaks
+    if leaks is not None and leaks.error_without_all is not None:
+        found.append(of_leaks([leak.name for leak in leaks.found], leaks.error_without_all))
+    if repeated is not None and repeated.many(figures.errors.rmse):
+        found.append(of_copies(repeated.error_together))
+    return [one for one in found if one is not None]
 
 
 def _regression(search: Any) -> SpanSVR:

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import spearmanr
 
 from spansvm.blocks import selecting_scorer
 
 from ..studies.association import strongest
-from ..studies.columns import as_numbers, column_of
+from ..studies.columns import column_of
 from ..studies.covered import cover
 from ..studies.influence import MOST_FEATURES
 from ..studies.target_baselines import TargetComparison, compare_target_baselines
 from ..studies.target_influence import TargetInfluence, measure_target_influence
+from ..studies.target_leaks import TargetLeaks, find_target_leaks
 from ..studies.target_learning import TargetCurve, target_learning_curve
 from ..studies.target_subject import TargetSubject
 from .analyses import MANY, MOST_RANKED, OF_MANY, tried
@@ -29,9 +29,6 @@ __all__ = ["TargetAnalyses", "describe_target_analyses"]
 
 #: Scores that are squared errors in another form: the table has them anyway.
 _SQUARED = ("r2", "neg_root_mean_squared_error", "neg_mean_squared_error")
-
-#: A column with at least this rank correlation with the target gives it away.
-_COPY = 0.9995
 
 _MEMORY = " Many rows are identical, so part of that may be memorisation."
 
@@ -46,6 +43,8 @@ class TargetAnalyses:
         How many rows were studied, and how many the model was trained on.
     comparison : TargetComparison or None
         With other models on the same rows.
+    leaks : TargetLeaks or None
+        Columns that nearly are the target.
     intervals : IntervalFigures or None
         Prediction intervals for rows of other folds.
     influence : TargetInfluence or None
@@ -62,6 +61,7 @@ class TargetAnalyses:
     n_rows: int
     n_all: int
     comparison: TargetComparison | None
+    leaks: TargetLeaks | None
     intervals: IntervalFigures | None
     influence: TargetInfluence | None
     learning_curve: TargetCurve | None
@@ -112,6 +112,7 @@ def describe_target_analyses(
         notes, "Other models",
         lambda: compare_target_baselines(subject, _scorer(search, searched), optimism),
     )  # fmt: skip
+    leaks = tried(notes, "Leaks", lambda: find_target_leaks(subject))
     covered = tried(notes, "Prediction intervals", lambda: cover(subject))
     influence = None
     if subject.names:
@@ -140,11 +141,12 @@ def describe_target_analyses(
         n_rows=subject.n_rows,
         n_all=subject.n_all,
         comparison=comparison,
+        leaks=leaks,
         intervals=intervals,
         influence=influence,
         learning_curve=curve,
         verdicts=verdicts,
-        cautions=_of_copies(subject),
+        cautions=[] if leaks is None else _of_leaks(leaks),
         notes=notes,
     )
 
@@ -251,19 +253,13 @@ def _of_curve(curve: TargetCurve) -> str:
     )
 
 
-def _of_copies(subject: TargetSubject) -> list[str]:
+def _of_leaks(leaks: TargetLeaks) -> list[str]:
     """Cautions about columns that alone nearly give the order of the targets."""
-    if len(subject.names) > MOST_RANKED:
-        return []
-    found = []
-    for column, name in enumerate(subject.names):
-        values = as_numbers(column_of(subject.X, column))
-        if values is None or not np.isfinite(values).all() or np.unique(values).size < 3:
-            continue
-        order = abs(float(spearmanr(values, subject.y).statistic))
-        if order >= _COPY:
-            found.append(
-                f"The feature '{cut(name)}' alone puts the rows in the order of the target (rank "
-                f"correlation {order:.4f}). If it is not known before the target is, leave it out."
-            )
-    return found
+    what = "it" if len(leaks.found) == 1 else "such features"
+    return [
+        f"The feature '{cut(leak.name)}' alone puts the rows in the order of the target (rank "
+        f"correlation {leak.order:.4f}). If it is not known before the target is, leave it out: "
+        f"without {what} predictions are off by {number(leaks.error_without_all, 3)} instead of "
+        f"{number(leaks.error, 3)}."
+        for leak in leaks.found
+    ]

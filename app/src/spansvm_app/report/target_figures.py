@@ -10,10 +10,9 @@ import numpy as np
 from scipy import sparse
 
 from spansvm import SpanSVR
-from spansvm.blocks import wilson_interval
+from spansvm.blocks import tenths, wilson_interval
 from spansvm.models import MOST_FOLLOWED
 
-from ..common.tasks import tenths
 from ..common.types import Array
 from ..studies.columns import column_of
 from ..studies.covered import LEVELS, Covered
@@ -92,6 +91,10 @@ class TargetFigures:
     def n_inside(self) -> int:
         """How many rows are no support vectors: the model is the same without them."""
         return self.n_rows - self.n_support
+
+    def rmse_of(self, unexplained: float) -> float:
+        """The root mean squared error that leaves this share of the variance unexplained."""
+        return float(self.target_spread * np.sqrt(unexplained))
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ from spansvm.blocks import (
 )
 
 from ..studies import TargetComparison
+from .overstated import Overstated, worst
 from .plain import fixed, number, percent
 from .searched import SearchedCandidates
 from .target_figures import IntervalFigures, TargetFigures
@@ -100,9 +102,21 @@ def headline_of_targets(
     figures: TargetFigures,
     intervals: IntervalFigures | None,
     comparison: TargetComparison | None = None,
+    overstated: Sequence[Overstated] = (),
 ) -> list[str]:
-    """What was found, in sentences: how far predictions are off, and what that is worth."""
+    """What was found, in sentences: how far predictions are off, and what that is worth.
+
+    What makes left-out rows look better than new ones is left aside, if anything does.
+    """
     found = expected_errors(search, figures)
+    reason = worst(overstated, found.rmse)
+    if reason is not None:
+        return [
+            f"{reason.without} predictions for new rows are off by about "
+            f"{number(reason.error, 3)} (root mean squared).",
+            f"{reason.with_it}, by {number(found.rmse, 3)}: believe that only if {reason.believe}.",
+            f"Always predicting the mean is off by {number(figures.mean_error, 3)}.",
+        ]
     rows = "new rows of new groups" if search.n_groups else "new rows"
     ends = "" if found.rmse_interval is None else f"; 95% CI {_range(found.rmse_interval)}"
     off = number(found.rmse, 3)
@@ -163,6 +177,10 @@ class RepeatedRows:
         """Whether they change an error, as it is shown; taken for granted if that is not known."""
         return self.error_together is None or number(self.error_together, 3) != number(error, 3)
 
+    def many(self, error: float) -> bool:
+        """Whether they are worth a caution."""
+        return self.n_repeated >= _MANY_COPIES * self.n_rows and self.matter(error)
+
     def in_words(self, error: float) -> str:
         """What there is, what it does to an error that leaves rows out alone, what to do."""
         repeat = "row repeats" if self.n_repeated == 1 else "rows repeat"
@@ -212,8 +230,7 @@ def find_target_cautions(
     if figures.n_rows < _FEW_ROWS:
         cautions.append(f"There are only {figures.n_rows} rows.")
     error = figures.errors.rmse
-    many = repeated is not None and repeated.n_repeated >= _MANY_COPIES * repeated.n_rows
-    if repeated is not None and many and repeated.matter(error):
+    if repeated is not None and repeated.many(error):
         cautions.append(repeated.in_words(error))
     targets = np.asarray(model.machines_.targets[:, 0])
     cautions += _of_magnitudes(targets)

@@ -14,6 +14,7 @@ from .paired import Difference, paired_difference
 from .subject import Subject
 from .target_baselines import TargetBaseline, TargetComparison, compare_target_baselines
 from .target_influence import TargetFeature, TargetInfluence, measure_target_influence
+from .target_leaks import TargetLeak, TargetLeaks, find_target_leaks
 from .target_learning import TargetCurve, TargetPoint, target_learning_curve
 from .target_subject import TargetSubject
 
@@ -38,11 +39,14 @@ __all__ = [
     "TargetCurve",
     "TargetFeature",
     "TargetInfluence",
+    "TargetLeak",
+    "TargetLeaks",
     "TargetPoint",
     "TargetSubject",
     "compare_baselines",
     "compare_target_baselines",
     "find_leaks",
+    "find_target_leaks",
     "learning_curve",
     "measure_influence",
     "measure_target_influence",

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.stats import binom
@@ -28,9 +29,9 @@ from .alone import wrong_alone
 from .columns import as_numbers, codes_of, column_of
 from .folds import folds_of
 from .paired import paired_difference
-from .subject import Subject
+from .subject import StudiedRows, Subject
 
-__all__ = ["Leak", "Leaks", "find_leaks"]
+__all__ = ["Leak", "Leaks", "find_leaks", "settings_without"]
 
 #: A column is nearly always right if it is wrong in no more than this share of the rows, and of
 #: the rows that the largest class gets wrong.
@@ -165,28 +166,32 @@ def _error_without(subject: Subject, columns: list[int]) -> float:
 
 
 def _wrong_without(subject: Subject, columns: list[int]) -> Mask:
-    """Which left-out rows are wrong without these columns, in the best of a few settings.
+    """Which left-out rows are wrong without these columns, in the best of a few settings."""
+    points = subject.without_columns(columns)
+    tried = []
+    for kernel, bounds in settings_without(subject):
+        _, left_out = subject.train(points, subject.y, bounds, subject.sets, **kernel)
+        tried.append(left_out.wrong(subject.model.break_ties))
+    return min(tried, key=lambda wrong: int(wrong.sum()))
+
+
+def settings_without(
+    subject: StudiedRows, usual_C: float = 1.0
+) -> list[tuple[dict[str, Any], Array]]:
+    """Kernels and bounds to try where a leak is gone.
 
     The selected setting suits the leak: a tiny C and gamma are enough for a copy of the target, and
-    not for anything else.  So larger C are tried, and the default `gamma` of an SVC.
+    not for anything else.  So larger C are tried, and the default `gamma` of an SVM.
     """
-    points = subject.without_columns(columns)
     own, bounds = subject.machines.kernel, subject.machines.bounds
-
     settings: list[tuple[float | str, Array]]
     settings = [(own.gamma, factor * bounds) for factor in (1.0, *_LARGER)]
     if "gamma" in own.parameters:
-        usual = bounds / bounds.mean()
+        usual = usual_C * bounds / bounds.mean()
         settings += [("scale", factor * usual) for factor in (1.0, _LARGER[0])]
-    tried = []
-    for gamma, weights in settings:
-        # Texts that became one are encoded in fewer columns: the centre of the kernel is another.
-        _, left_out = subject.train(
-            points, subject.y, weights, subject.sets,
-            kernel=own.name, gamma=gamma, degree=own.degree, coef0=own.coef0,
-        )  # fmt: skip
-        tried.append(left_out.wrong(subject.model.break_ties))
-    return min(tried, key=lambda wrong: int(wrong.sum()))
+    same = {"kernel": own.name, "degree": own.degree, "coef0": own.coef0}
+    # Texts that became one are encoded in fewer columns: the centre of the kernel is another.
+    return [({**same, "gamma": gamma}, weights) for gamma, weights in settings]
 
 
 def _is_copy(values: np.ndarray, indices: np.ndarray, most: float) -> bool:

@@ -107,6 +107,15 @@ class StudiedRows:
             return points
         return check_array(points, accept_sparse="csr", dtype=np.float64, input_name="X")
 
+    def without_columns(self, columns: Sequence[int]) -> Any:
+        """The transformed rows if these columns were constant."""
+        X = self.X
+        for column in columns:
+            values = column_of(X, column)
+            X = with_column(X, column, np.full(values.size, _known(values), dtype=values.dtype))
+        _, points, _ = fit_transformers(self.steps, X, self.y, {})
+        return self._as_taken(points)
+
     def taken(self, rows: Rows) -> tuple[Any, Any]:
         """Some of the rows, as the user knows them and as they were transformed."""
         points = self.machines.X
@@ -221,15 +230,6 @@ class Subject(StudiedRows):
             X, self.y[rows], self.names, self.steps, self.model, machines, left_out, sets,
             self.n_all,
         )  # fmt: skip
-
-    def without_columns(self, columns: Sequence[int]) -> Any:
-        """The transformed rows if these columns were constant."""
-        X = self.X
-        for column in columns:
-            values = column_of(X, column)
-            X = with_column(X, column, np.full(values.size, _known(values), dtype=values.dtype))
-        _, points, _ = fit_transformers(self.steps, X, self.y, {})
-        return self._as_taken(points)
 
     def train(
         self, points: Any, y: np.ndarray, bounds: Array, sets: list[Rows] | None, **changed: Any

@@ -19,10 +19,10 @@ from spansvm.blocks import (
     equal_training_rows,
     jackknife,
     take_apart,
+    tenths,
     train_again,
 )
 
-from ..common.tasks import tenths
 from ..common.types import Array, Rows
 from .subject import StudiedRows, part_of_sets, sample_of
 

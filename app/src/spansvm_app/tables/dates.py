@@ -11,7 +11,14 @@ from spansvm.errors import UserError, require
 from .columns import Column
 from .table import NUMERIC
 
-__all__ = ["are_dates", "date_parts", "note_unclear", "part_of_dates", "source_column"]
+__all__ = [
+    "are_dates",
+    "date_parts",
+    "note_ascending",
+    "note_unclear",
+    "part_of_dates",
+    "source_column",
+]
 
 #: The features of a date, by the name of pyarrow's function.
 PARTS = ("year", "month", "weekday", "hour")
@@ -42,6 +49,21 @@ def note_unclear(column: Column) -> tuple[str, ...]:
         f"Column '{column.name}' looks like dates, but its day and month cannot be told apart, so "
         "each date is a category of its own; write dates like 2024-12-31, or pass --drop "
         f"'{column.name}'.",
+    )
+
+
+def note_ascending(column: Column) -> tuple[str, ...]:
+    """A note if a column holds dates that ascend from row to row: the file is a series in time."""
+    dates = None if column.declared is not None else _as_dates(column)
+    if dates is None or dates.null_count:
+        return ()
+    moments = dates.to_numpy()
+    if not (moments[1:] >= moments[:-1]).all() or moments[0] == moments[-1]:
+        return ()
+    return (
+        f"The dates in '{column.name}' ascend from row to row: rows that are left out one by one "
+        "lie between others in time. If new rows will be later than all, --cv TimeSeriesSplit "
+        "predicts later rows from earlier ones.",
     )
 
 

@@ -13,7 +13,7 @@ from spansvm.errors import UserError
 from ..common.tasks import REGRESSION
 from ..common.wording import closest_name, listed
 from .columns import Column
-from .dates import source_column
+from .dates import note_ascending, source_column
 from .features import choose_features, data_frame, missing_counts, notes_on, types_of
 from .table import CATEGORICAL, Schema, Table
 from .targets import Target, check_task, note_many_classes
@@ -159,8 +159,11 @@ def assemble(source: str, columns: list[Column], asked: Roles, decimal: str | No
         notes.append(note_unlabelled(roles["target"]))
         roles = {role: column.kept(rows) for role, column in roles.items()}
         features = [column.kept(rows) for column in features]
+    in_time = [column for column in features if column.name not in names]
     features, more = choose_features(source, features, names, kept)
     notes += more
+    if "groups" not in roles:
+        notes += [note for column in in_time for note in note_ascending(column)]
     types = types_of(features, names)
     X = data_frame(features, types)
     target = Target.of_column(source, roles["target"], asked.task)

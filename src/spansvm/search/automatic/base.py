@@ -38,6 +38,7 @@ _CONSTRAINTS: dict[str, Constraint] = {
         "a whole number of at least 1",
     ),
     "ensemble": (is_bool, "True or False"),
+    "check_dependence": (is_bool, "True or False"),
     "scoring": (
         lambda value: value is None or isinstance(value, str) or callable(value),
         "None, the name of a score or a function",
@@ -60,6 +61,7 @@ class SelectsItself(ListsProperties, metaclass=ABCMeta):
     cv: Any
     n_trials: int
     ensemble: bool
+    check_dependence: bool
     time_budget: float | str | None
     n_jobs: int | None
 
@@ -100,7 +102,7 @@ class SelectsItself(ListsProperties, metaclass=ABCMeta):
         plan, model = self._plan(rows, others)
         search = PlannedSearch(
             model, plan, scoring=self.scoring, cv=self.cv, n_jobs=self.n_jobs,
-            time_budget=self.time_budget,
+            check_dependence=self.check_dependence, time_budget=self.time_budget,
         )  # fmt: skip
         with config_context(enable_metadata_routing=False):  # what is given here is for the search
             search.fit(X, target, sample_weight=sample_weight, groups=groups)
@@ -111,6 +113,7 @@ class SelectsItself(ListsProperties, metaclass=ABCMeta):
         self.best_estimator_ = search.best_estimator_
         self.best_params_, self.best_score_ = search.best_params_, search.best_score_
         self.best_index_, self.cv_results_ = search.best_index_, search.cv_results_
+        self.dependence_ = search.dependence_
         self.C_ = float(self.best_estimator_.C)
         has_gamma = self.kernel in ("rbf", "poly")
         self.gamma_ = float(self.best_estimator_.gamma) if has_gamma else None

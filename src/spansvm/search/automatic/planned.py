@@ -22,7 +22,7 @@ class PlannedSearch(BaseSearch):
     estimator : SpanSVC or SpanSVR
     plan : Refinement
         A new one for every call of ``fit``.
-    scoring, cv, n_jobs, time_budget
+    scoring, cv, n_jobs, check_dependence, time_budget
         As in :class:`~spansvm.SpanSearch`.
     """
 
@@ -45,6 +45,7 @@ class PlannedSearch(BaseSearch):
         scoring: Any = None,
         cv: Any = None,
         n_jobs: int | None = None,
+        check_dependence: bool = True,
         time_budget: float | str | None = None,
     ) -> None:
         self.estimator = estimator
@@ -52,6 +53,7 @@ class PlannedSearch(BaseSearch):
         self.scoring = scoring
         self.cv = cv
         self.n_jobs = n_jobs
+        self.check_dependence = check_dependence
         self.time_budget = time_budget
 
     def _list_candidates(self) -> list[dict[str, Any]]:

@@ -62,6 +62,9 @@ class SVCCV(SelectsItself, ClassifierMixin, BaseEstimator):
     ensemble : bool, default=False
         Whether the candidates that could have been the best predict together, as the
         :class:`~spansvm.Committee` of the search; otherwise the selected one alone does.
+    check_dependence : bool, default=True
+        Whether a DependentRowsWarning tells that rows depend on their neighbours in the order
+        given, as by :class:`~spansvm.SpanSearch`.
     time_budget : float or str, optional
         Time for the evaluation of candidates, in seconds or as ``"2 min"``; the best of those that
         are finished is then selected, with a SearchStoppedWarning.
@@ -81,7 +84,7 @@ class SVCCV(SelectsItself, ClassifierMixin, BaseEstimator):
         Its 95% CI.
     best_estimator_ : SpanSVC
         The selected model, trained on all rows.
-    best_params_, best_index_, cv_results_
+    best_params_, best_index_, cv_results_, dependence_
         As in :class:`~spansvm.SpanSearch`.
     search_ : estimator
         The search, with its other attributes.
@@ -128,6 +131,7 @@ class SVCCV(SelectsItself, ClassifierMixin, BaseEstimator):
         cv: Any = None,
         n_trials: int = 80,
         ensemble: bool = False,
+        check_dependence: bool = True,
         time_budget: float | str | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -139,6 +143,7 @@ class SVCCV(SelectsItself, ClassifierMixin, BaseEstimator):
         self.cv = cv
         self.n_trials = n_trials
         self.ensemble = ensemble
+        self.check_dependence = check_dependence
         self.time_budget = time_budget
         self.n_jobs = n_jobs
 

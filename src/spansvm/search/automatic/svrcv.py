@@ -35,7 +35,7 @@ class SVRCV(SelectsItself, RegressorMixin, BaseEstimator):
     kernel : {"rbf", "linear", "poly", "precomputed"}, default="rbf"
     scoring : str or callable, optional
         The score to select by, of the left-out predictions; R2 by default.
-    cv, n_trials, ensemble, time_budget, n_jobs
+    cv, n_trials, ensemble, check_dependence, time_budget, n_jobs
         As in :class:`~spansvm.SVCCV`.
 
     Attributes
@@ -43,7 +43,7 @@ class SVRCV(SelectsItself, RegressorMixin, BaseEstimator):
     C_, gamma_, epsilon_ : float
         The selected values; there is no gamma with a linear kernel.
     best_score_, corrected_score_, corrected_interval_, best_params_, best_index_, cv_results_, \
-search_
+dependence_, search_
         As in :class:`~spansvm.SVCCV`.
     best_estimator_ : SpanSVR
         The selected model, trained on all rows.
@@ -81,6 +81,7 @@ search_
         cv: Any = None,
         n_trials: int = 80,
         ensemble: bool = False,
+        check_dependence: bool = True,
         time_budget: float | str | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -92,6 +93,7 @@ search_
         self.cv = cv
         self.n_trials = n_trials
         self.ensemble = ensemble
+        self.check_dependence = check_dependence
         self.time_budget = time_budget
         self.n_jobs = n_jobs
 

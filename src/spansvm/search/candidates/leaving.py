@@ -47,6 +47,11 @@ class Leaving:
         return None if self.sets is None or not self.pooled else len(self.sets)
 
     @property
+    def single_rows(self) -> bool:
+        """Whether rows are left out one by one."""
+        return self.splits[0] is None and self.sets is None
+
+    @property
     def one_sample(self) -> bool:
         """Whether all left-out rows are scored together, not fold by fold."""
         return self.splits[0] is None and self.pooled

@@ -94,7 +94,8 @@ class RegressionSet:
 
     def paths(self) -> TubePaths:
         """New paths for one chain: each candidate is trained from the one before."""
-        return TubePaths(self.whole, self.rows.targets, self.kernel.definite)
+        kernel = self.kernel
+        return TubePaths(self.whole, self.rows.targets, kernel.definite, kernel.linear)
 
     def weigh(self, machine: SpanSVR, params: FitParams) -> Tube:
         """``C_i`` of every row for a candidate, and the width of its tube."""
@@ -172,7 +173,7 @@ class RegressionProblems:
     ) -> list[LeftOutTargets]:
         """Predictions for the test rows of folds, left out of one model."""
         values, _ = machines[0].without_sets(sets, exact=method == "loo")
-        return [self._given(values[own], self.rows.y[own]) for own in sets]
+        return [self._given(own, self.rows.y[test]) for own, test in zip(values, sets, strict=True)]
 
     def on_test_rows(
         self, several: Sequence[Sequence[TrainedRegressions]], y: np.ndarray

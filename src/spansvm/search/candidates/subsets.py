@@ -6,7 +6,7 @@ import numpy as np
 
 from ...common.types import Rows
 
-__all__ = ["drawn_rows", "stratified_rows"]
+__all__ = ["drawn_rows", "stratified_rows", "tenths"]
 
 
 def drawn_rows(n: int, n_rows: int, *, seed: int = 0) -> Rows:
@@ -41,3 +41,11 @@ def stratified_rows(y: np.ndarray, n_rows: int, *, seed: int = 0, fewest: int = 
     rng = np.random.default_rng(seed)
     orders = [rng.permutation(np.flatnonzero(indices == label)) for label in range(sizes.size)]
     return np.sort(np.concatenate([o[:n] for o, n in zip(orders, drawn, strict=True)]))
+
+
+def tenths(targets: np.ndarray) -> np.ndarray:
+    """The tenth of the rows that every target is in, by size: what strata are for a regression."""
+    if targets.size == 0:
+        return np.zeros(0, dtype=np.intp)
+    ends = np.quantile(targets, np.arange(1, 10) / 10)
+    return np.searchsorted(ends, targets, side="left")
