@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_digits, make_classification
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine, make_classification
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import cross_val_predict
 from sklearn.preprocessing import minmax_scale
+from sklearn.svm import SVC
 
 from spansvm import SpanSearch, SpanSVC
 from spansvm.models import load_model, save_model
@@ -108,6 +111,21 @@ def test_more_classes_are_as_the_sigmoids_give_them():
     X, y = (part[:300] for part in load_digits(return_X_y=True))
     model = SpanSVC().fit(X, y)
     np.testing.assert_array_equal(model.predict_proba(X), model.predict_calibrated_proba(X))
+
+
+def test_of_more_classes_the_most_probable_may_be_another_than_the_predicted_one_as_in_svc():
+    X, y = load_wine(return_X_y=True)
+    model, peer = SpanSVC().fit(X, y), SVC().fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), peer.predict(X))
+    for probability, predicted in (
+        (model.predict_proba(X), model.predict(X)),
+        (model.loo_predict_proba_, model.loo_predict_),
+    ):
+        assert 0.0 < np.mean(probability.argmax(axis=1) != predicted) < 0.25
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # `probability` goes with scikit-learn 1.11
+        peer.set_params(probability=True, class_weight="balanced", random_state=0).fit(X, y)
+    assert np.mean(peer.predict_proba(X).argmax(axis=1) != peer.predict(X)) > 0.0
 
 
 # Out-of-sample probabilities ----------------------------------------------------------

@@ -131,7 +131,8 @@ class SpanSVC(ListsProperties, ClassifierMixin, TrainingRows, PredictsSets, Base
       error; SVC takes them for 0.
     - ``support_vectors_`` is also filled for callable kernels, whose rows must be numeric.
     - A model trained on dense rows predicts sparse ones, and a Gram matrix may be sparse.
-    - ``predict_proba`` is always available, and with two classes agrees with ``predict``.
+    - ``predict_proba`` is always available, and with two classes agrees with ``predict``; with
+      more the most probable class may be another, as in SVC.
     - ``max_iter`` and ``n_iter_`` count the steps of another solver.
 
     The leave-one-out values are predicted by the span.  Where the predicted class could be wrong,
@@ -335,6 +336,9 @@ class SpanSVC(ListsProperties, ClassifierMixin, TrainingRows, PredictsSets, Base
         With two classes the most probable class always is the predicted one: where the sigmoid
         contradicts the decision, the probability is moved to just beyond 1/2.  With unequal
         weights that can be many rows; see ``predict_calibrated_proba``.
+
+        With more classes it may be another, as in SVC: ``predict`` counts the pairs that a class
+        wins, probabilities take account of how surely it wins them.  Neither is always better.
 
         Returns
         -------

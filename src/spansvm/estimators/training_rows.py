@@ -73,7 +73,8 @@ class TrainingRows:
         Out-of-sample probabilities of all training rows, as tools that look for wrong labels or
         stack models expect them.  The values of the left-out rows are those of
         ``loo_ranking_``; the sigmoids that turn them into probabilities are fitted once, on all
-        rows.  With two classes the most probable class is the one in ``loo_predict_``.  Rows of
+        rows.  With two classes the most probable class is the one in ``loo_predict_``; with more it
+        may be another (see ``predict_proba``).  Rows of
         zero weight, which the model has not seen, have the probabilities of ``predict_proba``.
         """
         check_is_fitted(self)

@@ -170,7 +170,11 @@ class SVCCV(SelectsItself, ClassifierMixin, BaseEstimator):
         return self._predicting.decision_function(rows)
 
     def predict_proba(self, X: Any) -> Array:
-        """Class probabilities, calibrated on left-out values."""
+        """Class probabilities, calibrated on left-out values.
+
+        With more than two classes the most probable one need not be that of :meth:`predict`: see
+        :meth:`spansvm.SpanSVC.predict_proba`.
+        """
         rows = self._rows(X)
         return self._predicting.predict_proba(rows)
 

@@ -53,8 +53,8 @@ class Candidates:
     machine : SpanSVC
         With the parameters of its machine.
     agrees : bool
-        Whether the probabilities of its machine agree with its labels: those of a SpanSVC do, those
-        of an SVC need not.
+        Whether the probabilities of its machine agree with its labels, if there are two classes:
+        those of a SpanSVC do, those of an SVC need not.
     """
 
     def __init__(self, estimator: Any) -> None:

@@ -42,8 +42,8 @@ class Trained:
     machine : SpanSVC or SpanSVR
         With these parameters, not fitted.
     agrees : bool
-        Whether its probabilities agree with its labels: if the candidate's own machine is a
-        SpanSVC, not an SVC.
+        Whether its probabilities agree with its labels, if there are two classes: the candidate's
+        own machine is a SpanSVC, not an SVC.
     problems : Problems or RegressionProblems
     params : FitParams
         Of the training rows.
