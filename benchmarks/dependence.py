@@ -72,10 +72,10 @@ BUILT_IN = {
 }
 
 #: Numbers of rows of generated data, and of walks of each.
-SIZES, WALKS = (100, 200, 300, 1000), 10
+SIZES, WALKS = (100, 200, 300, 1000), 5
 
 #: How many orders are tried, and how many if there are more than a thousand rows.
-SHUFFLED, SHUFFLED_OF_MANY, MANY = 100, 20, 1000
+SHUFFLED, SHUFFLED_OF_MANY, MANY = 40, 10, 1000
 
 
 def of_file(path: Path) -> Rows:
@@ -159,7 +159,7 @@ def measure(name: str, rows: Rows) -> dict[str, object]:
     by_feature = shuffle[np.argsort(X[shuffle, 0], kind="stable")]
     number = SHUFFLED if n <= MANY else SHUFFLED_OF_MANY
     others = [found(random.permutation(n)) for _ in range(number)]
-    repeats = 5 if n <= MANY else 3
+    repeats = 5 if n <= MANY else 2
     longer, search_time = processor_seconds(search, X, y, repeats)
     longer_shuffled, _ = processor_seconds(search, X[shuffle], y[shuffle], repeats)
     sorted_by_target = found(by_target)

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.model_selection import cross_val_predict
+from sklearn.model_selection import GroupKFold, cross_val_predict
 
 from .forms import Forms
 from .reading import Run, agrees, number
 
-__all__ = ["add_forms", "values_of"]
+__all__ = ["add_forms", "predicted_without", "reason_of", "values_of"]
 
 #: Shares of values that differ, from which on a column names its rows.
 _MANY = 0.5
@@ -222,6 +222,11 @@ def _identical(run: Run, n: str, of: str) -> None:
         assert int(n) == alike if int(of) == run.y.size else int(n) <= alike, f"{alike} rows"
 
 
+@_form(r".*; if there is none, add one that numbers blocks of (\d+) rows\.")
+def _blocks(run: Run, size: str) -> None:
+    assert 10 * int(size) <= run.report["summary"]["n_rows"]
+
+
 @_form(r"To save time, these studies are of .*, trained on (\d+) of the (\d+) rows\.")
 def _studied(run: Run, n: str, of: str) -> None:
     assert int(n) == run.report["analyses"]["n_rows"]
@@ -334,3 +339,20 @@ def _of_this_run(run: Run, *shown: str) -> None:
 def check_folds(run: Run, machine: Any, folds: Any) -> np.ndarray:
     """Predictions in folds by scikit-learn alone, from the rows as they are given."""
     return np.asarray(cross_val_predict(run.whole(machine), run.given, run.y, cv=folds))
+
+
+def reason_of(run: Run, without: str) -> dict[str, Any]:
+    """What makes errors too good, by the beginning of its sentence."""
+    (found,) = [one for one in run.report["overstated"] if one["without"].startswith(without)]
+    return dict(found)
+
+
+def predicted_without(run: Run, reason: dict[str, Any], machine: Any) -> np.ndarray | None:
+    """Predictions by scikit-learn where copies, or neighbours, are never apart; None of a leak."""
+    if reason["topic"] == "Features" or run.sampled:
+        return None
+    units = run.kinds
+    if reason["topic"] == "Neighbours":
+        units = np.arange(run.y.size) // int(re.search(r"blocks of (\d+)", reason["advice"])[1])
+    folds = GroupKFold(min(50, np.unique(units).size)).split(run.given, run.y, units)
+    return check_folds(run, machine, list(folds))

@@ -15,7 +15,7 @@ from sklearn.svm import SVR
 
 from .forms import Forms
 from .reading import Run, agrees, number, wilson
-from .tables import add_forms, check_folds
+from .tables import add_forms, check_folds, predicted_without, reason_of
 
 __all__ = ["FORMS", "check_figures"]
 
@@ -130,6 +130,52 @@ def _rounded(text: str, value: float) -> bool:
         return False
     digit = 10.0 ** -len(text.partition(".")[2])
     return abs(number(text) - value) <= max(0.5001 * digit, 0.0051 * abs(value))
+
+
+@FORMS.form(
+    r"(Without .*?),? predictions for new rows are off by about (\S+) \(root mean squared\)\."
+)
+def _without_reason(run: Run, without: str, value: str) -> None:
+    """About as far as in folds of scikit-learn in which that can tell nothing."""
+    reason = reason_of(run, without)
+    _same(value, reason["error"])
+    predicted = predicted_without(run, reason, _svr(run))
+    if predicted is not None:
+        rmse = float(np.sqrt(((predicted - run.y) ** 2).mean()))
+        assert rmse / 1.3 < reason["error"] < 1.3 * rmse, f"folds are off by {rmse}"
+
+
+@FORMS.form(r"With (?:it|them), by (\S+): believe.*")
+def _with_reason(run: Run, value: str) -> None:
+    _same(value, run.report["summary"]["expected"]["rmse"])
+
+
+@FORMS.form(
+    r"Rows depend on those beside them in the file: if (\d+) neighbours leave together, "
+    r"predictions are off by (\S+), and (\S+) if .*"
+)
+def _neighbours(run: Run, size: str, value: str, exchanged: str) -> None:
+    reason = reason_of(run, "Without the rows beside")
+    _same(value, reason["error"])
+    assert f"blocks of {size} rows" in reason["advice"]
+    assert number(exchanged) < number(value)
+
+
+@FORMS.form(
+    r"The feature '.*' alone puts the rows in the order of the target \(rank correlation (\S+)\)\.",
+)
+def _leak(run: Run, order: str) -> None:
+    agrees(order, max(one["order"] for one in run.report["analyses"]["leaks"]["found"]), 5e-4)
+
+
+@FORMS.form(
+    r"If it is not known before the target is, leave it out: without (?:it|such features) "
+    r"predictions are off by (\S+) instead of (\S+)\."
+)
+def _without_leaks(run: Run, without: str, with_it: str) -> None:
+    leaks = run.report["analyses"]["leaks"]
+    _same(without, leaks["error_without_all"])
+    _same(with_it, leaks["error"])
 
 
 @FORMS.form(r"corrected RMSE \.+ (\S+) \(95% CI (\S+) to (\S+)\)(?:, .*)?")
