@@ -88,7 +88,7 @@ def folds_left_out(
     Probabilities are calibrated by the span, as for folds that are trained.
     """
     unfixed = machines.unfixed
-    for rows, (values, shift) in zip(sets, _values(machines, sets, exact), strict=True):
+    for rows, (values, shift) in zip(sets, _values(machines, sets, exact, unfixed), strict=True):
         own = PairRows(machines.indices[rows], machines.n_classes)
         comparable = values - np.where(unfixed, shift, 0.0)
         yield LeftOutClasses(
@@ -111,7 +111,8 @@ class GroupValues(CountedValues):
         machines = self._machines
         counted = np.zeros((machines.indices.size, machines.intercepts.size))
         comparable = np.zeros_like(counted)
-        found = _values(machines, self._sets, self._exact)
+        every = np.ones(machines.intercepts.size, dtype=np.bool_)
+        found = _values(machines, self._sets, self._exact, every)
         for rows, (values, shift) in zip(self._sets, found, strict=True):
             counted[rows], comparable[rows] = values, values - shift
         if self._exact:
@@ -156,9 +157,12 @@ class GroupValues(CountedValues):
 
 
 def _values(
-    machines: TrainedMachines, sets: Sequence[Rows], exact: bool
+    machines: TrainedMachines, sets: Sequence[Rows], exact: bool, shifted: Mask
 ) -> list[tuple[Array, Array]]:
-    """For every set, the values of its rows in all pairs, and the mean shift of all other rows."""
+    """For every set, the values of its rows in all pairs, and the mean shift of all other rows.
+
+    Shifts are found of the pairs `shifted`.
+    """
     found = []
     with machines.holding_grams(), one_blas_thread:
         plain = machines.of_all_rows(np.concatenate([s.decision for s in machines.solutions]))
@@ -172,20 +176,19 @@ def _values(
         for rows in sets:
             values, shift = plain[rows].copy(), np.zeros(len(removers))
             where = rows if places is None else places[rows]
-            leaving = np.unique(rows)
-            for column, remover in enumerate(removers):
-                members = local[column, leaving]
+            leaving = local[:, np.unique(rows)]
+            for column in map(int, np.flatnonzero((leaving >= 0).any(axis=1))):
+                remover, members = removers[column], leaving[column]
                 members = members[members >= 0]
-                if members.size == 0:
-                    continue
                 removed = remover.remove(members, exact=exact)
                 if removed.unchanged:
                     continue
                 kernel = grams.whole.block(where, grams.places[column][removed.rows])
                 values[:, column] = removed.values(plain[rows, column], kernel)
-                own = local[column, rows]
-                inside = own >= 0
-                shift[column] = remover.shift(removed, own[inside], values[inside, column])
+                if shifted[column]:
+                    own = local[column, rows]
+                    inside = own >= 0
+                    shift[column] = remover.shift(removed, own[inside], values[inside, column])
                 gaps.append(removed.gap)
             found.append((values, shift))
     loose = int((np.array(gaps) > LOOSE).sum())

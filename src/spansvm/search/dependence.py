@@ -38,16 +38,18 @@ _DECIDES, _LARGEST_PART = 25, 10
 #: If these notice a dependence, so do the others: they say how far it reaches.
 _OTHERS = (5, 10, 50, 100)
 
-#: So many blocks of that size, evenly spread over the file: fewer of many rows, as each takes
-#: longer; of smaller blocks as many rows.
+#: So many blocks of that size, evenly spread over the file: fewer of many rows and many machines,
+#: as each takes longer; of smaller blocks as many rows.
 _FEWEST_BLOCKS, _BLOCKS_TIMES_ROWS = 12, 6000
+
+#: With more machines (of pairs of classes), the fewest are these.
+_FEW_MACHINES, _FEWEST_OF_MANY = 3, 8
 
 #: How often rows are exchanged.
 _EXCHANGES = 2
 
 #: A dependence is noticed if the difference is larger than so many times its noise, and than this
-#: part of the error: among 11,000 shuffled orders of 57 data sets none was
-#: (``benchmarks/dependence.py`` repeats that).
+#: part of the error (``benchmarks/dependence.py`` counts false alarms: none).
 _TIMES_NOISE, _RELEVANT = 5.0, 0.25
 
 
@@ -244,7 +246,9 @@ class _Blocks:
     def _neighbours(self, size: int) -> list[Rows]:
         """Blocks of neighbouring rows, evenly spread over the file."""
         n = self._rows.size
-        number = max(_FEWEST_BLOCKS, _BLOCKS_TIMES_ROWS // n) * max(1, _DECIDES // size)
+        n_machines = sum(own.intercepts.size for own in self._trained.machines)
+        fewest = _FEWEST_BLOCKS if n_machines <= _FEW_MACHINES else _FEWEST_OF_MANY
+        number = max(fewest, _BLOCKS_TIMES_ROWS // (n * n_machines)) * max(1, _DECIDES // size)
         number = min(number, n // size)
         starts = np.arange(number) * (n - size) // (number - 1)
         return [self._rows[start : start + size] for start in starts]
