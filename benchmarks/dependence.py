@@ -32,9 +32,9 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
-from spansvm.tables import Roles, build_pipeline, read_table
 
 from spansvm import SpanSearch
+from spansvm_app.tables import Roles, build_pipeline, read_table
 
 from .measure import write
 from .public_files import FOLDER

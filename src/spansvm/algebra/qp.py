@@ -232,7 +232,7 @@ def refine(
     if not np.isfinite(g).all():
         raise ValueError("K must be finite: it contains NaN, infinity or numbers that overflow.")
     factor = None
-    attainable = finished_gap(x, diagonal)
+    attainable = finished_gap(x, diagonal) if to_vertex else 0.0
     if to_vertex and gap <= max(tol, attainable) and not problem.indefinite:
         gap, parts = problem.finish(known)
         before = np.inf

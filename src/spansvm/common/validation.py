@@ -161,9 +161,12 @@ def check_rest(present: Mask, sets: Sequence[Rows] | None = None) -> None:
     """
     count = int(np.count_nonzero(present))
     if sets is None:
-        if count < 2:
+        if count == 0:
+            raise ValueError("All weights are zero: there is no row to learn from.")
+        if count == 1:
             raise ValueError(
-                f"To leave one row out, two rows of positive weight are needed; there is {count}."
+                "To leave one row out, two rows of positive weight are needed; there is 1 "
+                f"(n_samples={present.size})."
             )
     elif any(np.count_nonzero(present[rows]) == count for rows in sets):
         raise ValueError(

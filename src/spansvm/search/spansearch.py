@@ -154,7 +154,7 @@ class SpanSearch(BaseSearch):
     dependence_ : Dependence or None
         How much worse rows are predicted that leave the selected model together with their
         neighbours in the file, and whether that is more than chance; None if it was not looked for,
-        or of fewer than 60 rows.  See :class:`spansvm.search.dependence.Dependence`.
+        or of fewer than 60 rows.  See :class:`spansvm.search.Dependence`.
     committee_ : Committee or RegressionCommittee
         The candidates that could have been the best, as one model that predicts their mean;
         trained on first access.
