@@ -65,7 +65,7 @@ def run(
             for number, outcomes in _in_parallel(team, work, X, y, left, n_jobs, pre_dispatch):
                 for index, outcome in zip(left[number].indices, outcomes, strict=True):
                     yield index, left[number].split, outcome
-                del left[number], team.finished[number]
+                del team.finished[number], left[number]  # in this order: Ctrl-C may come between
             return
         except Exception as error:
             if attempt == _RETRIES or not _lost_a_worker(error):
