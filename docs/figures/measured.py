@@ -19,6 +19,10 @@ RESULTS = ROOT / "benchmarks" / "results"
 
 Row = dict[str, str]
 
+#: Generated sets of independent rows, and the time that looking for a dependence is to take.
+_INDEPENDENT = ("noise", "linear", "unequal", "equal rows", "quantity", "outliers")
+_LIMIT_MS, _LIMIT = 30.0, 0.1
+
 _BLOCK = re.compile(r"(<!-- measured: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 #: A test error of 0 has no ratio: it counts as this, as in benchmarks.committee and .chosen.
@@ -274,12 +278,39 @@ def large() -> str:
     )
 
 
+def dependence() -> str:
+    """Which files and walks are noticed to have rows that depend on each other, and the time."""
+    rows = read("dependence")
+    of_kind: dict[str, list[Row]] = {"walk": [], "independent": [], "file": []}
+    for row in rows:
+        kind = "walk" if row["data_set"].startswith("walk") else "file"
+        of_kind["independent" if row["data_set"] in _INDEPENDENT else kind].append(row)
+    files, walks = of_kind["file"], of_kind["walk"]
+    noticed = [row["data_set"] for row in files if row["noticed"] == "1"]
+    quiet = [row for row in rows if row["noticed"] == "0"]
+    longer, search = column(quiet, "longer_shuffled_ms"), column(quiet, "search_ms")
+    within = int(((longer <= _LIMIT_MS) | (longer <= _LIMIT * search)).sum())
+    shuffled = int(column(rows, "noticed_shuffled").sum()), int(column(rows, "shuffled").sum())
+    by_target = int(column(rows, "noticed_by_target").sum())
+    by_feature = sum(row["noticed_by_feature"] == "1" for row in of_kind["independent"])
+    return (
+        f"Of {len(files)} public files, in the order in which they are published, {len(noticed)} "
+        f"are noticed: {', '.join(noticed)}. Of {len(walks)} random walks of 100 to 1000 rows "
+        f"{int(column(walks, 'noticed').sum())} are. Of {shuffled[1]} shuffled orders of these and "
+        f"of {len(of_kind['independent'])} generated sets of independent rows {shuffled[0]} are, "
+        f"of the {len(rows)} sorted by class or target {by_target}, of those of independent rows "
+        f"sorted by a feature {by_feature}. Where nothing is noticed, a search of 40 candidates "
+        f"takes {np.median(100 * longer / search):.0f} % longer (median), and in {within} of "
+        f"{len(quiet)} sets at most 30 ms or 10 % (`python -m benchmarks.dependence`)."
+    )
+
+
 #: Everything that pages may have between marks.
 SENTENCES: dict[str, Callable[[], str]] = {
     one.__name__: one
     for one in (
         speed, speed_scores, speed_regression, selection, reported, committee, intervals, sets,
-        labels, labels_time, torchkm, peers, liquidsvm, large,
+        labels, labels_time, torchkm, peers, liquidsvm, large, dependence,
     )
 }  # fmt: skip
 
@@ -300,7 +331,7 @@ def written(page: str) -> str:
     return _BLOCK.sub(measured, page)
 
 
-PAGES = ("benchmarks.md", "comparison.md")
+PAGES = ("benchmarks.md", "comparison.md", "guide/groups.md")
 
 
 def write_pages() -> None:

@@ -87,7 +87,7 @@ def test_the_span_of_the_picture_predicts_the_machine_that_is_trained_again():
 def test_measured_numbers_of_a_page_are_those_of_the_results(name):
     page = (DOCS / name).read_text(encoding="utf-8")
     assert measured.written(page) == page
-    assert page.count("<!-- measured: ") == page.count("<!-- end -->") > 5
+    assert page.count("<!-- measured: ") == page.count("<!-- end -->") > 0
 
 
 def test_an_unknown_measure_is_an_error():
