@@ -33,11 +33,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
+from reproduction.csv_files import read_rows, to_csv, write_text
 from spansvm import SpanSearch
 from spansvm_app.tables import Roles, build_pipeline, read_table
 
-from .measure import write
+from .measure import RESULTS, command, machine
 from .public_files import FOLDER
+
+TABLE = RESULTS / "dependence.csv"
 
 Rows = tuple[np.ndarray, np.ndarray, bool]
 
@@ -53,7 +56,7 @@ FILES = {
             "anneal", "autos", "balance.scale", "breast.cancer", "car", "cmc", "credit.a",
             "credit.g", "dermatology", "diabetes", "ecoli", "glass", "haberman", "heart.c",
             "heart.statlog", "hepatitis", "ionosphere", "lymph", "segment", "sonar", "soybean",
-            "splice", "tae", "tic-tac-toe", "vehicle", "vote", "vowel", "waveform5000",
+            "splice", "tae", "tic-tac-toe", "vehicle", "vote", "vowel",
         ),
         "regression": (
             "autompg", "autoprice", "bodyfat", "cpu", "fishcatch", "housing", "lowbwt", "pharynx",
@@ -206,7 +209,9 @@ def data_sets(folder: Path) -> Iterator[tuple[str, Callable[[], Rows]]]:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.dependence", description=__doc__)
     parser.add_argument("--list", action="store_true", help="say where the files come from")
-    if parser.parse_args().list:
+    parser.add_argument("--missing", action="store_true", help="keep the rows that there are")
+    arguments = parser.parse_args()
+    if arguments.list:
         for repository, kinds in FILES.items():
             where = f"https://github.com/{repository}/tree/{REPOSITORIES[repository]}"
             for kind, names in kinds.items():
@@ -216,10 +221,11 @@ def main() -> None:
     if not folder:
         raise SystemExit(f"{FOLDER} is not set: it names the folder with the files of --list.")
     warnings.simplefilter("ignore")  # what they say is measured
-    rows = []
-    for name, load in data_sets(Path(folder)):
+    rows, head = read_rows(TABLE) if arguments.missing else ([], [])
+    known = len(rows)
+    for name, load in list(data_sets(Path(folder)))[known:]:
         rows.append(measure(name, load()))
-        write("dependence", rows)
+        write_text(TABLE, to_csv(rows, [*head, command(), machine()]))
         print(rows[-1], flush=True)
 
 

@@ -152,6 +152,17 @@ def test_every_search_of_single_rows_notices(search):
     assert search.dependence_.noticed
 
 
+def test_labels_may_be_of_any_kind_and_several():
+    X, y = walk()
+    words = np.array(["down", "up"], dtype=object)[y]
+    several = np.column_stack([y, np.arange(300) // 60 % 2])
+    rest = SpanSearch(OneVsRestClassifier(SVC()), {"estimator__C": [1, 10]})
+    for search, labels in ((SpanSearch(SVC(), GRID), words), (rest, several)):
+        with pytest.warns(DependentRowsWarning):
+            search.fit(X, labels)
+        assert search.dependence_.noticed
+
+
 def test_regressions_notice():
     X, y = drift()
     several = SpanSearch(MultiOutputRegressor(SpanSVR(gamma=0.1)), {"estimator__C": [10, 100]})

@@ -133,19 +133,17 @@ def find_dependence(
     if rows.size < _FEWEST_ROWS:
         return None
     size = min(_DECIDES, rows.size // _LARGEST_PART)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the search has given those of this candidate
-        trained = _trained(work, X, y, candidate)
-        loss = _squares(y[rows]) if work.regression else _misclassified(trained)
-        blocks = _Blocks(trained, loss, rows, _kinds(y, work.regression))
-        decided = blocks.compare(size)
-        if decided is None:
-            return None
-        compared = [decided]
-        if decided.noticed:
-            sizes = [own for own in _OTHERS if own != size and own * _LARGEST_PART <= rows.size]
-            compared += [own for own in map(blocks.compare, sizes) if own is not None]
-            compared.sort(key=lambda own: own.block_size)
+    trained = _trained(work, X, y, candidate)
+    loss = _squares(y[rows]) if work.regression else _misclassified(trained)
+    blocks = _Blocks(trained, loss, rows, _kinds(y, work.regression))
+    decided = blocks.compare(size)
+    if decided is None:
+        return None
+    compared = [decided]
+    if decided.noticed:
+        sizes = [own for own in _OTHERS if own != size and own * _LARGEST_PART <= rows.size]
+        compared += [own for own in map(blocks.compare, sizes) if own is not None]
+        compared.sort(key=lambda own: own.block_size)
     return Dependence(
         decided.noticed,
         np.array([own.block_size for own in compared]),
@@ -194,7 +192,7 @@ def _trained(work: Work, X: Any, y: np.ndarray, candidate: Mapping[str, Any]) ->
 def _kinds(y: np.ndarray, regression: bool) -> np.ndarray:
     """The class of every row, or the tenth of its target: rows of one kind are exchanged."""
     if not regression:
-        return np.unique(y, axis=0, return_inverse=True)[1].ravel()
+        return np.unique(y, axis=0 if y.ndim > 1 else None, return_inverse=True)[1].ravel()
     columns = y.reshape(len(y), -1).astype(np.float64)
     spread = columns.std(axis=0)
     return tenths(((columns - columns.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)).mean(1))
